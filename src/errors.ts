@@ -72,8 +72,7 @@ export type FaultCode =
  * a path, query or header parameter) and what. `values` fills the placeholders of the text.
  */
 export type Fault = { code: FaultCode; values?: Record<string, string | number> } & (
-  | { pointer: string; parameter?: never }
-  | { parameter: string; pointer?: never }
+  { pointer: string; parameter?: never } | { parameter: string; pointer?: never }
 );
 
 export interface ProblemOptions {
