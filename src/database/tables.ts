@@ -1,0 +1,108 @@
+/**
+ * The tables of `migrations/*.sql` as Kysely sees them. 64-bit integers are text (a JavaScript number would lose digits); a test compares
+ * this file with the migrated database.
+ */
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
+
+/** An int8 column: text when read, text or a small number when written. */
+type Int8 = ColumnType<string, string | number, string | number>;
+type GeneratedInt8 = GeneratedAlways<string>;
+type CreatedAt = ColumnType<Date, Date | undefined, never>;
+type Timestamp = ColumnType<Date, Date, Date>;
+type DefaultTimestamp = ColumnType<Date, Date | undefined, Date>;
+/** A jsonb column: write it as JSON text, since node-postgres would send arrays and strings as something else. */
+type Json<T> = ColumnType<T, string, string>;
+
+export type Action = 'create' | 'read' | 'update' | 'delete';
+export type Condition = 'any' | 'own';
+export type SessionMethod = 'password' | 'token' | 'openid';
+
+/** One entry of a ceiling (`scopes`): the named actions on the named entity, or on every entity for `*`. */
+export interface Scope {
+  entity: string;
+  actions: Action[];
+}
+
+export interface Database {
+  user_account: {
+    id: GeneratedInt8;
+    name: string;
+    display_name: string;
+    locale: string | null;
+    password_hash: string | null;
+    credential_version: Generated<number>;
+    active: Generated<boolean>;
+    created_at: CreatedAt;
+    updated_at: DefaultTimestamp;
+  };
+  identity: { issuer: string; subject: string; user_id: Int8; created_at: CreatedAt };
+  role: { id: GeneratedInt8; name: string; description: Generated<string> };
+  role_grant: { role_id: Int8; entity: string; action: Action; condition: Generated<Condition> };
+  profile: { id: GeneratedInt8; name: string; label: string; locale: string | null };
+  profile_role: { profile_id: Int8; role_id: Int8 };
+  user_profile: { user_id: Int8; profile_id: Int8; is_default: Generated<boolean> };
+  session: {
+    id: Generated<string>;
+    token_hash: Buffer;
+    user_id: Int8;
+    profile_id: Int8 | null;
+    method: SessionMethod;
+    issuer: string | null;
+    scopes: Json<Scope[]> | null;
+    locale: string;
+    credential_version: number;
+    authenticated_at: DefaultTimestamp;
+    created_at: CreatedAt;
+    last_seen_at: DefaultTimestamp;
+    idle_expires_at: Timestamp;
+    expires_at: Timestamp;
+    revoked_at: ColumnType<Date | null, never, Date>;
+    revoked_reason: string | null;
+    address: string | null;
+    user_agent: string | null;
+  };
+  superseded_token: { token_hash: Buffer; session_id: string; superseded_at: DefaultTimestamp };
+  api_key: {
+    id: string;
+    key_hash: Buffer;
+    user_id: Int8;
+    name: string;
+    profile_id: Int8 | null;
+    scopes: Json<Scope[]> | null;
+    created_at: CreatedAt;
+    expires_at: Timestamp;
+    last_used_at: ColumnType<Date | null, never, Date>;
+    revoked_at: ColumnType<Date | null, never, Date>;
+  };
+  entity: {
+    name: string;
+    key: GeneratedInt8;
+    version: Int8;
+    fields: Json<Record<string, unknown>>;
+    created_at: CreatedAt;
+    created_by: string;
+    updated_at: DefaultTimestamp;
+    updated_by: string;
+  };
+  login_attempt: {
+    kind: 'account' | 'address';
+    subject: Buffer;
+    failures: Generated<number>;
+    blocked_until: ColumnType<Date | null, Date | null, Date | null>;
+    since: DefaultTimestamp;
+    last_at: DefaultTimestamp;
+  };
+  audit_event: {
+    id: GeneratedInt8;
+    at: ColumnType<Date, never, never>;
+    event: string;
+    outcome: 'ok' | 'refused' | 'failed';
+    user_name: string | null;
+    request_id: string | null;
+    session_id: string | null;
+    address: string | null;
+    user_agent: string | null;
+    detail: Json<Record<string, unknown>>;
+  };
+  service_secret: { name: string; value: Buffer };
+}
