@@ -1,0 +1,1164 @@
+// Generated from openapi.yaml by `npm run generate`. Do not edit.
+
+export interface paths {
+    "/auth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show session and server information
+         * @description Takes any of the four credentials; `session` is null for an API key and for a bearer token. `roles=1` adds the roles of the active
+         *     profile, `profiles=1` the user's profiles.
+         */
+        get: operations["getSession"];
+        put?: never;
+        /**
+         * Authenticate and open a session
+         * @description Takes either `user` and `password`, or `oidcIssuer` together with an access token of that issuer; the token comes in
+         *     `Authorization: Bearer` or in the field `access_token`, not in both. The answer sets the session cookie. A live session that the
+         *     request carries is ended.
+         *
+         *     A wrong password, an unknown user and a disabled user get the same answer.
+         */
+        post: operations["createSession"];
+        delete?: never;
+        options?: never;
+        /**
+         * End the session
+         * @description With `logout=1` the session is ended and its cookie cleared; the answer is 204 also when there is no session. Browsers may only ask
+         *     from the service's own origin or a trusted one. Without `logout` nothing changes and the answer is the status `GET /auth` would have.
+         */
+        head: operations["endSession"];
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refresh the session
+         * @description Replaces the session's token and moves its idle deadline; the absolute deadline never moves. The replaced token serves requests in
+         *     flight for ten more seconds, but cannot refresh again: of concurrent refreshes one wins and the others get 409. Using it later ends
+         *     the session, since then two parties hold it.
+         */
+        post: operations["refreshSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the user's profiles
+         * @description The profiles the user may work under, the default one and the active one marked.
+         */
+        get: operations["listProfiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Switch to the default profile
+         * @description From the next request on, only the roles of the user's default profile grant anything. The session's token is replaced. A user
+         *     without a default profile gets 404.
+         */
+        post: operations["selectDefaultProfile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/profile/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Switch to a profile
+         * @description From the next request on, only the roles of the named profile grant anything. The session's token is replaced. A profile that is not
+         *     one of the user's and one that does not exist get the same 404.
+         */
+        post: operations["selectProfile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the password
+         * @description Needs the present password besides the session. The user's other sessions end in the same instant, this one goes on under a new
+         *     token. API keys stay valid.
+         */
+        post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/entity/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create an entity
+         * @description The body is the fields, a JSON object. The key is given by the service, positive and never used again.
+         */
+        post: operations["createEntity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/entity/{name}/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+                /**
+                 * @description The entity's key, in canonical decimal digits.
+                 * @example 42
+                 */
+                key: components["parameters"]["EntityKey"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Retrieve an entity
+         * @description The entity as it stands. With `If-None-Match` and an unchanged version the answer is 304 without a body.
+         */
+        get: operations["getEntity"];
+        put?: never;
+        /**
+         * Update an entity
+         * @description The body is a JSON merge patch (RFC 7396) of the fields: given members change, `null` removes, all others stay. With `If-Match` the
+         *     update happens only if the version is still that one, else 412: of concurrent guarded updates one wins and nothing is lost.
+         */
+        post: operations["updateEntity"];
+        /**
+         * Delete an entity
+         * @description Its key is never given again. A second DELETE is 404.
+         */
+        delete: operations["deleteEntity"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * @description The only accepted value is 1.
+         * @enum {string}
+         */
+        Flag: "1";
+        /**
+         * Format: int64
+         * @description A 64-bit integer in canonical decimal digits, as text so that no client rounds it (RFC 7493).
+         * @example 42
+         */
+        Int64: string;
+        /**
+         * @description A letter, then up to 63 letters, digits, underscores, dots and hyphens.
+         * @example customer
+         */
+        EntityName: string;
+        /**
+         * @description A BCP 47 language tag.
+         * @example en
+         * @example de-AT
+         */
+        Locale: string;
+        /**
+         * Format: date-time
+         * @description RFC 3339, UTC.
+         * @example 2026-11-20T08:00:00.000Z
+         */
+        Timestamp: string;
+        SessionRequest: {
+            /** @description The user name, for login by password. */
+            user?: string;
+            /**
+             * Format: password
+             * @description The password.
+             */
+            password?: string;
+            locale?: components["schemas"]["Locale"];
+            /** @description The id or URL of a trusted issuer, for login by its access token. */
+            oidcIssuer?: string;
+            /** @description The access token, where it is not in the Authorization header. */
+            access_token?: string;
+        };
+        PasswordChange: {
+            /**
+             * Format: password
+             * @description The present password.
+             */
+            "current-password": string;
+            /**
+             * Format: password
+             * @description The new password.
+             */
+            "set-password": string;
+            /**
+             * Format: password
+             * @description The new password once more.
+             */
+            "confirm-password": string;
+        };
+        /** @description Who is calling, under which profile, in which session, on which server. */
+        SessionInfo: {
+            user: components["schemas"]["User"];
+            /** @description The active profile; null for a user who has none. */
+            profile: components["schemas"]["ActiveProfile"] | null;
+            locale: components["schemas"]["Locale"];
+            authentication: components["schemas"]["Authentication"];
+            /** @description The session; null for an API key and for a bearer token. */
+            session: components["schemas"]["Session"] | null;
+            server: components["schemas"]["Server"];
+            /** @description Only with roles=1. */
+            roles?: components["schemas"]["Role"][];
+            /** @description Only with profiles=1. */
+            profiles?: components["schemas"]["Profile"][];
+        };
+        /** @description The user. */
+        User: {
+            /** @description The unique name. */
+            name: string;
+            /** @description The name to show. */
+            displayName: string;
+        };
+        /** @description The profile whose roles grant. */
+        ActiveProfile: {
+            /** @description The unique name. */
+            name: string;
+            /** @description The name to show. */
+            label: string;
+            /** @description Whether it is the one a new session starts under. */
+            default: boolean;
+        };
+        /** @description How the caller was authenticated. */
+        Authentication: {
+            /**
+             * @description By which way.
+             * @enum {string}
+             */
+            method: "password" | "token" | "openid" | "api-key" | "bearer";
+            /** @description The issuer of the token; null without one. */
+            issuer: string | null;
+            at: components["schemas"]["Timestamp"];
+        };
+        /** @description The session. The id is a public handle, never the value of the cookie. */
+        Session: {
+            /**
+             * Format: uuid
+             * @description The public handle.
+             */
+            id: string;
+            createdAt: components["schemas"]["Timestamp"];
+            lastSeenAt: components["schemas"]["Timestamp"];
+            idleExpiresAt: components["schemas"]["Timestamp"];
+            expiresAt: components["schemas"]["Timestamp"];
+        };
+        /** @description The server. */
+        Server: {
+            /** @description The product. */
+            name: string;
+            /** @description The version of this contract. */
+            version: string;
+            time: components["schemas"]["Timestamp"];
+            /** @description The locales problems are described in. */
+            locales: components["schemas"]["Locale"][];
+            /** @description The ways in that this server offers. */
+            authentication: ("password" | "api-key" | "oauth2" | "openid")[];
+            /** @description What a new password must be like, for a form to show. */
+            password: {
+                /** @description Fewest characters. */
+                minLength: number;
+                /** @description Most characters. */
+                maxLength: number;
+            };
+        };
+        /** @description A named set of grants. */
+        Role: {
+            /** @description The unique name. */
+            name: string;
+            /** @description What the role is for. */
+            description: string;
+            /** @description What it allows. */
+            grants: components["schemas"]["Grant"][];
+        };
+        /** @description Actions on an entity. */
+        Grant: {
+            /** @description An entity name, or * for every one. */
+            entity: string;
+            /** @description What may be done. */
+            actions: ("create" | "read" | "update" | "delete")[];
+            /**
+             * @description On any row, or only on rows the user created.
+             * @enum {string}
+             */
+            condition: "any" | "own";
+        };
+        /** @description A named working context of a user. */
+        Profile: {
+            /** @description The unique name. */
+            name: string;
+            /** @description The name to show. */
+            label: string;
+            /** @description Whether it is the one a new session starts under. */
+            default: boolean;
+            /** @description Whether it is the one this request acts under. */
+            active: boolean;
+            /** @description The names of its roles. */
+            roles: string[];
+        };
+        /** @description The user's profiles. */
+        ProfileList: {
+            /** @description By name. */
+            profiles: components["schemas"]["Profile"][];
+        };
+        /**
+         * @description Any JSON object within these limits: 32 levels, 10,000 values, member names of 128 characters. Duplicate members, `__proto__`,
+         *     `constructor` and `prototype`, U+0000, lone surrogates and numbers that a double cannot hold exactly are refused with 400.
+         */
+        Fields: {
+            [key: string]: unknown;
+        };
+        /** @description An entity and what the service knows about it. */
+        Entity: {
+            name: components["schemas"]["EntityName"];
+            key: components["schemas"]["Int64"];
+            /** @description 1 at creation, one more with every change. */
+            version: number;
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description The name of the user who created it. */
+            createdBy: string;
+            updatedAt: components["schemas"]["Timestamp"];
+            /** @description The name of the user who changed it last. */
+            updatedBy: string;
+            fields: components["schemas"]["Fields"];
+        };
+        /**
+         * @description What went wrong, for programs. The list grows; treat an unknown code by its status.
+         * @example not-found
+         */
+        ProblemCode: string;
+        /** @description A refusal or failure (RFC 9457). */
+        Problem: {
+            /**
+             * Format: uri
+             * @description A page that explains the code.
+             */
+            type: string;
+            /** @description The code in words. */
+            title: string;
+            /** @description The HTTP status. */
+            status: number;
+            /** @description What to do about it. */
+            detail: string;
+            /** @description The request, to quote to the operator. */
+            instance: string;
+            code: components["schemas"]["ProblemCode"];
+            /** @description What exactly is wrong with the input, and where. */
+            errors?: components["schemas"]["Fault"][];
+        };
+        /** @description One thing wrong with the input. Has either a pointer or a parameter. */
+        Fault: {
+            /** @description RFC 6901 pointer into the body; form fields are members of the root. */
+            pointer?: string;
+            /** @description The name of a path, query or header parameter. */
+            parameter?: string;
+            /** @description What is wrong, for programs. */
+            code: string;
+            /** @description What is wrong, for people. */
+            detail: string;
+        };
+    };
+    responses: {
+        /** @description The request is malformed, a parameter is invalid, or it carries two credentials. */
+        BadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "malformed-request" | "invalid-key" | "ambiguous-credentials";
+                };
+            };
+        };
+        /** @description No credential, or one that is not valid. */
+        Unauthenticated: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "unauthenticated" | "invalid-token";
+                };
+            };
+        };
+        /** @description The name and password do not belong together, or the token is not valid. */
+        LoginRefused: {
+            headers: {
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "invalid-credentials" | "invalid-token";
+                };
+            };
+        };
+        /** @description The request came from a foreign site, or the token belongs to nobody known here. */
+        LoginForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "csrf-rejected" | "identity-not-linked";
+                };
+            };
+        };
+        /** @description The request came from a foreign site. */
+        CsrfRejected: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "csrf-rejected";
+                };
+            };
+        };
+        /** @description The present password is wrong, or the request came from a foreign site. */
+        PasswordForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "credential-mismatch" | "csrf-rejected";
+                };
+            };
+        };
+        /** @description No role of the active profile grants this, the credential is too narrow, or the request came from a foreign site. */
+        Forbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "forbidden" | "insufficient-scope" | "csrf-rejected";
+                };
+            };
+        };
+        /** @description There is no such thing, or the caller may not know of it. */
+        NotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "not-found";
+                };
+            };
+        };
+        /** @description The answer would be application/json, which Accept rules out. */
+        NotAcceptable: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "not-acceptable";
+                };
+            };
+        };
+        /** @description Another refresh of this session was faster; its cookie counts. */
+        RefreshConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "refresh-conflict";
+                };
+            };
+        };
+        /** @description The version is no longer the one named in If-Match. */
+        PreconditionFailed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "precondition-failed";
+                };
+            };
+        };
+        /** @description The body is larger than this operation takes. */
+        ContentTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "content-too-large";
+                };
+            };
+        };
+        /** @description The body is of a type, charset or encoding that this operation does not take. */
+        UnsupportedMediaType: {
+            headers: {
+                /** @description What the operation takes, where it is a POST. */
+                "Accept-Post"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "unsupported-media-type";
+                };
+            };
+        };
+        /** @description Well-formed, but not what is asked for. */
+        ValidationFailed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "validation-failed";
+                };
+            };
+        };
+        /** @description The new password does not meet the policy, or its repeat differs. */
+        PasswordRejected: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "password-rejected";
+                };
+            };
+        };
+        /** @description Too many requests or failed attempts. */
+        TooManyRequests: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "rate-limited";
+                };
+            };
+        };
+        /** @description Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request. */
+        Unavailable: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "unavailable" | "busy" | "issuer-unavailable" | "outcome-unknown";
+                };
+            };
+        };
+        /** @description A parameter is unknown, repeated or invalid. */
+        HeadBadRequest: {
+            headers: {
+                "Problem-Code": components["headers"]["ProblemCode"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description No credential, or one that is not valid. */
+        HeadUnauthenticated: {
+            headers: {
+                "Problem-Code": components["headers"]["ProblemCode"];
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The request came from a foreign site or was speculative; the session lives on. */
+        HeadForbidden: {
+            headers: {
+                "Problem-Code": components["headers"]["ProblemCode"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description Too many requests. */
+        HeadTooManyRequests: {
+            headers: {
+                "Problem-Code": components["headers"]["ProblemCode"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description Something the service depends on is out of reach. */
+        HeadUnavailable: {
+            headers: {
+                "Problem-Code": components["headers"]["ProblemCode"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The session acts under the profile. */
+        ProfileSelected: {
+            headers: {
+                /** @description The new session cookie. */
+                "Set-Cookie": string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SessionInfo"];
+            };
+        };
+        /** @description The entity. */
+        Entity: {
+            headers: {
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Entity"];
+            };
+        };
+    };
+    parameters: {
+        /**
+         * @description The entity's name.
+         * @example customer
+         */
+        EntityName: components["schemas"]["EntityName"];
+        /**
+         * @description The entity's key, in canonical decimal digits.
+         * @example 42
+         */
+        EntityKey: components["schemas"]["Int64"];
+        /**
+         * @description Act only if the entity's ETag is one of these; `*` if it exists.
+         * @example "3"
+         */
+        IfMatch: string;
+        /**
+         * @description Answer 304 if the entity's ETag is one of these.
+         * @example "3"
+         */
+        IfNoneMatch: string;
+    };
+    requestBodies: {
+        /** @description The fields, a JSON object. */
+        Fields: {
+            content: {
+                "application/json": components["schemas"]["Fields"];
+            };
+        };
+    };
+    headers: {
+        /**
+         * @description The entity's version as a strong entity tag.
+         * @example "3"
+         */
+        ETag: string;
+        /** @description Seconds to wait before the next try. */
+        RetryAfter: number;
+        /** @description How to authenticate (RFC 9110). */
+        WwwAuthenticate: string;
+        /** @description The problem's code, since an answer to HEAD has no body. */
+        ProblemCode: components["schemas"]["ProblemCode"];
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getSession: {
+        parameters: {
+            query?: {
+                /** @description Add the roles of the active profile. */
+                roles?: components["schemas"]["Flag"];
+                /** @description Add the user's profiles. */
+                profiles?: components["schemas"]["Flag"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who is calling, and the server. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionInfo"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["SessionRequest"];
+            };
+        };
+        responses: {
+            /** @description The session is open. */
+            200: {
+                headers: {
+                    /** @description The session cookie. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionInfo"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["LoginRefused"];
+            403: components["responses"]["LoginForbidden"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: {
+                /** @description End the session. */
+                logout?: components["schemas"]["Flag"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is a live session or another valid credential; nothing has changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The session is over; no token of it works any more. */
+            204: {
+                headers: {
+                    /** @description The request headers the answer depended on. */
+                    Vary: string;
+                    /** @description Clears the session cookie. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["HeadBadRequest"];
+            401: components["responses"]["HeadUnauthenticated"];
+            403: components["responses"]["HeadForbidden"];
+            429: components["responses"]["HeadTooManyRequests"];
+            503: components["responses"]["HeadUnavailable"];
+        };
+    };
+    refreshSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session goes on under a new cookie. */
+            200: {
+                headers: {
+                    /** @description The new session cookie. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionInfo"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["CsrfRejected"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["RefreshConflict"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listProfiles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The profiles, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    selectDefaultProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ProfileSelected"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["CsrfRejected"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    selectProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The profile's name.
+                 * @example sales
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ProfileSelected"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["CsrfRejected"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            /** @description The password is changed. */
+            204: {
+                headers: {
+                    /** @description The new session cookie. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["PasswordForbidden"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["PasswordRejected"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createEntity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["Fields"];
+        responses: {
+            /** @description The entity is stored. */
+            201: {
+                headers: {
+                    /** @description Where the entity is. */
+                    Location: string;
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Entity"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEntity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Answer 304 if the entity's ETag is one of these.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+                /**
+                 * @description The entity's key, in canonical decimal digits.
+                 * @example 42
+                 */
+                key: components["parameters"]["EntityKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["Entity"];
+            /** @description The client's copy is current. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateEntity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Act only if the entity's ETag is one of these; `*` if it exists.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+                /**
+                 * @description The entity's key, in canonical decimal digits.
+                 * @example 42
+                 */
+                key: components["parameters"]["EntityKey"];
+            };
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["Fields"];
+        responses: {
+            200: components["responses"]["Entity"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteEntity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Act only if the entity's ETag is one of these; `*` if it exists.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+                /**
+                 * @description The entity's key, in canonical decimal digits.
+                 * @example 42
+                 */
+                key: components["parameters"]["EntityKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entity is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+}

@@ -1,0 +1,105 @@
+/**
+ * The OpenAPI document as the binder and the tests read it: a typed view of the few members they need. It knows nothing of Fastify.
+ */
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+export const methods = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
+export type Method = (typeof methods)[number];
+
+/** One alternative of a `security` list: scheme name → scopes. `{}` means that the operation also takes callers without a credential. */
+export type SecurityRequirement = Record<string, string[]>;
+
+export interface Reference {
+  $ref: string;
+}
+
+export interface ParameterObject {
+  name: string;
+  in: 'path' | 'query' | 'header' | 'cookie';
+  required?: boolean;
+  schema: Record<string, unknown>;
+}
+
+export interface RequestBodyObject {
+  required?: boolean;
+  content: Record<string, { schema?: Record<string, unknown> }>;
+}
+
+export interface ResponseObject {
+  description: string;
+  headers?: Record<string, { required?: boolean; schema: Record<string, unknown> } | Reference>;
+  content?: Record<string, { schema?: Record<string, unknown> }>;
+}
+
+interface OperationObject {
+  operationId: string;
+  tags: string[];
+  security?: SecurityRequirement[];
+  parameters?: (ParameterObject | Reference)[];
+  requestBody?: RequestBodyObject | Reference;
+  responses: Record<string, ResponseObject | Reference>;
+}
+
+type PathItem = { parameters?: (ParameterObject | Reference)[] } & { [M in Method]?: OperationObject };
+
+export interface ContractDocument {
+  info: { title: string; version: string };
+  tags: { name: string }[];
+  security: SecurityRequirement[];
+  paths: Record<string, PathItem>;
+  components: Record<string, Record<string, unknown>>;
+}
+
+/** An operation with its references resolved and its defaults filled in. */
+export interface Operation {
+  operationId: string;
+  method: Method;
+  path: string;
+  tag: string;
+  security: SecurityRequirement[];
+  parameters: ParameterObject[];
+  requestBody: RequestBodyObject | undefined;
+  responses: Record<string, ResponseObject>;
+}
+
+/** What the repository's `openapi.yaml` says, byte for byte and parsed. Throws when the file is missing or not YAML. */
+export function readContract(): { text: string; document: ContractDocument } {
+  const text = readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8');
+  return { text, document: parse(text) as ContractDocument };
+}
+
+/** Follows `#/…` references until something that is none; throws on a reference that leads nowhere. */
+export function resolve<T>(document: ContractDocument, value: T | Reference): T {
+  let found: unknown = value;
+  while (typeof found === 'object' && found !== null && '$ref' in found) {
+    const { $ref } = found as Reference;
+    found = $ref
+      .slice(2)
+      .split('/')
+      .reduce<unknown>((node, part) => (node as Record<string, unknown> | undefined)?.[part.replaceAll('~1', '/')], document);
+    if (found === undefined) throw new Error(`openapi.yaml: nothing at ${$ref}`);
+  }
+  return found as T;
+}
+
+/** Every operation, in the order of the document. */
+export function operationsOf(document: ContractDocument): Operation[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => {
+      const operation = item[method];
+      if (!operation) return [];
+      const responses = Object.entries(operation.responses).map(([status, response]) => [status, resolve(document, response)] as const);
+      return {
+        operationId: operation.operationId,
+        method,
+        path,
+        tag: operation.tags[0] ?? '',
+        security: operation.security ?? document.security,
+        parameters: [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((parameter) => resolve(document, parameter)),
+        requestBody: operation.requestBody && resolve(document, operation.requestBody),
+        responses: Object.fromEntries(responses),
+      };
+    }),
+  );
+}
