@@ -67,24 +67,63 @@ export type FaultCode =
   | 'unchanged'
   | 'not-repeated-exactly';
 
+/** What a value in a text measures, which decides how a locale writes it. */
+export type Measure = 'seconds' | 'bytes' | 'number' | 'text';
+
+/** The values the texts of a problem take; a code that is not listed takes none. Each may be left out, and its words with it. */
+export const problemValues = {
+  'method-not-allowed': { allowed: 'text' },
+  'not-acceptable': { allowed: 'text' },
+  'unsupported-media-type': { allowed: 'text' },
+  'content-too-large': { limit: 'bytes' },
+  'uri-too-long': { limit: 'bytes' },
+  'headers-too-large': { limit: 'bytes' },
+  'rate-limited': { seconds: 'seconds' },
+  unavailable: { seconds: 'seconds' },
+  busy: { seconds: 'seconds' },
+  'issuer-unavailable': { seconds: 'seconds' },
+  'outcome-unknown': { seconds: 'seconds' },
+} as const satisfies Partial<Record<ProblemCode, Record<string, Measure>>>;
+
+/** The values the text of a fault takes, likewise. `allowed` lists what would be accepted, as the contract writes it. */
+export const faultValues = {
+  'invalid-value': { allowed: 'text', minimum: 'number', maximum: 'number' },
+  'invalid-type': { allowed: 'text' },
+  'too-short': { minimum: 'number' },
+  'too-long': { maximum: 'number' },
+  'invalid-json': { position: 'number' },
+  'too-deep': { limit: 'number' },
+  'too-many-values': { limit: 'number' },
+  'member-name-too-long': { limit: 'number' },
+} as const satisfies Partial<Record<FaultCode, Record<string, Measure>>>;
+
+type Values<T> = { [N in keyof T]?: T[N] extends 'text' ? string : number };
+
+type FaultText =
+  | { [C in keyof typeof faultValues]: { code: C; values?: Values<(typeof faultValues)[C]> } }[keyof typeof faultValues]
+  | { code: FaultCode; values?: never };
+
 /**
  * One entry of a problem's `errors`: where (`pointer` is an RFC 6901 JSON pointer into the body, form fields included; `parameter` names
  * a path, query or header parameter) and what. `values` fills the placeholders of the text.
  */
-export type Fault = { code: FaultCode; values?: Record<string, string | number> } & (
-  { pointer: string; parameter?: never } | { parameter: string; pointer?: never }
-);
+export type Fault = FaultText & ({ pointer: string; parameter?: never } | { parameter: string; pointer?: never });
 
 export interface ProblemOptions {
   /** What is wrong in detail; becomes the member `errors`. */
   faults?: readonly Fault[];
-  /** Fill the placeholders of the detail text. */
-  values?: Record<string, string | number>;
   /** Headers the answer owes because of this problem, such as `Retry-After`. */
   headers?: Record<string, string>;
   /** For the log only, never for the caller. */
   cause?: unknown;
 }
+
+/** A code and its options; `values` fills the placeholders of the detail text and is open only to the codes that take any. */
+export type ProblemArguments =
+  | {
+      [C in keyof typeof problemValues]: [code: C, options?: ProblemOptions & { values?: Values<(typeof problemValues)[C]> }];
+    }[keyof typeof problemValues]
+  | [code: ProblemCode, options?: ProblemOptions & { values?: never }];
 
 /** A refusal or failure that the caller is told about. Throw it from anywhere below a handler. */
 export class Problem extends Error {
@@ -92,10 +131,10 @@ export class Problem extends Error {
   readonly code: ProblemCode;
   readonly status: number;
   readonly faults: readonly Fault[];
-  readonly values: Record<string, string | number>;
+  readonly values: Readonly<Record<string, string | number>>;
   readonly headers: Record<string, string>;
 
-  constructor(code: ProblemCode, { faults = [], values = {}, headers = {}, cause }: ProblemOptions = {}) {
+  constructor(...[code, { faults = [], values = {}, headers = {}, cause } = {}]: ProblemArguments) {
     super(code, { cause });
     this.code = code;
     this.status = problemStatus[code];
