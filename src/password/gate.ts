@@ -1,0 +1,129 @@
+/**
+ * A bounded gate: so many jobs run, so many more wait, for so long, and whoever comes after is refused. One of them stands before all
+ * argon2 work of the process; it knows nothing about passwords.
+ */
+import { availableParallelism } from 'node:os';
+import { Problem } from '../errors.ts';
+
+export interface GateLimits {
+  /** How many hold a permit at once. */
+  running: number;
+  /** How many may wait for one; whoever comes next is refused at once. */
+  waiting: number;
+  /** How long one waits, in milliseconds, before being refused. */
+  waitMs: number;
+}
+
+/** Runs `action` after `ms` milliseconds unless the returned function is called first. */
+export type Schedule = (ms: number, action: () => void) => () => void;
+
+export interface GateOptions {
+  /** Made anew for each one refused. Without it `busy`. */
+  refusal?: () => Problem;
+  schedule?: Schedule;
+}
+
+interface Waiting {
+  admit: () => void;
+  refuse: (problem: Problem) => void;
+}
+
+export const scheduleTimeout: Schedule = (ms, action) => {
+  const timer = setTimeout(action, ms);
+  return () => clearTimeout(timer);
+};
+
+/** The answer of a process that has more work than it can do soon: `busy`, worth trying again in a second. */
+export const busy = () => new Problem('busy', { headers: { 'Retry-After': '1' } });
+
+export class Gate {
+  readonly #limits: GateLimits;
+  readonly #refusal: () => Problem;
+  readonly #schedule: Schedule;
+  readonly #queue = new Set<Waiting>();
+  #held = 0;
+
+  constructor(limits: GateLimits, { refusal = busy, schedule = scheduleTimeout }: GateOptions = {}) {
+    this.#limits = limits;
+    this.#refusal = refusal;
+    this.#schedule = schedule;
+  }
+
+  /** True when nobody holds a permit or waits for one. */
+  get idle(): boolean {
+    return this.#held === 0 && this.#queue.size === 0;
+  }
+
+  /**
+   * Waits for a permit, in order of arrival, and returns the function which gives it back (calling it twice does no harm). Throws the
+   * gate's refusal when the queue is full or the wait is over.
+   */
+  async enter(): Promise<() => void> {
+    if (this.#held < this.#limits.running) this.#held += 1;
+    else if (this.#queue.size >= this.#limits.waiting) throw this.#refusal();
+    else await this.#wait();
+    let given = false;
+    return () => {
+      if (given) return;
+      given = true;
+      this.#pass();
+    };
+  }
+
+  /** Runs a job under a permit, which is held until the job has really ended, whether or not anybody still waits for its result. */
+  async run<T>(job: () => Promise<T>): Promise<T> {
+    const leave = await this.enter();
+    try {
+      return await job();
+    } finally {
+      leave();
+    }
+  }
+
+  /** Refuses everybody who waits now. Those who hold a permit keep it. */
+  turnAway(problem: () => Problem): void {
+    for (const one of this.#queue) one.refuse(problem());
+  }
+
+  #wait(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leaveQueue = () => {
+        cancel();
+        this.#queue.delete(one);
+      };
+      const one: Waiting = {
+        admit: () => {
+          leaveQueue();
+          resolve();
+        },
+        refuse: (problem) => {
+          leaveQueue();
+          reject(problem);
+        },
+      };
+      const cancel = this.#schedule(this.#limits.waitMs, () => one.refuse(this.#refusal()));
+      this.#queue.add(one);
+    });
+  }
+
+  /** Hands the permit to the longest waiting, so that nobody who comes later can snatch it. */
+  #pass(): void {
+    const [next] = this.#queue;
+    if (next) next.admit();
+    else this.#held -= 1;
+  }
+}
+
+/** More hashes at once than this do not get done sooner, and each takes 19 MiB. */
+const MAX_RUNNING = 4;
+/**
+ * Two cores finish about 200 hashes in the two seconds one may wait, one core about 100. 128 lets any burst through that can be served
+ * in time (50 logins at once need half a second on two cores), and everything beyond it is refused early instead of late.
+ */
+const WAITING = 128;
+const WAIT_MS = 2000;
+
+/** The gate for all argon2 work of a process; make one and pass it on (rule 38: permits by core, then `busy`). */
+export function createPasswordGate(cores = availableParallelism()): Gate {
+  return new Gate({ running: Math.max(1, Math.min(MAX_RUNNING, cores)), waiting: WAITING, waitMs: WAIT_MS });
+}
