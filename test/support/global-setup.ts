@@ -1,0 +1,74 @@
+/**
+ * The PostgreSQL server of the whole suite: the one DATABASE_URL names, else a throw-away one, fast because nothing in it has to survive.
+ * Makes the migrated template that `database.ts` copies for the tests.
+ */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { openEmbedded } from '../../src/database/embedded.ts';
+import { execute, withDatabase } from './sql.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** A database on the suite's server, whose role may create others. Nothing is kept in it. */
+    postgresUrl: string;
+    templateName: string;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startServer();
+  const templateName = `entity_service_template_${randomBytes(6).toString('hex')}`;
+  try {
+    await execute(server.url, `create database ${templateName}`);
+    await migrate(withDatabase(server.url, templateName));
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  project.provide('postgresUrl', server.url);
+  project.provide('templateName', templateName);
+  return async () => {
+    await execute(server.url, `drop database ${templateName} with (force)`);
+    await server.stop();
+  };
+}
+
+async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const given = process.env['DATABASE_URL'];
+  if (given) return { url: given, stop: async () => {} };
+  const dataDir = await mkdtemp(join(tmpdir(), 'entity-service-test-'));
+  const watchdog = watch(dataDir);
+  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' };
+  const embedded = await openEmbedded(dataDir, { settings });
+  return {
+    url: embedded.url,
+    async stop() {
+      await embedded.stop();
+      await rm(dataDir, { recursive: true, force: true });
+      watchdog.kill();
+    },
+  };
+}
+
+/**
+ * A process that outlives ours by a moment. However we end (Ctrl-C, kill -9), the pipe to it closes; then it kills the server and removes the
+ * directory.
+ */
+function watch(dataDir: string) {
+  const lock = `${dataDir}/postgresql/data/postmaster.pid`;
+  const script = `cat > /dev/null; [ -f "${lock}" ] && kill -QUIT "$(head -n 1 "${lock}")"; rm -rf "${dataDir}"`;
+  const watchdog = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  watchdog.unref();
+  return watchdog;
+}
+
+async function migrate(databaseUrl: string): Promise<void> {
+  const directory = join(import.meta.dirname, '../../src/database/migrations');
+  for (const name of (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()) {
+    await execute(databaseUrl, await readFile(join(directory, name), 'utf8'));
+  }
+}

@@ -1,0 +1,19 @@
+/** Single statements on a database, for the support code of the suite: no pool, no vitest, so that the global setup can use it too. */
+import { Client } from 'pg';
+
+export async function execute(databaseUrl: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The address of another database on the same server, for the same role. */
+export function withDatabase(databaseUrl: string, name: string): string {
+  const url = new URL(databaseUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}

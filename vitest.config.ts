@@ -1,0 +1,15 @@
+/** How the suite runs: one PostgreSQL server for all, a process per test file, as many at a time as there are cores. */
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: 'test/support/global-setup.ts',
+    // Processes, not threads: tests send signals, and native modules are loaded afresh for each file.
+    pool: 'forks',
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 30_000,
+    reporters: ['default', 'test/support/closing-line.ts'],
+  },
+});
