@@ -1,0 +1,12 @@
+/**
+ * The shape of one language's texts. A text may have parts in square brackets, each with placeholders in braces: `Wait[ {seconds}].`
+ * A part is left out when one of its values is missing, so a text reads well with and without them; placeholders stand only in parts.
+ */
+
+import type { FaultCode, ProblemCode } from '../errors.ts';
+
+export interface Catalogue {
+  /** `title` never varies (RFC 9457, 3.1.3); `detail` says what the caller can do. */
+  problems: Record<ProblemCode, { title: string; detail: string }>;
+  faults: Record<FaultCode, string>;
+}

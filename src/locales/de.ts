@@ -1,0 +1,174 @@
+/** The German texts. They address the reader with “Sie”. */
+
+import type { Catalogue } from './catalogue.ts';
+
+export const de: Catalogue = {
+  problems: {
+    'malformed-request': {
+      title: 'Fehlerhafte Anfrage',
+      detail:
+        'Die Anfrage hat nicht die dokumentierte Form. Vergleichen Sie sie mit der API-Beschreibung und korrigieren Sie gegebenenfalls die aufgeführten Stellen.',
+    },
+    'invalid-key': {
+      title: 'Ungültiger Entitätsschlüssel',
+      detail: 'Der Schlüssel muss eine 64-Bit-Ganzzahl in Dezimalziffern sein, ohne führende Nullen, Pluszeichen oder Leerzeichen.',
+    },
+    'ambiguous-credentials': {
+      title: 'Mehrdeutige Anmeldedaten',
+      detail: 'Die Anfrage enthält mehr als einen Berechtigungsnachweis. Senden Sie genau einen.',
+    },
+    unauthenticated: {
+      title: 'Anmeldung erforderlich',
+      detail:
+        'Die Anfrage enthält keine Anmeldedaten, oder die Sitzung ist beendet. Melden Sie sich an, oder senden Sie einen API-Schlüssel oder ein Zugriffstoken.',
+    },
+    'invalid-credentials': {
+      title: 'Ungültige Anmeldedaten',
+      detail: 'Die Anmeldedaten sind falsch oder nicht mehr gültig. Prüfen Sie sie und versuchen Sie es erneut.',
+    },
+    'invalid-token': {
+      title: 'Ungültiges Zugriffstoken',
+      detail:
+        'Das Zugriffstoken ist fehlerhaft, abgelaufen oder nicht für diesen Dienst bestimmt. Fordern Sie bei seinem Aussteller ein neues an.',
+    },
+    forbidden: {
+      title: 'Nicht erlaubt',
+      detail:
+        'Ihre aktuellen Rollen erlauben diesen Vorgang nicht. Wechseln Sie das Profil, oder bitten Sie die Administration um die nötigen Rechte.',
+    },
+    'insufficient-scope': {
+      title: 'Unzureichender Geltungsbereich',
+      detail:
+        'Die Geltungsbereiche (Scopes) Ihres Berechtigungsnachweises decken diesen Vorgang nicht ab. Verwenden Sie einen mit den nötigen Geltungsbereichen.',
+    },
+    'csrf-rejected': {
+      title: 'Anfrage von einer fremden Website abgelehnt',
+      detail:
+        'Die Anfrage scheint von einer anderen Website zu kommen. Senden Sie sie aus der Anwendung selbst, oder bitten Sie den Betreiber, deren Ursprung (Origin) zu vertrauen.',
+    },
+    'credential-mismatch': {
+      title: 'Aktuelles Passwort nicht akzeptiert',
+      detail: 'Das aktuelle Passwort ist falsch. Geben Sie es erneut ein; Ihre Sitzung bleibt gültig.',
+    },
+    'identity-not-linked': {
+      title: 'Identität nicht verknüpft',
+      detail:
+        'Ihre Identität wurde bestätigt, ist aber mit keinem Benutzerkonto dieses Dienstes verknüpft. Bitten Sie die Administration, sie zu verknüpfen.',
+    },
+    'fresh-login-required': {
+      title: 'Erneute Anmeldung erforderlich',
+      detail: 'Für diesen Vorgang darf die Anmeldung nicht lange zurückliegen. Melden Sie sich erneut an und wiederholen Sie ihn.',
+    },
+    'not-found': {
+      title: 'Nicht gefunden',
+      detail:
+        'Unter dieser Adresse wurde nichts gefunden, oder es ist für Sie nicht sichtbar. Prüfen Sie den Pfad, den Namen und den Schlüssel.',
+    },
+    'method-not-allowed': {
+      title: 'Methode nicht erlaubt',
+      detail: 'Diese Adresse unterstützt die Methode der Anfrage nicht. Verwenden Sie eine unterstützte Methode[: {allowed}].',
+    },
+    'not-acceptable': {
+      title: 'Kein akzeptiertes Format verfügbar',
+      detail: 'Keines der von Ihnen akzeptierten Formate kann erzeugt werden. Akzeptieren Sie ein unterstütztes Format[: {allowed}].',
+    },
+    conflict: {
+      title: 'Konflikt',
+      detail: 'Die Anfrage steht im Widerspruch zu vorhandenen Daten. Lesen Sie den aktuellen Stand und passen Sie die Anfrage an.',
+    },
+    'refresh-conflict': {
+      title: 'Sitzung bereits erneuert',
+      detail: 'Eine andere Anfrage hat diese Sitzung bereits erneuert. Arbeiten Sie mit dem Cookie weiter, das jene Anfrage erhalten hat.',
+    },
+    'precondition-failed': {
+      title: 'Vorbedingung nicht erfüllt',
+      detail:
+        'Die Entität wurde geändert, seit Sie sie gelesen haben. Lesen Sie sie erneut und wiederholen Sie Ihre Änderung mit dem neuen ETag in If-Match.',
+    },
+    'content-too-large': {
+      title: 'Inhalt zu groß',
+      detail: 'Der Inhalt der Anfrage ist zu groß. Senden Sie weniger[ (höchstens {limit})].',
+    },
+    'uri-too-long': {
+      title: 'URI zu lang',
+      detail: 'Die Adresse der Anfrage ist zu lang. Kürzen Sie sie[ (höchstens {limit})].',
+    },
+    'unsupported-media-type': {
+      title: 'Medientyp nicht unterstützt',
+      detail:
+        'Der Inhaltstyp, der Zeichensatz oder die Inhaltscodierung der Anfrage wird hier nicht unterstützt. Verwenden Sie einen unterstützten Inhaltstyp[: {allowed}].',
+    },
+    'validation-failed': {
+      title: 'Prüfung fehlgeschlagen',
+      detail:
+        'Die Anfrage ist wohlgeformt, aber einige ihrer Werte werden nicht akzeptiert. Korrigieren Sie die aufgeführten Stellen und senden Sie sie erneut.',
+    },
+    'password-rejected': {
+      title: 'Passwort abgelehnt',
+      detail: 'Das neue Passwort erfüllt die Anforderungen nicht. Wählen Sie ein anderes und beachten Sie dabei die aufgeführten Gründe.',
+    },
+    'precondition-required': {
+      title: 'Vorbedingung erforderlich',
+      detail: 'Diese Änderung benötigt den Header If-Match. Lesen Sie die Entität und senden Sie deren ETag in If-Match.',
+    },
+    'rate-limited': {
+      title: 'Zu viele Anfragen',
+      detail: 'Es gab zu viele Anfragen oder Versuche. Warten Sie[ {seconds}], bevor Sie es erneut versuchen.',
+    },
+    'headers-too-large': {
+      title: 'Header-Felder zu groß',
+      detail: 'Die Header-Felder der Anfrage sind zu groß. Kürzen Sie sie[ (insgesamt höchstens {limit})].',
+    },
+    'internal-error': {
+      title: 'Interner Fehler',
+      detail:
+        'Im Dienst ist ein unerwarteter Fehler aufgetreten. Nennen Sie dem Betreiber den Wert von „instance“, falls er wieder auftritt.',
+    },
+    unavailable: {
+      title: 'Dienst nicht verfügbar',
+      detail: 'Der Dienst kann derzeit nicht antworten. Bitte versuchen Sie es[ in {seconds}] erneut.',
+    },
+    busy: {
+      title: 'Dienst ausgelastet',
+      detail: 'Der Dienst ist derzeit ausgelastet. Bitte versuchen Sie es[ in {seconds}] erneut.',
+    },
+    'issuer-unavailable': {
+      title: 'Aussteller nicht erreichbar',
+      detail: 'Der Aussteller, der Ihre Identität bestätigt, ist derzeit nicht erreichbar. Bitte versuchen Sie es[ in {seconds}] erneut.',
+    },
+    'outcome-unknown': {
+      title: 'Ergebnis unbekannt',
+      detail:
+        'Die Verbindung brach ab, bevor das Ergebnis feststand; die Änderung kann also erfolgt sein oder nicht. ' +
+        'Prüfen Sie den aktuellen Stand, oder wiederholen Sie die Anfrage[ in {seconds}] mit demselben Idempotency-Key.',
+    },
+  },
+  faults: {
+    unknown: 'Dieser Name ist hier nicht bekannt. Prüfen Sie die Schreibweise oder entfernen Sie ihn.',
+    repeated: 'Diese Angabe darf nur einmal vorkommen.',
+    required: 'Diese Angabe ist erforderlich.',
+    conflicting: 'Diese Angabe lässt sich nicht mit den übrigen Werten der Anfrage verbinden.',
+    'invalid-value': 'Dieser Wert wird nicht akzeptiert.[ Akzeptiert: {allowed}.][ Minimum: {minimum}.][ Maximum: {maximum}.]',
+    'invalid-type': 'Dieser Wert hat den falschen Typ.[ Erwartet: {allowed}.]',
+    'invalid-encoding': 'Diese Angabe ist nicht korrekt codiert. Verwenden Sie UTF-8 und, wo nötig, gültige Prozentcodierung.',
+    'too-short': 'Diese Angabe ist zu kurz.[ Mindestlänge: {minimum}.]',
+    'too-long': 'Diese Angabe ist zu lang.[ Höchstlänge: {maximum}.]',
+    'invalid-json': 'Dies ist kein gültiges JSON.[ Der Fehler liegt an Position {position}.]',
+    'duplicate-member': 'Dieses Objekt hat zwei gleichnamige Elemente. Behalten Sie nur eines.',
+    'number-not-exact':
+      'Diese Zahl kann nicht exakt gespeichert werden. Verwenden Sie weniger Stellen oder senden Sie sie als Zeichenkette.',
+    'nul-character': 'Text darf das Zeichen U+0000 nicht enthalten.',
+    'lone-surrogate': 'Text darf kein unvollständiges Surrogatpaar enthalten.',
+    'too-deep': 'Die Verschachtelung ist zu tief.[ Höchsttiefe: {limit}.]',
+    'too-many-values': 'Es sind zu viele Werte.[ Höchstzahl: {limit}.]',
+    'member-name-too-long': 'Der Name dieses Elements ist zu lang.[ Höchstlänge: {limit}.]',
+    'member-name-reserved': 'Der Name dieses Elements ist reserviert. Verwenden Sie einen anderen.',
+    'too-common': 'Dieses Passwort ist zu verbreitet. Wählen Sie ein weniger gebräuchliches.',
+    'too-predictable': 'Dieses Passwort folgt einem vorhersehbaren Muster. Vermeiden Sie Wiederholungen und Folgen.',
+    'contains-context': 'Dieses Passwort enthält den Namen des Benutzerkontos oder des Dienstes. Verzichten Sie auf solche Wörter.',
+    breached:
+      'Dieses Passwort ist aus einem Datenleck bekannt. Wählen Sie ein anderes, und ändern Sie es überall, wo Sie es sonst verwenden.',
+    unchanged: 'Das neue Passwort ist mit dem aktuellen identisch. Wählen Sie ein anderes.',
+    'not-repeated-exactly': 'Die Wiederholung weicht vom neuen Passwort ab. Geben Sie zweimal dasselbe Passwort ein.',
+  },
+};

@@ -1,0 +1,80 @@
+/**
+ * Writes a problem in the caller's language: chooses the texts and fills in the values. It knows nothing of HTTP beyond the delay which
+ * `Retry-After` promises; the members of the answer around these texts are the business of `api/problem.ts`.
+ */
+
+import { faultValues, problemValues } from '../errors.ts';
+import type { Fault, FaultCode, Measure, Problem } from '../errors.ts';
+import type { Catalogue } from './catalogue.ts';
+import { de } from './de.ts';
+import { en } from './en.ts';
+import { es } from './es.ts';
+import { fr } from './fr.ts';
+import { ja } from './ja.ts';
+import type { Locale } from './negotiate.ts';
+
+/** The texts of every locale. */
+export const catalogues: Record<Locale, Catalogue> = { en, de, fr, es, ja };
+
+const styles = {
+  seconds: { style: 'unit', unit: 'second', unitDisplay: 'long' },
+  bytes: { style: 'unit', unit: 'byte', unitDisplay: 'long' },
+  number: {},
+} as const satisfies Record<Exclude<Measure, 'text'>, Intl.NumberFormatOptions>;
+
+/** One for each locale and measure, kept because a flood of refusals must not pay for building them. */
+const formats = new Map<string, Intl.NumberFormat>();
+
+/** A fault as the caller reads it: exactly one of `pointer` and `parameter` says where. */
+export type FaultDescription = { code: FaultCode; detail: string } & (
+  { pointer: string; parameter?: never } | { parameter: string; pointer?: never }
+);
+
+export interface Description {
+  title: string;
+  detail: string;
+  /** Absent when the problem has no faults. */
+  errors?: FaultDescription[];
+}
+
+type Values = Readonly<Record<string, string | number>>;
+type Measures = Readonly<Record<string, Measure>>;
+
+/**
+ * The texts of a problem in a locale. A value that is missing takes its words with it; a missing `seconds` is read from the problem's own
+ * `Retry-After`, so header and text agree.
+ */
+export function describe(locale: Locale, problem: Problem): Description {
+  const { title, detail } = catalogues[locale].problems[problem.code];
+  const retryAfter = Number(problem.headers['Retry-After']);
+  const values = Number.isInteger(retryAfter) ? { seconds: retryAfter, ...problem.values } : problem.values;
+  const description: Description = { title, detail: fill(locale, detail, measuresOf(problemValues, problem.code), values) };
+  if (problem.faults.length > 0) description.errors = problem.faults.map((fault) => describeFault(locale, fault));
+  return description;
+}
+
+function describeFault(locale: Locale, fault: Fault): FaultDescription {
+  const { code, values = {} } = fault;
+  const detail = fill(locale, catalogues[locale].faults[code], measuresOf(faultValues, code), values);
+  return fault.pointer === undefined ? { parameter: fault.parameter, code, detail } : { pointer: fault.pointer, code, detail };
+}
+
+function measuresOf(table: Readonly<Record<string, Measures>>, code: string): Measures {
+  return Object.hasOwn(table, code) ? (table[code] ?? {}) : {};
+}
+
+function fill(locale: Locale, text: string, measures: Measures, values: Values): string {
+  return text.replaceAll(/\[([^\]]*)\]/g, (_, part: string) => {
+    const names = [...part.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+    if (!names.every((name) => Object.hasOwn(measures, name) && Object.hasOwn(values, name))) return '';
+    return part.replaceAll(/\{(\w+)\}/g, (_, name: string) => write(locale, values[name] ?? '', measures[name]));
+  });
+}
+
+function write(locale: Locale, value: string | number, measure: Measure = 'text'): string {
+  if (typeof value === 'string' || measure === 'text') return String(value);
+  const name = `${locale} ${measure}`;
+  const format = formats.get(name) ?? new Intl.NumberFormat(locale, styles[measure]);
+  formats.set(name, format);
+  return format.format(value);
+}

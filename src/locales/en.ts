@@ -1,0 +1,161 @@
+/** The English texts, which every caller gets whose language is not spoken here. Written for developers and users, not for operators. */
+
+import type { Catalogue } from './catalogue.ts';
+
+export const en: Catalogue = {
+  problems: {
+    'malformed-request': {
+      title: 'Malformed request',
+      detail: 'The request does not have the documented form. Compare it with the API description and correct the places listed, if any.',
+    },
+    'invalid-key': {
+      title: 'Invalid entity key',
+      detail: 'The key must be a 64-bit integer in decimal digits, without leading zeros, plus sign or spaces.',
+    },
+    'ambiguous-credentials': {
+      title: 'Ambiguous credentials',
+      detail: 'The request carries more than one credential. Send exactly one.',
+    },
+    unauthenticated: {
+      title: 'Authentication required',
+      detail: 'The request carries no credentials, or the session has ended. Sign in, or send an API key or an access token.',
+    },
+    'invalid-credentials': {
+      title: 'Invalid credentials',
+      detail: 'The credentials are incorrect or no longer valid. Check them and try again.',
+    },
+    'invalid-token': {
+      title: 'Invalid access token',
+      detail: 'The access token is malformed, has expired or is not meant for this service. Obtain a new one from its issuer.',
+    },
+    forbidden: {
+      title: 'Not permitted',
+      detail: 'Your current roles do not permit this operation. Switch to another profile or ask an administrator for access.',
+    },
+    'insufficient-scope': {
+      title: 'Insufficient scope',
+      detail: 'The scopes of your credential do not cover this operation. Use a credential with the necessary scopes.',
+    },
+    'csrf-rejected': {
+      title: 'Request from another site rejected',
+      detail:
+        'The request appears to come from another website. Send it from the application itself, or ask the operator to trust its origin.',
+    },
+    'credential-mismatch': {
+      title: 'Current password not accepted',
+      detail: 'The current password is incorrect. Enter it again; your session remains valid.',
+    },
+    'identity-not-linked': {
+      title: 'Identity not linked',
+      detail: 'Your identity was confirmed, but no user of this service is linked to it. Ask an administrator to link it.',
+    },
+    'fresh-login-required': {
+      title: 'Recent sign-in required',
+      detail: 'This operation requires a recent sign-in. Sign in again and repeat it.',
+    },
+    'not-found': {
+      title: 'Not found',
+      detail: 'Nothing was found at this address, or it is not visible to you. Check the path, the name and the key.',
+    },
+    'method-not-allowed': {
+      title: 'Method not allowed',
+      detail: 'This address does not support the request method. Use a supported one[: {allowed}].',
+    },
+    'not-acceptable': {
+      title: 'Not acceptable',
+      detail: 'None of the formats you accept can be produced. Accept a supported one[: {allowed}].',
+    },
+    conflict: {
+      title: 'Conflict',
+      detail: 'The request conflicts with existing data. Read the current state and adjust the request.',
+    },
+    'refresh-conflict': {
+      title: 'Session already refreshed',
+      detail: 'Another request has already refreshed this session. Continue with the cookie that request received.',
+    },
+    'precondition-failed': {
+      title: 'Precondition failed',
+      detail: 'The entity has changed since you read it. Read it again, then repeat your change with the new ETag in If-Match.',
+    },
+    'content-too-large': {
+      title: 'Content too large',
+      detail: 'The request body is too large. Send a smaller one[ (at most {limit})].',
+    },
+    'uri-too-long': {
+      title: 'URI too long',
+      detail: 'The address of the request is too long. Shorten it[ (at most {limit})].',
+    },
+    'unsupported-media-type': {
+      title: 'Unsupported media type',
+      detail: 'The content type, character set or content encoding of the body is not supported here. Use a supported one[: {allowed}].',
+    },
+    'validation-failed': {
+      title: 'Validation failed',
+      detail: 'The request is well-formed, but some of its values are not accepted. Correct the places listed and send it again.',
+    },
+    'password-rejected': {
+      title: 'Password rejected',
+      detail: 'The new password does not meet the requirements. Choose another one, taking the listed reasons into account.',
+    },
+    'precondition-required': {
+      title: 'Precondition required',
+      detail: 'This change needs the If-Match header. Read the entity and send its ETag in If-Match.',
+    },
+    'rate-limited': {
+      title: 'Too many requests',
+      detail: 'Too many requests or attempts were made. Wait[ {seconds}] before you try again.',
+    },
+    'headers-too-large': {
+      title: 'Header fields too large',
+      detail: 'The header fields of the request are too large. Shorten them[ (at most {limit} in total)].',
+    },
+    'internal-error': {
+      title: 'Internal error',
+      detail: 'The service failed unexpectedly. If it happens again, give the operator the value of "instance".',
+    },
+    unavailable: {
+      title: 'Service unavailable',
+      detail: 'The service cannot answer at the moment. Please try again[ in {seconds}].',
+    },
+    busy: {
+      title: 'Service busy',
+      detail: 'The service is working to capacity at the moment. Please try again[ in {seconds}].',
+    },
+    'issuer-unavailable': {
+      title: 'Issuer unavailable',
+      detail: 'The issuer that vouches for your identity cannot be reached at the moment. Please try again[ in {seconds}].',
+    },
+    'outcome-unknown': {
+      title: 'Outcome unknown',
+      detail:
+        'The connection was lost before the outcome was known, so the change may or may not have been made. ' +
+        'Check the current state, or repeat the request with the same Idempotency-Key[ in {seconds}].',
+    },
+  },
+  faults: {
+    unknown: 'This name is not known here. Check its spelling or remove it.',
+    repeated: 'This may be given only once.',
+    required: 'This is required.',
+    conflicting: 'This cannot be combined with the other values of the request.',
+    'invalid-value': 'This value is not accepted.[ Accepted: {allowed}.][ Minimum: {minimum}.][ Maximum: {maximum}.]',
+    'invalid-type': 'This value is of the wrong type.[ Expected: {allowed}.]',
+    'invalid-encoding': 'This is not encoded correctly. Use UTF-8 and, where it applies, valid percent-encoding.',
+    'too-short': 'This is too short.[ Minimum length: {minimum}.]',
+    'too-long': 'This is too long.[ Maximum length: {maximum}.]',
+    'invalid-json': 'This is not valid JSON.[ The error is at position {position}.]',
+    'duplicate-member': 'This object has two members of the same name. Keep only one.',
+    'number-not-exact': 'This number cannot be kept exactly. Use fewer digits or send it as a string.',
+    'nul-character': 'Text must not contain the character U+0000.',
+    'lone-surrogate': 'Text must not contain an incomplete surrogate pair.',
+    'too-deep': 'This is nested too deeply.[ Maximum depth: {limit}.]',
+    'too-many-values': 'There are too many values.[ Maximum number: {limit}.]',
+    'member-name-too-long': 'The name of this member is too long.[ Maximum length: {limit}.]',
+    'member-name-reserved': 'The name of this member is reserved. Use another one.',
+    'too-common': 'This password is too common. Choose a less common one.',
+    'too-predictable': 'This password follows a predictable pattern. Avoid repetitions and sequences.',
+    'contains-context': 'This password contains the name of the user or of the service. Leave such words out.',
+    breached: 'This password is known from a data breach. Choose another one, and change it wherever else you use it.',
+    unchanged: 'The new password is the same as the current one. Choose a different one.',
+    'not-repeated-exactly': 'The repetition differs from the new password. Enter the same password twice.',
+  },
+};

@@ -1,0 +1,167 @@
+/** The Spanish texts. They address the reader with “usted”. */
+
+import type { Catalogue } from './catalogue.ts';
+
+export const es: Catalogue = {
+  problems: {
+    'malformed-request': {
+      title: 'Solicitud mal formada',
+      detail:
+        'La solicitud no tiene la forma documentada. Compárela con la descripción de la API y corrija los lugares indicados, si los hay.',
+    },
+    'invalid-key': {
+      title: 'Clave de entidad no válida',
+      detail: 'La clave debe ser un entero de 64 bits en cifras decimales, sin ceros iniciales, signo más ni espacios.',
+    },
+    'ambiguous-credentials': {
+      title: 'Credenciales ambiguas',
+      detail: 'La solicitud contiene más de una credencial. Envíe exactamente una.',
+    },
+    unauthenticated: {
+      title: 'Se requiere autenticación',
+      detail:
+        'La solicitud no contiene credenciales o la sesión ha terminado. Inicie sesión, o envíe una clave de API o un token de acceso.',
+    },
+    'invalid-credentials': {
+      title: 'Credenciales no válidas',
+      detail: 'Las credenciales son incorrectas o ya no son válidas. Revíselas e inténtelo de nuevo.',
+    },
+    'invalid-token': {
+      title: 'Token de acceso no válido',
+      detail: 'El token de acceso está mal formado, ha caducado o no está destinado a este servicio. Solicite uno nuevo a su emisor.',
+    },
+    forbidden: {
+      title: 'Operación no permitida',
+      detail:
+        'Sus roles actuales no permiten esta operación. Cambie de perfil o solicite los permisos necesarios a la administración del servicio.',
+    },
+    'insufficient-scope': {
+      title: 'Alcance insuficiente',
+      detail: 'Los alcances (scopes) de su credencial no cubren esta operación. Utilice una credencial con los alcances necesarios.',
+    },
+    'csrf-rejected': {
+      title: 'Solicitud de otro sitio rechazada',
+      detail:
+        'La solicitud parece proceder de otro sitio web. Envíela desde la propia aplicación o pida al operador que confíe en su origen.',
+    },
+    'credential-mismatch': {
+      title: 'Contraseña actual no aceptada',
+      detail: 'La contraseña actual es incorrecta. Introdúzcala de nuevo; su sesión sigue siendo válida.',
+    },
+    'identity-not-linked': {
+      title: 'Identidad no vinculada',
+      detail:
+        'Su identidad se ha confirmado, pero no está vinculada a ninguna cuenta de este servicio. Pida a la administración del servicio que la vincule.',
+    },
+    'fresh-login-required': {
+      title: 'Se requiere un inicio de sesión reciente',
+      detail: 'Esta operación exige un inicio de sesión reciente. Vuelva a iniciar sesión y repítala.',
+    },
+    'not-found': {
+      title: 'No encontrado',
+      detail: 'No se ha encontrado nada en esta dirección o no es visible para usted. Revise la ruta, el nombre y la clave.',
+    },
+    'method-not-allowed': {
+      title: 'Método no permitido',
+      detail: 'Esta dirección no admite el método de la solicitud. Utilice un método admitido[: {allowed}].',
+    },
+    'not-acceptable': {
+      title: 'Ningún formato aceptable',
+      detail: 'No se puede generar ninguno de los formatos que usted acepta. Acepte un formato disponible[: {allowed}].',
+    },
+    conflict: {
+      title: 'Conflicto',
+      detail: 'La solicitud entra en conflicto con datos existentes. Consulte el estado actual y adapte la solicitud.',
+    },
+    'refresh-conflict': {
+      title: 'Sesión ya renovada',
+      detail: 'Otra solicitud ya ha renovado esta sesión. Continúe con la cookie que recibió esa solicitud.',
+    },
+    'precondition-failed': {
+      title: 'Condición previa no cumplida',
+      detail: 'La entidad ha cambiado desde que usted la leyó. Léala de nuevo y repita el cambio con el nuevo ETag en If-Match.',
+    },
+    'content-too-large': {
+      title: 'Contenido demasiado grande',
+      detail: 'El cuerpo de la solicitud es demasiado grande. Redúzcalo[ ({limit} como máximo)].',
+    },
+    'uri-too-long': {
+      title: 'URI demasiado largo',
+      detail: 'La dirección de la solicitud es demasiado larga. Acórtela[ ({limit} como máximo)].',
+    },
+    'unsupported-media-type': {
+      title: 'Tipo de contenido no admitido',
+      detail:
+        'El tipo, el juego de caracteres o la codificación del contenido no se admite aquí. Utilice un tipo de contenido admitido[: {allowed}].',
+    },
+    'validation-failed': {
+      title: 'Validación fallida',
+      detail:
+        'La solicitud está bien formada, pero algunos de sus valores no se aceptan. Corrija los lugares indicados y envíela de nuevo.',
+    },
+    'password-rejected': {
+      title: 'Contraseña rechazada',
+      detail: 'La nueva contraseña no cumple los requisitos. Elija otra teniendo en cuenta los motivos indicados.',
+    },
+    'precondition-required': {
+      title: 'Se requiere una condición previa',
+      detail: 'Este cambio exige la cabecera If-Match. Lea la entidad y envíe su ETag en If-Match.',
+    },
+    'rate-limited': {
+      title: 'Demasiadas solicitudes',
+      detail: 'Ha habido demasiadas solicitudes o intentos. Espere[ {seconds}] antes de intentarlo de nuevo.',
+    },
+    'headers-too-large': {
+      title: 'Cabeceras demasiado grandes',
+      detail: 'Las cabeceras de la solicitud son demasiado grandes. Acórtelas[ ({limit} en total como máximo)].',
+    },
+    'internal-error': {
+      title: 'Error interno',
+      detail: 'Se ha producido un error inesperado en el servicio. Si se repite, comunique al operador el valor de «instance».',
+    },
+    unavailable: {
+      title: 'Servicio no disponible',
+      detail: 'El servicio no puede responder en este momento. Inténtelo de nuevo[ dentro de {seconds}].',
+    },
+    busy: {
+      title: 'Servicio saturado',
+      detail: 'El servicio está saturado en este momento. Inténtelo de nuevo[ dentro de {seconds}].',
+    },
+    'issuer-unavailable': {
+      title: 'Emisor no disponible',
+      detail: 'No se puede contactar en este momento con el emisor que acredita su identidad. Inténtelo de nuevo[ dentro de {seconds}].',
+    },
+    'outcome-unknown': {
+      title: 'Resultado desconocido',
+      detail:
+        'La conexión se perdió antes de conocerse el resultado, así que el cambio puede haberse realizado o no. ' +
+        'Compruebe el estado actual o repita la solicitud[ dentro de {seconds}] con la misma Idempotency-Key.',
+    },
+  },
+  faults: {
+    unknown: 'Este nombre no se conoce aquí. Revise cómo está escrito o elimínelo.',
+    repeated: 'Este dato solo puede indicarse una vez.',
+    required: 'Este dato es obligatorio.',
+    conflicting: 'Este dato no puede combinarse con los demás valores de la solicitud.',
+    'invalid-value': 'Este valor no se acepta.[ Valores aceptados: {allowed}.][ Mínimo: {minimum}.][ Máximo: {maximum}.]',
+    'invalid-type': 'Este valor no es del tipo correcto.[ Tipo esperado: {allowed}.]',
+    'invalid-encoding': 'Este dato no está codificado correctamente. Utilice UTF-8 y, cuando proceda, una codificación por ciento válida.',
+    'too-short': 'Este dato es demasiado corto.[ Longitud mínima: {minimum}.]',
+    'too-long': 'Este dato es demasiado largo.[ Longitud máxima: {maximum}.]',
+    'invalid-json': 'Esto no es JSON válido.[ El error está en la posición {position}.]',
+    'duplicate-member': 'Este objeto tiene dos miembros con el mismo nombre. Conserve solo uno.',
+    'number-not-exact': 'Este número no puede conservarse con exactitud. Utilice menos cifras o envíelo como cadena.',
+    'nul-character': 'Un texto no debe contener el carácter U+0000.',
+    'lone-surrogate': 'Un texto no debe contener un par suplente (surrogate) incompleto.',
+    'too-deep': 'El anidamiento es demasiado profundo.[ Profundidad máxima: {limit}.]',
+    'too-many-values': 'Hay demasiados valores.[ Número máximo: {limit}.]',
+    'member-name-too-long': 'El nombre de este miembro es demasiado largo.[ Longitud máxima: {limit}.]',
+    'member-name-reserved': 'El nombre de este miembro está reservado. Utilice otro.',
+    'too-common': 'Esta contraseña es demasiado común. Elija una menos habitual.',
+    'too-predictable': 'Esta contraseña sigue un patrón previsible. Evite las repeticiones y las secuencias.',
+    'contains-context': 'Esta contraseña contiene el nombre de la cuenta o del servicio. Evite esas palabras.',
+    breached: 'Esta contraseña figura en una filtración de datos. Elija otra y cámbiela también en los demás sitios donde la utilice.',
+    unchanged: 'La nueva contraseña es igual a la actual. Elija una distinta.',
+    'not-repeated-exactly': 'La repetición no coincide con la nueva contraseña. Introduzca dos veces la misma contraseña.',
+  },
+};

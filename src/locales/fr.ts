@@ -1,0 +1,170 @@
+/** The French texts. They address the reader with “vous”; the space before a colon is a no-break space. */
+
+import type { Catalogue } from './catalogue.ts';
+
+export const fr: Catalogue = {
+  problems: {
+    'malformed-request': {
+      title: 'Requête mal formée',
+      detail:
+        'La requête n’a pas la forme documentée. Comparez-la à la description de l’API et corrigez, le cas échéant, les éléments signalés.',
+    },
+    'invalid-key': {
+      title: 'Clé d’entité non valide',
+      detail: 'La clé doit être un entier de 64 bits en chiffres décimaux, sans zéros initiaux, signe plus ni espaces.',
+    },
+    'ambiguous-credentials': {
+      title: 'Identifiants ambigus',
+      detail: 'La requête contient plusieurs moyens d’authentification. Envoyez-en exactement un.',
+    },
+    unauthenticated: {
+      title: 'Authentification requise',
+      detail:
+        'La requête ne contient aucun moyen d’authentification, ou la session est terminée. Connectez-vous, ou envoyez une clé d’API ou un jeton d’accès.',
+    },
+    'invalid-credentials': {
+      title: 'Identifiants incorrects',
+      detail: 'Les identifiants sont incorrects ou ne sont plus valables. Vérifiez-les et réessayez.',
+    },
+    'invalid-token': {
+      title: 'Jeton d’accès non valide',
+      detail: 'Le jeton d’accès est mal formé, a expiré ou n’est pas destiné à ce service. Demandez-en un nouveau à son émetteur.',
+    },
+    forbidden: {
+      title: 'Opération non autorisée',
+      detail:
+        'Vos rôles actuels n’autorisent pas cette opération. Changez de profil ou demandez les droits nécessaires à l’administration du service.',
+    },
+    'insufficient-scope': {
+      title: 'Portée insuffisante',
+      detail:
+        'Les portées (scopes) de votre moyen d’authentification ne couvrent pas cette opération. Utilisez-en un qui dispose des portées nécessaires.',
+    },
+    'csrf-rejected': {
+      title: 'Requête d’un autre site refusée',
+      detail:
+        'La requête semble provenir d’un autre site web. Envoyez-la depuis l’application elle-même, ou demandez à l’exploitant d’approuver son origine.',
+    },
+    'credential-mismatch': {
+      title: 'Mot de passe actuel refusé',
+      detail: 'Le mot de passe actuel est incorrect. Saisissez-le de nouveau ; votre session reste valable.',
+    },
+    'identity-not-linked': {
+      title: 'Identité non associée',
+      detail:
+        'Votre identité a été confirmée, mais elle n’est associée à aucun compte de ce service. Demandez à l’administration du service de l’associer.',
+    },
+    'fresh-login-required': {
+      title: 'Connexion récente requise',
+      detail: 'Cette opération exige une connexion récente. Reconnectez-vous, puis répétez-la.',
+    },
+    'not-found': {
+      title: 'Introuvable',
+      detail: 'Rien ne se trouve à cette adresse, ou vous n’y avez pas accès. Vérifiez le chemin, le nom et la clé.',
+    },
+    'method-not-allowed': {
+      title: 'Méthode non autorisée',
+      detail: 'Cette adresse n’accepte pas la méthode de la requête. Utilisez une méthode acceptée[ : {allowed}].',
+    },
+    'not-acceptable': {
+      title: 'Aucun format acceptable',
+      detail: 'Aucun des formats que vous acceptez ne peut être produit. Acceptez un format disponible[ : {allowed}].',
+    },
+    conflict: {
+      title: 'Conflit',
+      detail: 'La requête est incompatible avec des données existantes. Consultez l’état actuel et adaptez la requête.',
+    },
+    'refresh-conflict': {
+      title: 'Session déjà renouvelée',
+      detail: 'Une autre requête a déjà renouvelé cette session. Continuez avec le cookie que cette requête a reçu.',
+    },
+    'precondition-failed': {
+      title: 'Condition préalable non remplie',
+      detail:
+        'L’entité a été modifiée depuis votre lecture. Relisez-la, puis répétez votre modification avec le nouvel ETag dans If-Match.',
+    },
+    'content-too-large': {
+      title: 'Contenu trop volumineux',
+      detail: 'Le corps de la requête est trop volumineux. Réduisez-le[ (au plus {limit})].',
+    },
+    'uri-too-long': {
+      title: 'URI trop long',
+      detail: 'L’adresse de la requête est trop longue. Raccourcissez-la[ (au plus {limit})].',
+    },
+    'unsupported-media-type': {
+      title: 'Type de contenu non pris en charge',
+      detail:
+        'Le type, le jeu de caractères ou l’encodage du contenu n’est pas pris en charge ici. Utilisez un type pris en charge[ : {allowed}].',
+    },
+    'validation-failed': {
+      title: 'Échec de la validation',
+      detail:
+        'La requête est bien formée, mais certaines de ses valeurs ne sont pas acceptées. Corrigez les éléments signalés et renvoyez-la.',
+    },
+    'password-rejected': {
+      title: 'Mot de passe refusé',
+      detail: 'Le nouveau mot de passe ne répond pas aux exigences. Choisissez-en un autre en tenant compte des motifs indiqués.',
+    },
+    'precondition-required': {
+      title: 'Condition préalable requise',
+      detail: 'Cette modification exige l’en-tête If-Match. Lisez l’entité et envoyez son ETag dans If-Match.',
+    },
+    'rate-limited': {
+      title: 'Trop de requêtes',
+      detail: 'Les requêtes ou les tentatives ont été trop nombreuses. Patientez[ {seconds}] avant de réessayer.',
+    },
+    'headers-too-large': {
+      title: 'En-têtes trop volumineux',
+      detail: 'Les en-têtes de la requête sont trop volumineux. Raccourcissez-les[ (au plus {limit} au total)].',
+    },
+    'internal-error': {
+      title: 'Erreur interne',
+      detail:
+        'Une erreur inattendue s’est produite dans le service. Si elle se répète, communiquez à l’exploitant la valeur de « instance ».',
+    },
+    unavailable: {
+      title: 'Service indisponible',
+      detail: 'Le service ne peut pas répondre pour le moment. Veuillez réessayer[ dans {seconds}].',
+    },
+    busy: {
+      title: 'Service saturé',
+      detail: 'Le service est saturé pour le moment. Veuillez réessayer[ dans {seconds}].',
+    },
+    'issuer-unavailable': {
+      title: 'Émetteur injoignable',
+      detail: 'L’émetteur qui atteste votre identité est injoignable pour le moment. Veuillez réessayer[ dans {seconds}].',
+    },
+    'outcome-unknown': {
+      title: 'Résultat inconnu',
+      detail:
+        'La connexion a été perdue avant que le résultat soit connu : la modification a peut-être eu lieu, peut-être pas. ' +
+        'Vérifiez l’état actuel, ou répétez la requête[ dans {seconds}] avec le même Idempotency-Key.',
+    },
+  },
+  faults: {
+    unknown: 'Ce nom n’est pas connu ici. Vérifiez son orthographe ou retirez-le.',
+    repeated: 'Cet élément ne peut être indiqué qu’une seule fois.',
+    required: 'Cet élément est obligatoire.',
+    conflicting: 'Cet élément ne peut pas être combiné avec les autres valeurs de la requête.',
+    'invalid-value': 'Cette valeur n’est pas acceptée.[ Valeurs acceptées : {allowed}.][ Minimum : {minimum}.][ Maximum : {maximum}.]',
+    'invalid-type': 'Cette valeur n’est pas du bon type.[ Type attendu : {allowed}.]',
+    'invalid-encoding': 'Cet élément n’est pas encodé correctement. Utilisez UTF-8 et, s’il y a lieu, un encodage pour-cent valide.',
+    'too-short': 'Cet élément est trop court.[ Longueur minimale : {minimum}.]',
+    'too-long': 'Cet élément est trop long.[ Longueur maximale : {maximum}.]',
+    'invalid-json': 'Ceci n’est pas du JSON valide.[ L’erreur se trouve à la position {position}.]',
+    'duplicate-member': 'Cet objet a deux membres du même nom. N’en gardez qu’un.',
+    'number-not-exact': 'Ce nombre ne peut pas être conservé exactement. Utilisez moins de chiffres ou envoyez-le sous forme de chaîne.',
+    'nul-character': 'Un texte ne doit pas contenir le caractère U+0000.',
+    'lone-surrogate': 'Un texte ne doit pas contenir de paire de substitution (surrogate) incomplète.',
+    'too-deep': 'L’imbrication est trop profonde.[ Profondeur maximale : {limit}.]',
+    'too-many-values': 'Il y a trop de valeurs.[ Nombre maximal : {limit}.]',
+    'member-name-too-long': 'Le nom de ce membre est trop long.[ Longueur maximale : {limit}.]',
+    'member-name-reserved': 'Le nom de ce membre est réservé. Utilisez-en un autre.',
+    'too-common': 'Ce mot de passe est trop courant. Choisissez-en un moins répandu.',
+    'too-predictable': 'Ce mot de passe suit un schéma prévisible. Évitez les répétitions et les suites.',
+    'contains-context': 'Ce mot de passe contient le nom du compte ou celui du service. Évitez ces mots.',
+    breached: 'Ce mot de passe figure dans une fuite de données. Choisissez-en un autre et changez-le partout où vous l’utilisez.',
+    unchanged: 'Le nouveau mot de passe est identique à l’actuel. Choisissez-en un autre.',
+    'not-repeated-exactly': 'La confirmation diffère du nouveau mot de passe. Saisissez deux fois le même mot de passe.',
+  },
+};
