@@ -1,0 +1,195 @@
+/**
+ * Reads a JSON body and refuses whatever could not be read back unchanged later (security.md rule 70). One pass over the text with an
+ * explicit stack, so no body is deep enough to exhaust the real one. It knows nothing of schemas, entities or HTTP.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { Fault, FaultCode } from '../errors.ts';
+import { isExactNumber } from './exact-number.ts';
+import { pointerTo } from './pointer.ts';
+
+export interface JsonLimits {
+  /** Arrays and objects inside each other. */
+  depth: number;
+  /** Values of every kind, the document and its arrays and objects included. */
+  values: number;
+  /** Code points of a member's name. */
+  nameLength: number;
+}
+
+export const jsonLimits: Readonly<JsonLimits> = { depth: 32, values: 10_000, nameLength: 128 };
+
+/** Why a token is refused, and for `invalid-json` at which UTF-16 offset. */
+interface Refusal {
+  code: FaultCode;
+  at: number;
+}
+
+const [quote, comma, minus, point, colon, backslash] = [34, 44, 45, 46, 58, 92];
+const [openArray, closeArray, openObject, closeObject] = [91, 93, 123, 125];
+
+/**
+ * The document of a body: `text` exactly as it was sent, fit to be stored as jsonb, and `value`, what it says. Or the first fault found;
+ * its pointer is that of the value or member, and of the object around it where the name itself is the trouble (too long, or with
+ * characters no answer could repeat). `invalid-json` has the pointer `''` and the `position` in code points, from 0.
+ */
+export function readJson(bytes: Buffer, limits: Readonly<JsonLimits> = jsonLimits): { text: string; value: unknown } | Fault {
+  if (!isUtf8(bytes) || (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)) return { code: 'invalid-encoding', pointer: '' };
+  const text = bytes.toString('utf8');
+  return findFault(text, limits) ?? { text, value: JSON.parse(text) };
+}
+
+function findFault(text: string, limits: Readonly<JsonLimits>): Fault | undefined {
+  /** For each open array and object the index or the name now being read, and for each object the names it had so far. */
+  const path: (string | number)[] = [];
+  const names: (Set<string> | undefined)[] = [];
+  let values = 0;
+  let at = 0;
+
+  const syntax = (at: number): Fault => ({ code: 'invalid-json', pointer: '', values: { position: codePoints(text, at) } });
+  const refuse = ({ code, at }: Refusal): Fault => (code === 'invalid-json' ? syntax(at) : { code, pointer: pointerTo(path) });
+  const exceed = (code: FaultCode, maximum: number): Fault => ({ code, pointer: pointerTo(path), values: { maximum } });
+
+  for (;;) {
+    const siblings = names.at(-1);
+    if (siblings) {
+      at = skipSpace(text, at);
+      if (text.charCodeAt(at) !== quote) return syntax(at);
+      const end = endOfString(text, at);
+      path.pop();
+      if (typeof end !== 'number') return refuse(end);
+      const raw = text.slice(at + 1, end - 1);
+      const name = raw.includes('\\') ? (JSON.parse(text.slice(at, end)) as string) : raw;
+      if (name.length > limits.nameLength && codePoints(name) > limits.nameLength) return exceed('member-name-too-long', limits.nameLength);
+      path.push(name);
+      if (isReserved(name)) return refuse({ code: 'member-name-reserved', at });
+      const before = siblings.size;
+      if (siblings.add(name).size === before) return refuse({ code: 'duplicate-member', at });
+      at = skipSpace(text, end);
+      if (text.charCodeAt(at) !== colon) return syntax(at);
+      at++;
+    }
+
+    at = skipSpace(text, at);
+    if (++values > limits.values) return exceed('too-many-values', limits.values);
+    const first = text.charCodeAt(at);
+    if (first === openObject || first === openArray) {
+      if (path.length === limits.depth) return exceed('too-deep', limits.depth);
+      at = skipSpace(text, at + 1);
+      if (text.charCodeAt(at) !== (first === openObject ? closeObject : closeArray)) {
+        path.push(first === openObject ? '' : 0);
+        names.push(first === openObject ? new Set() : undefined);
+        continue;
+      }
+      at++;
+    } else {
+      const end = first === quote ? endOfString(text, at) : first === minus || isDigit(first) ? endOfNumber(text, at) : endOfWord(text, at);
+      if (typeof end !== 'number') return refuse(end);
+      at = end;
+    }
+
+    for (;;) {
+      at = skipSpace(text, at);
+      const index = path.at(-1);
+      if (index === undefined) return at === text.length ? undefined : syntax(at);
+      const next = text.charCodeAt(at);
+      if (next === comma) {
+        if (typeof index === 'number') path[path.length - 1] = index + 1;
+        at++;
+        break;
+      }
+      if (next !== (typeof index === 'number' ? closeArray : closeObject)) return syntax(at);
+      path.pop();
+      names.pop();
+      at++;
+    }
+  }
+}
+
+/** Names through which a careless reader of the value would reach, or replace, the prototype of every object (prototype pollution). */
+function isReserved(name: string): boolean {
+  return name === '__proto__' || name === 'constructor' || name === 'prototype';
+}
+
+function skipSpace(text: string, at: number): number {
+  for (;;) {
+    const code = text.charCodeAt(at);
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return at;
+    at++;
+  }
+}
+
+/** Where the string that opens at `at` has ended. */
+function endOfString(text: string, at: number): number | Refusal {
+  for (at++; ; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) return at + 1;
+    // Written so that NaN, the end of the text, is refused as well.
+    if (!(code >= 32)) return { code: 'invalid-json', at };
+    if (code !== backslash) continue;
+    at++;
+    if (text.charAt(at) !== 'u') {
+      if (at === text.length || !'"\\/bfnrt'.includes(text.charAt(at))) return { code: 'invalid-json', at };
+      continue;
+    }
+    const unit = hexUnit(text, at + 1);
+    if (unit === undefined) return { code: 'invalid-json', at };
+    if (unit === 0) return { code: 'nul-character', at };
+    at += 4;
+    if (!isSurrogate(unit)) continue;
+    // Unescaped surrogates come in pairs, for the text was UTF-8; an escaped one is whole only with an escaped partner.
+    const partner = text.startsWith('\\u', at + 1) ? hexUnit(text, at + 3) : undefined;
+    if (isLowSurrogate(unit) || partner === undefined || !isLowSurrogate(partner)) return { code: 'lone-surrogate', at };
+    at += 6;
+  }
+}
+
+/** The UTF-16 unit of four hexadecimal digits. */
+function hexUnit(text: string, at: number): number | undefined {
+  const digits = text.slice(at, at + 4);
+  return /^[0-9a-fA-F]{4}$/.test(digits) ? Number.parseInt(digits, 16) : undefined;
+}
+
+const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff;
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+
+/** Where the number that begins at `at` has ended. Up to 15 digits without an exponent fit into a double whatever they are. */
+function endOfNumber(text: string, at: number): number | Refusal {
+  const start = at;
+  const negative = text.charCodeAt(at) === minus;
+  if (negative) at++;
+  let end = text.charCodeAt(at) === 48 ? at + 1 : skipDigits(text, at);
+  if (end === at) return { code: 'invalid-json', at };
+  let plain = end - at <= 15 && !(negative && text.charCodeAt(at) === 48);
+  if (text.charCodeAt(end) === point) {
+    at = end + 1;
+    end = skipDigits(text, at);
+    if (end === at) return { code: 'invalid-json', at };
+    plain &&= end - start <= 16;
+  }
+  if ((text.charCodeAt(end) | 32) === 101) {
+    at = end + 1;
+    if (text.charCodeAt(at) === minus || text.charCodeAt(at) === 43) at++;
+    end = skipDigits(text, at);
+    if (end === at) return { code: 'invalid-json', at };
+    plain = false;
+  }
+  return plain || isExactNumber(text.slice(start, end)) ? end : { code: 'number-not-exact', at: start };
+}
+
+function skipDigits(text: string, at: number): number {
+  while (isDigit(text.charCodeAt(at))) at++;
+  return at;
+}
+
+function endOfWord(text: string, at: number): number | Refusal {
+  const word = ['true', 'false', 'null'].find((word) => text.startsWith(word, at));
+  return word === undefined ? { code: 'invalid-json', at } : at + word.length;
+}
+
+/** The code points before `end`. */
+function codePoints(text: string, end: number = text.length): number {
+  let count = 0;
+  for (let at = 0; at < end; at++) if (!isLowSurrogate(text.charCodeAt(at))) count++;
+  return count;
+}
