@@ -58,7 +58,8 @@ export function csrfAllows(request: CsrfRequest, policy: OriginPolicy): boolean 
 
 /**
  * Whether a logout by HEAD may go on (rule 24). HEAD travels cross-site without preflight and without `Origin`, so unlike in `csrfAllows`
- * a missing `Origin` proves nothing, `Referer` counts, and even a trusted site cannot end the session of its visitor.
+ * a missing `Origin` proves nothing and `Referer` counts. A browser that sends `Sec-Fetch-Site` may log out from the own origin only, not
+ * even from a trusted one.
  */
 export function logoutAllowed(headers: LogoutHeaders, policy: OriginPolicy): boolean {
   if (isPrefetch(headers.secPurpose) || isPrefetch(headers.purpose)) return false;
