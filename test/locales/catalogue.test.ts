@@ -1,0 +1,73 @@
+import { describe as group, expect, it } from 'vitest';
+import { faultValues, problemStatus, problemValues } from '../../src/errors.ts';
+import { catalogues } from '../../src/locales/describe.ts';
+import { locales } from '../../src/locales/negotiate.ts';
+import type { Locale } from '../../src/locales/negotiate.ts';
+
+/** Every text of a locale under a name such as `busy detail`. */
+function textsOf(locale: Locale): Map<string, string> {
+  const { problems, faults } = catalogues[locale];
+  return new Map([
+    ...Object.entries(problems).flatMap(([code, { title, detail }]): [string, string][] => [
+      [`${code} title`, title],
+      [`${code} detail`, detail],
+    ]),
+    ...Object.entries(faults).map(([code, text]): [string, string] => [`${code} fault`, text]),
+  ]);
+}
+
+const placeholdersOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).sort();
+
+const expected = new Map<string, string[]>([
+  ...Object.entries(problemValues).map(([code, values]): [string, string[]] => [`${code} detail`, Object.keys(values).sort()]),
+  ...Object.entries(faultValues).map(([code, values]): [string, string[]] => [`${code} fault`, Object.keys(values).sort()]),
+]);
+
+group.each(locales)('the texts in %s', (locale) => {
+  it('cover the same codes as the English ones, and every problem there is', () => {
+    expect([...textsOf(locale).keys()].sort()).toEqual([...textsOf('en').keys()].sort());
+    expect(Object.keys(catalogues[locale].problems).sort()).toEqual(Object.keys(problemStatus).sort());
+  });
+
+  it('take exactly the values declared for their code, each once', () => {
+    const found = [...textsOf(locale)].map(([name, text]): [string, string[]] => [name, placeholdersOf(text)]);
+    expect(new Map(found.filter(([, names]) => names.length > 0))).toEqual(expected);
+  });
+
+  it('keep placeholders inside the parts that vanish with them, and have no part without one', () => {
+    for (const [name, text] of textsOf(locale)) {
+      expect(placeholdersOf(text.replaceAll(/\[[^[\]]*\]/g, '')), name).toEqual([]);
+      for (const [part] of text.matchAll(/\[[^[\]]*\]/g)) expect(placeholdersOf(part), `${name}: ${part}`).not.toEqual([]);
+      expect(text.replaceAll(/\[[^[\]{}]*(\{\w+\}[^[\]{}]*)+\]/g, ''), name).not.toMatch(/[[\]{}]/);
+    }
+  });
+
+  it('are trimmed sentences, with titles that do not end in a full stop', () => {
+    for (const [name, text] of textsOf(locale)) {
+      expect(text, name).toBe(text.trim());
+      expect(text, name).not.toMatch(/ {2}/);
+      if (name.endsWith(' title')) expect(text, name).not.toMatch(/[.。]$/);
+      else expect(text, name).toMatch(/[.。]\]?$/);
+    }
+  });
+
+  it('have a title of its own for every problem', () => {
+    const titles = Object.values(catalogues[locale].problems).map(({ title }) => title);
+    expect(new Set(titles).size).toBe(titles.length);
+  });
+});
+
+it.each(locales.filter((locale) => locale !== 'en'))('no text in %s was left in the language of another locale', (locale) => {
+  for (const other of locales.filter((other) => other !== locale))
+    for (const [name, text] of textsOf(locale)) expect(text, `${name} in ${locale} and ${other}`).not.toBe(textsOf(other).get(name));
+});
+
+it('the Japanese texts contain no full sentence in Latin letters, and the others no Japanese', () => {
+  for (const [name, text] of textsOf('ja')) expect(text, name).toMatch(/[\u3040-\u30ff]/);
+  for (const locale of locales.filter((locale) => locale !== 'ja'))
+    for (const [name, text] of textsOf(locale)) expect(text, name).not.toMatch(/[\u3000-\u30ff\u4e00-\u9fff]/);
+});
+
+it('the French texts never break a line before a colon, a semicolon or a closing quotation mark', () => {
+  for (const [name, text] of textsOf('fr')) expect(text, name).not.toMatch(/ [:;!?»]|« |[^\u00a0:][:;]/);
+});

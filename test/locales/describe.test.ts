@@ -1,0 +1,99 @@
+import { describe as group, expect, it } from 'vitest';
+import { Problem } from '../../src/errors.ts';
+import type { ProblemCode } from '../../src/errors.ts';
+import { problemStatus } from '../../src/errors.ts';
+import { describe } from '../../src/locales/describe.ts';
+import { locales } from '../../src/locales/negotiate.ts';
+
+const codes = Object.keys(problemStatus) as ProblemCode[];
+
+group.each(locales)('describe in %s', (locale) => {
+  it.each(codes)('%s reads well without values, and its title does not vary', (code) => {
+    const bare = describe(locale, new Problem(code));
+    expect(bare.title).not.toBe('');
+    expect(`${bare.title} ${bare.detail}`).not.toMatch(/[[\]{}]|undefined| {2}| \.|\( *\)|（ *）/);
+    expect(bare).not.toHaveProperty('errors');
+  });
+
+  it.each([
+    new Problem('rate-limited', { values: { seconds: 12 } }),
+    new Problem('busy', { values: { seconds: 12 } }),
+    new Problem('unavailable', { values: { seconds: 12 } }),
+    new Problem('issuer-unavailable', { values: { seconds: 12 } }),
+    new Problem('outcome-unknown', { values: { seconds: 12 } }),
+    new Problem('content-too-large', { values: { limit: 12 } }),
+    new Problem('uri-too-long', { values: { limit: 12 } }),
+    new Problem('headers-too-large', { values: { limit: 12 } }),
+    new Problem('method-not-allowed', { values: { allowed: '12' } }),
+    new Problem('not-acceptable', { values: { allowed: '12' } }),
+    new Problem('unsupported-media-type', { values: { allowed: '12' } }),
+  ])('$code says its value and keeps its title', (problem) => {
+    const { title, detail } = describe(locale, problem);
+    expect(detail).toContain('12');
+    expect(detail).not.toMatch(/[[\]{}]/);
+    expect(describe(locale, new Problem(problem.code)).detail).not.toContain('12');
+    expect(title).toBe(describe(locale, new Problem(problem.code)).title);
+  });
+});
+
+it.each([
+  ['en', 1, 'Please try again in 1 second.'],
+  ['en', 5, 'Please try again in 5 seconds.'],
+  ['de', 1, 'Bitte versuchen Sie es in 1 Sekunde erneut.'],
+  ['de', 5, 'Bitte versuchen Sie es in 5 Sekunden erneut.'],
+  ['fr', 1, 'Veuillez réessayer dans 1 seconde.'],
+  ['fr', 5, 'Veuillez réessayer dans 5 secondes.'],
+  ['es', 1, 'Inténtelo de nuevo dentro de 1 segundo.'],
+  ['es', 5, 'Inténtelo de nuevo dentro de 5 segundos.'],
+  ['ja', 1, '1 秒後にもう一度お試しください。'],
+] as const)('in %s a wait of %i is in the right number', (locale, seconds, text) => {
+  const { detail } = describe(locale, new Problem('busy', { values: { seconds } }));
+  expect(detail.replaceAll('\u00a0', ' ')).toContain(text);
+});
+
+it('a wait that only Retry-After names is told as well, and a value given beside it counts first', () => {
+  const headers = { 'Retry-After': '7' };
+  expect(describe('en', new Problem('busy', { headers })).detail).toContain('in 7 seconds.');
+  expect(describe('en', new Problem('busy', { headers, values: { seconds: 9 } })).detail).toContain('in 9 seconds.');
+  expect(describe('en', new Problem('busy', { headers: { 'Retry-After': 'Fri, 31 Dec 1999 23:59:59 GMT' } })).detail).toContain(
+    'try again.',
+  );
+  expect(describe('en', new Problem('not-found', { headers })).detail).not.toContain('7');
+});
+
+it('a large limit is grouped as the language does', () => {
+  const problem = new Problem('content-too-large', { values: { limit: 1048576 } });
+  expect(describe('en', problem).detail).toContain('1,048,576 bytes');
+  expect(describe('de', problem).detail).toContain('1.048.576 Byte');
+});
+
+it('each fault says where and what, in order, with its own values', () => {
+  const problem = new Problem('validation-failed', {
+    faults: [
+      { pointer: '/name', code: 'too-long', values: { maximum: 64 } },
+      { pointer: '', code: 'invalid-type', values: { allowed: 'object' } },
+      { parameter: 'roles', code: 'invalid-value', values: { allowed: '1' } },
+      { pointer: '/size', code: 'invalid-value', values: { minimum: 1, maximum: 9 } },
+      { pointer: '/age', code: 'required' },
+    ],
+  });
+  expect(describe('en', problem).errors).toEqual([
+    { pointer: '/name', code: 'too-long', detail: 'This is too long. Maximum length: 64.' },
+    { pointer: '', code: 'invalid-type', detail: 'This value is of the wrong type. Expected: object.' },
+    { parameter: 'roles', code: 'invalid-value', detail: 'This value is not accepted. Accepted: 1.' },
+    { pointer: '/size', code: 'invalid-value', detail: 'This value is not accepted. Minimum: 1. Maximum: 9.' },
+    { pointer: '/age', code: 'required', detail: 'This is required.' },
+  ]);
+  expect(describe('de', problem).errors?.[4]).toEqual({ pointer: '/age', code: 'required', detail: 'Diese Angabe ist erforderlich.' });
+});
+
+it('a value is never read as a pattern or a placeholder', () => {
+  const allowed = "$& $1 {limit} [x] $'";
+  const { detail } = describe('en', new Problem('method-not-allowed', { values: { allowed } }));
+  expect(detail).toContain(allowed);
+});
+
+it('nothing of the cause reaches the caller', () => {
+  const problem = new Problem('internal-error', { cause: new Error('select secret from user_account') });
+  expect(JSON.stringify(describe('en', problem))).not.toContain('secret');
+});
