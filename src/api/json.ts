@@ -47,7 +47,9 @@ function findFault(text: string, limits: Readonly<JsonLimits>): Fault | undefine
 
   const syntax = (at: number): Fault => ({ code: 'invalid-json', pointer: '', values: { position: codePoints(text, at) } });
   const refuse = ({ code, at }: Refusal): Fault => (code === 'invalid-json' ? syntax(at) : { code, pointer: pointerTo(path) });
-  const exceed = (code: FaultCode, maximum: number): Fault => ({ code, pointer: pointerTo(path), values: { maximum } });
+  const exceed = (code: 'too-deep' | 'too-many-values' | 'member-name-too-long', limit: number): Fault => {
+    return { code, pointer: pointerTo(path), values: { limit } };
+  };
 
   for (;;) {
     const siblings = names.at(-1);

@@ -2,15 +2,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readJson } from '../../src/api/json.ts';
-import type { Fault, FaultCode } from '../../src/errors.ts';
+import type { FaultCode } from '../../src/errors.ts';
 
 const read = (text: string): ReturnType<typeof readJson> => readJson(Buffer.from(text));
 const accepts = (text: string): boolean => !('code' in read(text));
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
 function expectFault(text: string, code: FaultCode, pointer: string, values?: Record<string, number>): void {
-  const fault: Fault = values ? { code, pointer, values } : { code, pointer };
-  expect(read(text)).toEqual(fault);
+  expect(read(text)).toEqual(values ? { code, pointer, values } : { code, pointer });
 }
 
 describe('what is accepted', () => {
@@ -116,8 +115,8 @@ describe('members', () => {
   test('a name has 128 characters at most, whatever they are encoded in, and a longer one is not echoed (rule 70)', () => {
     expect(accepts(JSON.stringify({ ['😀'.repeat(128)]: 1 }))).toBe(true);
     expect(accepts(`{"${'\\u0061'.repeat(128)}":1}`)).toBe(true);
-    expectFault(JSON.stringify({ in: [{ ['a'.repeat(129)]: 1 }] }), 'member-name-too-long', '/in/0', { maximum: 128 });
-    expectFault(`{"${'\\ud83d\\ude00'.repeat(129)}":1}`, 'member-name-too-long', '', { maximum: 128 });
+    expectFault(JSON.stringify({ in: [{ ['a'.repeat(129)]: 1 }] }), 'member-name-too-long', '/in/0', { limit: 128 });
+    expectFault(`{"${'\\ud83d\\ude00'.repeat(129)}":1}`, 'member-name-too-long', '', { limit: 128 });
   });
 });
 
@@ -128,6 +127,7 @@ describe('characters that PostgreSQL or UTF-8 cannot keep', () => {
     ['{"a":"\\ud800"}', '/a', 'lone-surrogate'],
     ['["\\udc00"]', '/0', 'lone-surrogate'],
     ['["\\udc00\\ud800"]', '/0', 'lone-surrogate'],
+    ['["\\udc00\\udc00"]', '/0', 'lone-surrogate'],
     ['["\\ud800\\ud800\\udc00"]', '/0', 'lone-surrogate'],
     ['["\\ud83d😀"]', '/0', 'lone-surrogate'],
     ['["😀\\ude00"]', '/0', 'lone-surrogate'],
@@ -145,18 +145,18 @@ describe('characters that PostgreSQL or UTF-8 cannot keep', () => {
 describe('size', () => {
   test('32 levels are read and the 33rd is refused (rule 70)', () => {
     expect(accepts(nested(32))).toBe(true);
-    expectFault(nested(33), 'too-deep', '/0'.repeat(32), { maximum: 32 });
+    expectFault(nested(33), 'too-deep', '/0'.repeat(32), { limit: 32 });
     expect(accepts(`${'{"a":'.repeat(32)}1${'}'.repeat(32)}`)).toBe(true);
-    expectFault(`${'{"a":'.repeat(32)}{}`, 'too-deep', '/a'.repeat(32), { maximum: 32 });
+    expectFault(`${'{"a":'.repeat(32)}{}`, 'too-deep', '/a'.repeat(32), { limit: 32 });
   });
 
   test('a body of nothing but opening brackets is refused at the 33rd (rule 70)', () => {
-    expectFault('['.repeat(100_000), 'too-deep', '/0'.repeat(32), { maximum: 32 });
+    expectFault('['.repeat(100_000), 'too-deep', '/0'.repeat(32), { limit: 32 });
   });
 
   test('10,000 values are read, the array around them counted, and the next is refused (rule 70)', () => {
     expect(accepts(JSON.stringify(Array(9_999).fill(0)))).toBe(true);
-    expectFault(JSON.stringify(Array(10_000).fill(0)), 'too-many-values', '/9999', { maximum: 10_000 });
+    expectFault(JSON.stringify(Array(10_000).fill(0)), 'too-many-values', '/9999', { limit: 10_000 });
   });
 
   test('a caller may set other limits', () => {
