@@ -161,7 +161,7 @@ export const de: Catalogue = {
     'lone-surrogate': 'Text darf kein unvollständiges Surrogatpaar enthalten.',
     'too-deep': 'Die Verschachtelung ist zu tief.[ Höchsttiefe: {limit}.]',
     'too-many-values': 'Es sind zu viele Werte.[ Höchstzahl: {limit}.]',
-    'member-name-too-long': 'Der Name dieses Elements ist zu lang.[ Höchstlänge: {limit}.]',
+    'member-name-too-long': 'Ein Element dieses Objekts hat einen zu langen Namen.[ Höchstlänge: {limit}.]',
     'member-name-reserved': 'Der Name dieses Elements ist reserviert. Verwenden Sie einen anderen.',
     'too-common': 'Dieses Passwort ist zu verbreitet. Wählen Sie ein weniger gebräuchliches.',
     'too-predictable': 'Dieses Passwort folgt einem vorhersehbaren Muster. Vermeiden Sie Wiederholungen und Folgen.',

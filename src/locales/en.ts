@@ -149,7 +149,7 @@ export const en: Catalogue = {
     'lone-surrogate': 'Text must not contain an incomplete surrogate pair.',
     'too-deep': 'This is nested too deeply.[ Maximum depth: {limit}.]',
     'too-many-values': 'There are too many values.[ Maximum number: {limit}.]',
-    'member-name-too-long': 'The name of this member is too long.[ Maximum length: {limit}.]',
+    'member-name-too-long': 'A member of this object has too long a name.[ Maximum length: {limit}.]',
     'member-name-reserved': 'The name of this member is reserved. Use another one.',
     'too-common': 'This password is too common. Choose a less common one.',
     'too-predictable': 'This password follows a predictable pattern. Avoid repetitions and sequences.',

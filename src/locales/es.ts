@@ -155,7 +155,7 @@ export const es: Catalogue = {
     'lone-surrogate': 'Un texto no debe contener un par suplente (surrogate) incompleto.',
     'too-deep': 'El anidamiento es demasiado profundo.[ Profundidad máxima: {limit}.]',
     'too-many-values': 'Hay demasiados valores.[ Número máximo: {limit}.]',
-    'member-name-too-long': 'El nombre de este miembro es demasiado largo.[ Longitud máxima: {limit}.]',
+    'member-name-too-long': 'Un miembro de este objeto tiene un nombre demasiado largo.[ Longitud máxima: {limit}.]',
     'member-name-reserved': 'El nombre de este miembro está reservado. Utilice otro.',
     'too-common': 'Esta contraseña es demasiado común. Elija una menos habitual.',
     'too-predictable': 'Esta contraseña sigue un patrón previsible. Evite las repeticiones y las secuencias.',

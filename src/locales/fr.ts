@@ -158,7 +158,7 @@ export const fr: Catalogue = {
     'lone-surrogate': 'Un texte ne doit pas contenir de paire de substitution (surrogate) incomplète.',
     'too-deep': 'L’imbrication est trop profonde.[ Profondeur maximale : {limit}.]',
     'too-many-values': 'Il y a trop de valeurs.[ Nombre maximal : {limit}.]',
-    'member-name-too-long': 'Le nom de ce membre est trop long.[ Longueur maximale : {limit}.]',
+    'member-name-too-long': 'Un membre de cet objet a un nom trop long.[ Longueur maximale : {limit}.]',
     'member-name-reserved': 'Le nom de ce membre est réservé. Utilisez-en un autre.',
     'too-common': 'Ce mot de passe est trop courant. Choisissez-en un moins répandu.',
     'too-predictable': 'Ce mot de passe suit un schéma prévisible. Évitez les répétitions et les suites.',

@@ -153,7 +153,7 @@ export const ja: Catalogue = {
     'lone-surrogate': 'テキストに不完全なサロゲートペアを含めることはできません。',
     'too-deep': '入れ子が深すぎます。[最大の深さ：{limit}。]',
     'too-many-values': '値の数が多すぎます。[最大数：{limit}。]',
-    'member-name-too-long': 'このメンバーの名前は長すぎます。[最大の長さ：{limit}。]',
+    'member-name-too-long': 'このオブジェクトには、名前が長すぎるメンバーがあります。[最大の長さ：{limit}。]',
     'member-name-reserved': 'このメンバーの名前は予約されています。別の名前を使用してください。',
     'too-common': 'このパスワードはよく使われるものです。あまり使われていないものを選んでください。',
     'too-predictable': 'このパスワードは推測されやすい規則に沿っています。繰り返しや連続した文字を避けてください。',
