@@ -88,6 +88,8 @@ export interface Database {
     kind: 'account' | 'address';
     subject: Buffer;
     failures: Generated<number>;
+    pending: Generated<number>;
+    pending_at: DefaultTimestamp;
     blocked_until: ColumnType<Date | null, Date | null, Date | null>;
     since: DefaultTimestamp;
     last_at: DefaultTimestamp;

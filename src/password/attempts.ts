@@ -1,0 +1,87 @@
+/**
+ * The rows of `login_attempt`: how often signing in to an account, or from an address, has failed. The limits and the clock are the
+ * database's (`begin_login_attempt`); when to ask again and what to tell the caller is decided in `throttle.ts`.
+ */
+import { createHmac } from 'node:crypto';
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import { addressGroup } from '../ops/address.ts';
+import { normaliseUserName } from '../users/name.ts';
+
+/** The keys of the two rows an attempt is counted in. */
+export interface Subjects {
+  account: Buffer;
+  address: Buffer;
+}
+
+export type Verdict =
+  | { verdict: 'go'; retry_seconds: null }
+  | { verdict: 'full'; retry_seconds: null }
+  | { verdict: 'account'; retry_seconds: number }
+  | { verdict: 'address'; retry_seconds: number };
+
+export type Outcome = 'succeeded' | 'failed' | 'abandoned';
+
+/** The key that hides names and addresses from a reader of the table; made by the migration, the same for all processes. */
+export async function getAttemptKey(db: Kysely<Database>): Promise<Buffer> {
+  const row = await db.selectFrom('service_secret').select('value').where('name', '=', 'login-attempt').executeTakeFirstOrThrow();
+  return row.value;
+}
+
+/**
+ * An account is keyed by its name whether or not it exists (rule 39), so being throttled tells nothing. What cannot be a name is keyed
+ * by its own text.
+ */
+export function subjectsOf(key: Buffer, name: string, address: string): Subjects {
+  const subject = (kind: string, text: string) => createHmac('sha256', key).update(`${kind}\0${text}`).digest();
+  const canonical = normaliseUserName(name);
+  return {
+    account: canonical === undefined ? subject('no-account', name) : subject('account', canonical),
+    address: subject('address', addressGroup(address)),
+  };
+}
+
+/** Counts the attempt, unless there are too many; after `go` an `endAttempt` must follow. */
+export async function beginAttempt(db: Kysely<Database>, { account, address }: Subjects): Promise<Verdict> {
+  const { rows } = await sql<Verdict>`select verdict, retry_seconds from begin_login_attempt(${account}, ${address})`.execute(db);
+  const [row] = rows;
+  if (!row) throw new Error('begin_login_attempt has no answer');
+  return row;
+}
+
+/** Decides a counted attempt, and returns how often in a row the account has failed now (0 when an administrator has just reset it). */
+export async function endAttempt(db: Kysely<Database>, { account, address }: Subjects, outcome: Outcome): Promise<number> {
+  const { rows } = await sql<{
+    failures: number | null;
+  }>`select end_login_attempt(${account}, ${address}, ${outcome}) as failures`.execute(db);
+  return rows[0]?.failures ?? 0;
+}
+
+/** Lets an account sign in again at once, whatever happened before. False when it was not throttled. Addresses stay as they are. */
+export async function unlock(db: Kysely<Database>, name: string): Promise<boolean> {
+  const { account } = subjectsOf(await getAttemptKey(db), name, '');
+  const row = await db
+    .updateTable('login_attempt')
+    .set({ failures: 0, blocked_until: null })
+    .where('kind', '=', 'account')
+    .where('subject', '=', account)
+    .where('failures', '>', 0)
+    .returning('failures')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * Deletes up to `limit` rows that no longer say anything: addresses after their five minutes, accounts without failures, and accounts left
+ * alone for 30 days (names that never existed, mostly). One with a hundred failures stays until an administrator resets it.
+ * Returns how many were deleted.
+ */
+export async function deleteIdleAttempts(db: Kysely<Database>, limit: number): Promise<number> {
+  const result = await sql`
+    delete from login_attempt where ctid in (
+      select ctid from login_attempt
+      where (last_at < now() - interval '1 hour' and (kind = 'address' or failures + pending = 0))
+         or (last_at < now() - interval '30 days' and failures < 100)
+      limit ${limit} for update skip locked)`.execute(db);
+  return Number(result.numAffectedRows ?? 0);
+}

@@ -1,0 +1,136 @@
+/**
+ * Keeps guessers out and lets everybody else in (rules 39 to 41). The database counts, so that all instances count together; here
+ * attempts queue, so that those which may go on go in order of arrival and the others do not burden the database. It does not know
+ * what a password is: it is told whether the attempt was good.
+ */
+import type { Kysely } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import { Problem } from '../errors.ts';
+import { beginAttempt, endAttempt, getAttemptKey, subjectsOf, type Subjects } from './attempts.ts';
+import { busy, Gate, scheduleTimeout, type Schedule } from './gate.ts';
+
+/**
+ * At most four attempts on an account and eight from an address are under way in this process, which keeps the cores busy; the others
+ * wait here. The waits are longer than the gate's, and the queues longer than any honest burst: 50 logins at once for one account need a
+ * second on two cores. An attempt that waits costs nothing but its place.
+ */
+const accountLane = { running: 4, waiting: 256, waitMs: 5000 };
+const addressLane = { running: 8, waiting: 512, waitMs: 5000 };
+
+/** While the attempts of other instances fill the limit (they take some 30 ms each): ask again this often, this many times. */
+const ASK_AGAIN_MS = 25;
+const ASK_AGAIN_TIMES = 80;
+
+export interface Claim {
+  /** As typed: it need not exist, nor be possible as a name. */
+  name: string;
+  /** The client's IP address. */
+  address: string;
+}
+
+export interface Throttle {
+  /**
+   * Counts an attempt, then runs `evaluate`, which looks at the password and gives whoever may come in, or undefined. A value resets the
+   * account's count; undefined counts as one more failure; when `evaluate` throws, the password counts as not looked at.
+   *
+   * `failures` is how often in a row the account has failed now; at `failuresUntilLocked` only an administrator can open it again.
+   * Throws `rate-limited` with Retry-After, `evaluate` not called, while the account or the address is throttled; `busy` when too many
+   * attempts are waiting; and whatever the database throws, which is never a pass. Do not call it inside a transaction.
+   */
+  attempt<T>(claim: Claim, evaluate: () => Promise<T | undefined>): Promise<{ granted: T | undefined; failures: number }>;
+}
+
+/** After so many failures in a row, password login is disabled until `unlock` (rule 39). */
+export const failuresUntilLocked = 100;
+
+/** One for the process. */
+export function createThrottle(db: Kysely<Database>, schedule: Schedule = scheduleTimeout): Throttle {
+  const accounts = new Lanes(accountLane, schedule);
+  const addresses = new Lanes(addressLane, schedule);
+  let key: Promise<Buffer> | undefined;
+
+  const getKey = async () => {
+    key ??= getAttemptKey(db);
+    try {
+      return await key;
+    } catch (error) {
+      key = undefined;
+      throw error;
+    }
+  };
+
+  /** Resolves when the attempt is counted. Whoever queues behind one that is throttled is throttled too, and told so at once. */
+  const count = async (subjects: Subjects, lanes: Record<'account' | 'address', Gate>) => {
+    for (let asked = 0; asked < ASK_AGAIN_TIMES; asked += 1) {
+      const { verdict, retry_seconds: seconds } = await beginAttempt(db, subjects);
+      if (verdict === 'go') return;
+      if (verdict === 'full') await new Promise<void>((resolve) => schedule(ASK_AGAIN_MS, resolve));
+      else {
+        lanes[verdict].turnAway(() => tooMany(verdict, seconds));
+        throw tooMany(verdict, seconds);
+      }
+    }
+    throw busy();
+  };
+
+  return {
+    async attempt({ name, address }, evaluate) {
+      const subjects = subjectsOf(await getKey(), name, address);
+      return accounts.pass(subjects.account, (account) =>
+        addresses.pass(subjects.address, async (address) => {
+          await count(subjects, { account, address });
+          let granted;
+          try {
+            granted = await evaluate();
+          } catch (error) {
+            // If this fails too, the database counts the attempt as a failure when its time is over.
+            await endAttempt(db, subjects, 'abandoned').catch(() => undefined);
+            throw error;
+          }
+          const failures = await endAttempt(db, subjects, granted === undefined ? 'failed' : 'succeeded');
+          return { granted, failures };
+        }),
+      );
+    },
+  };
+}
+
+/** A gate for each account or address that somebody is trying right now. */
+class Lanes {
+  readonly #lanes = new Map<string, Gate>();
+  readonly #limits: typeof accountLane;
+  readonly #schedule: Schedule;
+
+  constructor(limits: typeof accountLane, schedule: Schedule) {
+    this.#limits = limits;
+    this.#schedule = schedule;
+  }
+
+  async pass<T>(subject: Buffer, job: (lane: Gate) => Promise<T>): Promise<T> {
+    const name = subject.toString('base64');
+    let lane = this.#lanes.get(name);
+    if (!lane) {
+      lane = new Gate(this.#limits, { schedule: this.#schedule });
+      this.#lanes.set(name, lane);
+    }
+    const open = lane;
+    try {
+      return await open.run(() => job(open));
+    } finally {
+      if (open.idle && this.#lanes.get(name) === open) this.#lanes.delete(name);
+    }
+  }
+}
+
+const policies = {
+  account: { name: '"login-account"', policy: '"login-account";q=5' },
+  address: { name: '"login-address"', policy: '"login-address";q=20;w=300' },
+};
+
+function tooMany(limit: keyof typeof policies, seconds: number): Problem {
+  const { name, policy } = policies[limit];
+  return new Problem('rate-limited', {
+    values: { seconds },
+    headers: { 'Retry-After': String(seconds), 'RateLimit-Policy': policy, RateLimit: `${name};r=0;t=${seconds}` },
+  });
+}
