@@ -117,11 +117,12 @@ export class Gate {
 /** More hashes at once than this do not get done sooner, and each takes 19 MiB. */
 const MAX_RUNNING = 4;
 /**
- * Two cores finish about 200 hashes in the two seconds one may wait, one core about 100. 128 lets any burst through that can be served
- * in time (50 logins at once need half a second on two cores), and everything beyond it is refused early instead of late.
+ * Enough for 50 logins at once and as many again, of any accounts, while a hash takes 20 ms of a core: two cores are done with all of
+ * these in 1.3 seconds, one in 2.6. Everything beyond is refused early instead of late.
  */
 const WAITING = 128;
-const WAIT_MS = 2000;
+/** Leaves room for a machine that is busy with other work; on a quiet one the queue is full long before anybody has waited so long. */
+const WAIT_MS = 4000;
 
 /** The gate for all argon2 work of a process; make one and pass it on (rule 38: permits by core, then `busy`). */
 export function createPasswordGate(cores = availableParallelism()): Gate {

@@ -11,8 +11,8 @@ import { busy, Gate, scheduleTimeout, type Schedule } from './gate.ts';
 
 /**
  * At most four attempts on an account and eight from an address are under way in this process, which keeps the cores busy; the others
- * wait here. The waits are longer than the gate's, and the queues longer than any honest burst: 50 logins at once for one account need a
- * second on two cores. An attempt that waits costs nothing but its place.
+ * wait here. The queues are longer than any honest burst (50 logins at once need about a second on two cores), and an attempt that waits
+ * costs nothing but its place.
  */
 const accountLane = { running: 4, waiting: 256, waitMs: 5000 };
 const addressLane = { running: 8, waiting: 512, waitMs: 5000 };

@@ -58,7 +58,7 @@ describe('the gate', () => {
     expect(late.started()).toBe(false);
   });
 
-  test('503 — refuses the one who has waited two seconds, and leaves no timer behind (rule 38)', async () => {
+  test('503 — refuses the one who has waited too long, and leaves no timer behind (rule 38)', async () => {
     const clock = manualClock();
     const gate = new Gate(limits, { schedule: clock.schedule });
     const jobs = [job(), job(), job()];
