@@ -69,15 +69,15 @@ function readRange(element: string): { tag: string; quality: number } | undefine
   return quality === undefined ? undefined : { tag, quality: Number(quality) };
 }
 
-/** Lookup by RFC 4647, 3.4: the tag loses its last subtag, and a single character before it, until what remains is spoken here. */
+/**
+ * Lookup by RFC 4647, 3.4: the tag loses its last subtag until what remains is spoken here. (Its rule for single letters would only skip
+ * steps that find nothing.)
+ */
 function lookUp(tag: string | undefined): Locale | undefined {
-  const subtags = tag?.split('-') ?? [];
-  while (subtags.length > 0) {
+  for (const subtags = tag?.split('-') ?? []; subtags.length > 0; subtags.pop()) {
     const range = subtags.join('-');
     const found = locales.find((locale) => locale === range);
     if (found !== undefined) return found;
-    subtags.pop();
-    if (subtags.at(-1)?.length === 1) subtags.pop();
   }
   return undefined;
 }
