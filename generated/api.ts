@@ -489,19 +489,19 @@ export interface components {
                 };
             };
         };
-        /** @description The request came from a foreign site. */
-        CsrfRejected: {
+        /** @description The operation needs a session and the caller came by other means, or the request came from a foreign site. */
+        SessionOnly: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "csrf-rejected";
+                    code?: "csrf-rejected" | "forbidden";
                 };
             };
         };
-        /** @description The present password is wrong, or the request came from a foreign site. */
+        /** @description The present password is wrong, the caller has no session or no password, or the request came from a foreign site. */
         PasswordForbidden: {
             headers: {
                 [name: string]: unknown;
@@ -509,7 +509,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "credential-mismatch" | "csrf-rejected";
+                    code?: "credential-mismatch" | "csrf-rejected" | "forbidden";
                 };
             };
         };
@@ -549,7 +549,7 @@ export interface components {
                 };
             };
         };
-        /** @description Another refresh of this session was faster; its cookie counts. */
+        /** @description Another refresh of this session was faster. Its cookie counts; repeat the request with that. */
         RefreshConflict: {
             headers: {
                 [name: string]: unknown;
@@ -884,7 +884,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["CsrfRejected"];
+            403: components["responses"]["SessionOnly"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RefreshConflict"];
             413: components["responses"]["ContentTooLarge"];
@@ -929,9 +929,10 @@ export interface operations {
             200: components["responses"]["ProfileSelected"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["CsrfRejected"];
+            403: components["responses"]["SessionOnly"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["RefreshConflict"];
             413: components["responses"]["ContentTooLarge"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
@@ -955,9 +956,10 @@ export interface operations {
             200: components["responses"]["ProfileSelected"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["CsrfRejected"];
+            403: components["responses"]["SessionOnly"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["RefreshConflict"];
             413: components["responses"]["ContentTooLarge"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
@@ -988,6 +990,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["PasswordForbidden"];
+            409: components["responses"]["RefreshConflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["PasswordRejected"];

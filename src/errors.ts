@@ -20,6 +20,7 @@ export const problemStatus = {
   'not-found': 404,
   'method-not-allowed': 405,
   'not-acceptable': 406,
+  'request-timeout': 408,
   conflict: 409,
   'refresh-conflict': 409,
   'precondition-failed': 412,

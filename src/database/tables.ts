@@ -77,7 +77,7 @@ export interface Database {
   entity: {
     name: string;
     key: GeneratedInt8;
-    version: Int8;
+    version: ColumnType<string, string | number | undefined, string | number>;
     fields: Json<Record<string, unknown>>;
     created_at: CreatedAt;
     created_by: string;

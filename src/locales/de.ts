@@ -72,6 +72,10 @@ export const de: Catalogue = {
       title: 'Kein akzeptiertes Format verfügbar',
       detail: 'Keines der von Ihnen akzeptierten Formate kann erzeugt werden. Akzeptieren Sie ein unterstütztes Format[: {allowed}].',
     },
+    'request-timeout': {
+      title: 'Zeitüberschreitung der Anfrage',
+      detail: 'Die Anfrage ist nicht rechtzeitig vollständig eingetroffen. Senden Sie sie erneut.',
+    },
     conflict: {
       title: 'Konflikt',
       detail: 'Die Anfrage steht im Widerspruch zu vorhandenen Daten. Lesen Sie den aktuellen Stand und passen Sie die Anfrage an.',

@@ -65,6 +65,10 @@ export const en: Catalogue = {
       title: 'Not acceptable',
       detail: 'None of the formats you accept can be produced. Accept a supported one[: {allowed}].',
     },
+    'request-timeout': {
+      title: 'Request timed out',
+      detail: 'The request did not arrive completely in time. Send it again.',
+    },
     conflict: {
       title: 'Conflict',
       detail: 'The request conflicts with existing data. Read the current state and adjust the request.',

@@ -69,6 +69,10 @@ export const es: Catalogue = {
       title: 'Ningún formato aceptable',
       detail: 'No se puede generar ninguno de los formatos que usted acepta. Acepte un formato disponible[: {allowed}].',
     },
+    'request-timeout': {
+      title: 'Tiempo de espera de la solicitud agotado',
+      detail: 'La solicitud no llegó completa a tiempo. Envíela de nuevo.',
+    },
     conflict: {
       title: 'Conflicto',
       detail: 'La solicitud entra en conflicto con datos existentes. Consulte el estado actual y adapte la solicitud.',

@@ -70,6 +70,10 @@ export const fr: Catalogue = {
       title: 'Aucun format acceptable',
       detail: 'Aucun des formats que vous acceptez ne peut être produit. Acceptez un format disponible[ : {allowed}].',
     },
+    'request-timeout': {
+      title: 'Délai de la requête dépassé',
+      detail: 'La requête n’est pas arrivée en entier à temps. Envoyez-la de nouveau.',
+    },
     conflict: {
       title: 'Conflit',
       detail: 'La requête est incompatible avec des données existantes. Consultez l’état actuel et adaptez la requête.',

@@ -4,11 +4,12 @@
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openEmbedded } from '../../src/database/embedded.ts';
+import { migrate } from '../../src/database/migrate.ts';
 import { execute, withDatabase } from './sql.ts';
 
 declare module 'vitest' {
@@ -64,11 +65,4 @@ function watch(dataDir: string) {
   const watchdog = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
   watchdog.unref();
   return watchdog;
-}
-
-async function migrate(databaseUrl: string): Promise<void> {
-  const directory = join(import.meta.dirname, '../../src/database/migrations');
-  for (const name of (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort()) {
-    await execute(databaseUrl, await readFile(join(directory, name), 'utf8'));
-  }
 }

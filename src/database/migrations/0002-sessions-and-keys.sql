@@ -68,7 +68,7 @@ begin
   return null;
 end $$;
 
-create trigger session_changed after update of token_hash, profile_id, revoked_at, locale on session
+create trigger session_changed after update of token_hash, profile_id, idle_expires_at, expires_at, revoked_at, locale on session
   for each row execute function forget_principal('session');
 create trigger session_removed after delete on session for each row execute function forget_principal('session');
 create trigger api_key_changed after update of key_hash, profile_id, scopes, expires_at, revoked_at on api_key

@@ -1,0 +1,137 @@
+/**
+ * Makes the contract's operations into routes through fastify-openapi-glue and closes what the library leaves open (design, section 6):
+ * authentication before a byte of the body is parsed, CSRF, undeclared content types, missing bodies, unknown parameters, 405. It knows
+ * the contract and the schemes, and none of the resources.
+ */
+import { METHODS } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import glue from 'fastify-openapi-glue';
+import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
+import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.ts';
+import { Problem } from '../errors.ts';
+import { ignoredBodyLimitBytes, refuseFormFaults, requireBody } from './body.ts';
+import { operationsOf, type ContractDocument, type Operation } from './contract.ts';
+import { JsonText, type Handlers } from './operation.ts';
+import { refuseUnknownParameters } from './parameters.ts';
+import { validatorCompiler } from './validate.ts';
+
+/** A handler with its types worn off; the validators have made sure of what they say. */
+type AnyHandler = (input: object) => Promise<{ status: number; headers?: Record<string, string>; body?: unknown }>;
+
+export interface Binding {
+  document: ContractDocument;
+  handlers: Handlers;
+  schemes: Schemes;
+  csrf: OriginPolicy;
+  /** Called when a request is refused for coming from a foreign site. */
+  onCsrfRefused(request: FastifyRequest, operationId: string): Promise<void>;
+}
+
+/**
+ * Registers the operations that `belongs` picks on `app`. Throws at once when one has no handler or names a security scheme that does not
+ * exist: the service must not start with an open or a dead operation (rule 3).
+ */
+export async function bind(app: FastifyInstance, binding: Binding, belongs: (operation: Operation) => boolean): Promise<void> {
+  const operations = operationsOf(binding.document).filter(belongs);
+  app.setValidatorCompiler(validatorCompiler());
+  app.setSerializerCompiler(() => (body) => JSON.stringify(body));
+  const paths = new Map(operations.map(({ path }) => [path, operations.filter((operation) => operation.path === path)]));
+  await app.register(glue, {
+    specification: {
+      ...binding.document,
+      paths: Object.fromEntries([...paths.keys()].map((path) => [path, binding.document.paths[path]])),
+    },
+    operationResolver: (_id: string, method: string, path: string) => {
+      const operation = operations.find((candidate) => candidate.path === path && candidate.method === method.toLowerCase());
+      if (!operation) throw new Error(`openapi.yaml: nothing at ${method} ${path}`);
+      return routeOptions(operation, binding) as never;
+    },
+  });
+  for (const [path, declared] of paths) refuseOtherMethods(app, path, declared);
+}
+
+function routeOptions(operation: Operation, binding: Binding): object {
+  const { operationId, requestBody, method } = operation;
+  if (!Object.hasOwn(binding.handlers, operationId)) throw new Error(`openapi.yaml: operation ${operationId} has no handler`);
+  for (const name of operation.security.flatMap((alternative) => Object.keys(alternative))) {
+    if (!Object.hasOwn(binding.schemes, name))
+      throw new Error(`openapi.yaml: ${operationId} asks for ${name}, for which there is no scheme`);
+  }
+  const takesBody = requestBody !== undefined;
+  return {
+    config: { operationId, takesBody },
+    // Otherwise Fastify answers HEAD by running the GET handler (rule 26).
+    exposeHeadRoute: false,
+    ...(takesBody || method === 'get' || method === 'head' ? {} : { bodyLimit: ignoredBodyLimitBytes }),
+    onRequest: guard(operation, binding),
+    preValidation: async (request: FastifyRequest) => refuseFormFaults(request),
+    handler: route((binding.handlers as Record<string, unknown>)[operationId] as AnyHandler),
+  };
+}
+
+/** Everything that is decided from the request's head, in the order of rule 1. */
+function guard(operation: Operation, binding: Binding): (request: FastifyRequest) => Promise<void> {
+  const open = operation.security.length === 0 || operation.security.some((alternative) => Object.keys(alternative).length === 0);
+  const types = Object.keys(operation.requestBody?.content ?? {});
+  const answersJson = Object.values(operation.responses).some((response) => response.content && 'application/json' in response.content);
+  const opensSession = operation.operationId === 'createSession';
+  return async (request) => {
+    const carrier = carrierOf(request.raw);
+    if (!open) request.principal = await authenticate(request, carrier, operation.security, binding.schemes);
+    const credential = carrier === 'cookie' ? 'cookie' : 'header';
+    if (!csrfAllows({ method: request.method, credential, opensSession, ...fetchMetadata(request) }, binding.csrf)) {
+      await binding.onCsrfRefused(request, operation.operationId);
+      throw new Problem('csrf-rejected');
+    }
+    if (operation.requestBody) requireBody(request, types);
+    if (answersJson) requireAcceptable(request);
+    refuseUnknownParameters(request, operation);
+  };
+}
+
+/** The headers by which a browser tells where a request comes from. */
+function fetchMetadata({ headers }: FastifyRequest): { secFetchSite: HeaderValue; origin: HeaderValue } {
+  return { secFetchSite: headers['sec-fetch-site'], origin: headers.origin };
+}
+
+/** Throws 406 when `Accept` rules out application/json. Quality values other than 0 do not matter, since there is nothing else to send. */
+function requireAcceptable({ headers: { accept } }: FastifyRequest): void {
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
+  const acceptable = accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return ['*/*', 'application/*', 'application/json'].includes(type) && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
+  if (!acceptable) throw new Problem('not-acceptable', { values: { allowed: 'application/json' } });
+}
+
+function route(handler: AnyHandler): RouteHandlerMethod {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { params, query, headers, body, bodyText, principal } = request;
+    const output = await handler({ params, query, headers, body, bodyText, principal, request, reply });
+    reply.code(output.status);
+    if (output.headers) reply.headers(output.headers);
+    if (output.body instanceof JsonText) return reply.type('application/json; charset=utf-8').send(output.body.text);
+    return reply.send(output.body);
+  };
+}
+
+/** Lets `app` route every method that Node reads, so that {@link bind} can answer it with 405. */
+export function knowEveryMethod(app: FastifyInstance): void {
+  for (const method of METHODS) if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method);
+}
+
+/** Answers 405 with `Allow` for every method the contract does not name for `path`; Fastify would say 404. */
+function refuseOtherMethods(app: FastifyInstance, path: string, declared: readonly Operation[]): void {
+  const allowed = declared.map(({ method }) => method.toUpperCase());
+  const allow = allowed.join(', ');
+  const others = METHODS.filter((method) => method !== 'CONNECT' && !allowed.includes(method));
+  app.route({
+    method: others,
+    url: path.replace(/{(\w+)}/g, ':$1'),
+    exposeHeadRoute: false,
+    onRequest: async () => {
+      throw new Problem('method-not-allowed', { headers: { Allow: allow }, values: { allowed: allow } });
+    },
+    handler: async () => undefined,
+  });
+}

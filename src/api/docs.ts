@@ -1,0 +1,40 @@
+/**
+ * The contract for people: Swagger UI at /docs, the document as it stands at /openapi.yaml and /openapi.json, and a page for each problem
+ * code. Nothing here is part of the contract itself, and nothing leaves this server.
+ */
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import { Problem, problemStatus, type ProblemCode } from '../errors.ts';
+import { catalogues } from '../locales/describe.ts';
+import { negotiateLocale } from '../locales/negotiate.ts';
+import type { ContractDocument } from './contract.ts';
+
+/** What the pages of Swagger UI may load: themselves, and the styles they write into their elements. */
+const pagePolicy =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
+
+/** Serves `contract` on `app`. `cookieName` replaces the production name in the shown document where the cookie is called otherwise. */
+export async function serveDocs(app: FastifyInstance, contract: { text: string; document: ContractDocument }): Promise<void> {
+  const json = JSON.stringify(contract.document);
+  app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml; charset=utf-8').send(contract.text));
+  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
+  app.get<{ Params: { code: string } }>('/problems/:code', async (request, reply) => {
+    const { code } = request.params;
+    if (!Object.hasOwn(problemStatus, code)) throw new Problem('not-found');
+    const locale = negotiateLocale({ acceptLanguage: request.headers['accept-language'] });
+    const status = problemStatus[code as ProblemCode];
+    const text = { code, status, ...catalogues[locale].problems[code as ProblemCode] };
+    return reply.type('application/json; charset=utf-8').header('content-language', locale).send(JSON.stringify(text));
+  });
+  await app.register(async (pages) => {
+    pages.addHook('onRequest', async (_request, reply) => {
+      reply.header('content-security-policy', pagePolicy);
+    });
+    await pages.register(swagger, { mode: 'static', specification: { document: contract.document as never } });
+    await pages.register(swaggerUi, {
+      routePrefix: '/docs',
+      uiConfig: { url: '/openapi.json', validatorUrl: null, withCredentials: true, deepLinking: true, displayRequestDuration: true },
+    });
+  });
+}

@@ -1,0 +1,99 @@
+/**
+ * The composition root: every plugin, scheme and handler, in the order in which a request meets them. Nothing is discovered.
+ */
+import Fastify, { LogController, type FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { bind, knowEveryMethod, type Binding } from './api/bind.ts';
+import { readBodies } from './api/body.ts';
+import type { ContractDocument } from './api/contract.ts';
+import { serveDocs } from './api/docs.ts';
+import type { Handlers } from './api/operation.ts';
+import { readQuery } from './api/parameters.ts';
+import { answerClientError, answerProblems, problemOf, sendProblem } from './api/problem.ts';
+import { apiKeyScheme } from './api-keys/scheme.ts';
+import { insertEvent, originOf } from './audit/store.ts';
+import type { Schemes } from './authn/authenticate.ts';
+import { originPolicy } from './config.ts';
+import type { Context } from './context.ts';
+import { entityHandlers } from './entities/handlers.ts';
+import { bearerScheme } from './oidc/scheme.ts';
+import { securityHeaders, sendSecurityHeaders } from './ops/headers.ts';
+import { serveHealth } from './ops/health.ts';
+import { AddressLimit, limitRefused, limitStrangers } from './ops/limits.ts';
+import { logRequests, loggerOptions } from './ops/logging.ts';
+import { passwordHandlers } from './password/handlers.ts';
+import { profileHandlers } from './profiles/handlers.ts';
+import { carrySessions } from './sessions/carry.ts';
+import { sessionCookie } from './sessions/cookie.ts';
+import { sessionHandlers } from './sessions/handlers.ts';
+import { sessionScheme } from './sessions/scheme.ts';
+
+/** Builds the service on `context`; it listens when told to. Throws when the contract and the code do not agree. */
+export async function buildApp(context: Context, contract: { text: string; document: ContractDocument }): Promise<FastifyInstance> {
+  const { config } = context;
+  const { publicUrl } = config;
+  const headers = securityHeaders(config);
+  const app = Fastify({
+    logger: loggerOptions(config),
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
+    bodyLimit: config.bodyLimitBytes,
+    // Security rule 80. Fastify's own request timeout is none.
+    requestTimeout: 30_000,
+    keepAliveTimeout: 72_000,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16_384 },
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 256, querystringParser: readQuery, caseSensitive: true, ignoreTrailingSlash: false },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, headers, publicUrl),
+    frameworkErrors: (error, request, reply) => {
+      void sendProblem(problemOf(error), request, reply.headers(headers), publicUrl);
+    },
+  });
+  app.server.maxConnections = 4_096;
+  app.decorateRequest('principal', undefined);
+
+  const limit = config.rateLimit ? new AddressLimit() : undefined;
+  const { name: cookieName } = sessionCookie(config);
+  answerProblems(app, publicUrl, (problem, request) =>
+    limit && problem.status === 401 ? limitRefused(request, limit, cookieName) : undefined,
+  );
+  logRequests(app);
+  sendSecurityHeaders(app, headers);
+  if (limit) limitStrangers(app, limit, cookieName);
+  await readBodies(app);
+  knowEveryMethod(app);
+
+  const bearer = bearerScheme();
+  const schemes: Schemes = { sessionCookie: sessionScheme(context), apiKey: apiKeyScheme(context), oauth2: bearer, openId: bearer };
+  const handlers: Handlers = {
+    ...sessionHandlers(context, schemes),
+    ...profileHandlers(context),
+    ...passwordHandlers(context),
+    ...entityHandlers(context),
+  };
+  const binding: Binding = {
+    document: contract.document,
+    handlers,
+    schemes,
+    csrf: originPolicy(config),
+    onCsrfRefused: (request, operationId) =>
+      insertEvent(context.db, originOf(request), {
+        event: 'csrf.refused',
+        outcome: 'refused',
+        userName: request.principal?.user.name,
+        detail: { operation: operationId },
+      }),
+  };
+
+  // Only where sessions are opened, changed and ended does a request pass through @fastify/session (design, section 8).
+  await app.register(async (authApi) => {
+    await carrySessions(authApi, context);
+    await bind(authApi, binding, ({ path }) => path.startsWith('/auth'));
+  });
+  await app.register(async (entitiesApi) => bind(entitiesApi, binding, ({ path }) => path.startsWith('/rest')));
+  serveHealth(app, context);
+  await app.register(async (docs) => serveDocs(docs, contract));
+  return app;
+}

@@ -1,0 +1,68 @@
+/**
+ * Decides which credential of a request counts and whether the operation takes it (security section 2). A scheme answers *not asked*
+ * (undefined), *yes* (a principal) or *no* (a thrown 401); a *no* ends the search, an outage is 503.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import type { SecurityRequirement } from '../api/contract.ts';
+import { Problem } from '../errors.ts';
+import type { Principal } from './principal.ts';
+
+export type Scheme = (request: FastifyRequest) => Promise<Principal | undefined>;
+
+/** One scheme for each name under the contract's `securitySchemes`; the binder refuses to start when one is missing. */
+export type Schemes = Record<'sessionCookie' | 'apiKey' | 'oauth2' | 'openId', Scheme>;
+
+/** By which header or cookie the request asks to be authenticated. */
+export type Carrier = 'bearer' | 'api-key' | 'cookie';
+
+/**
+ * The header credential that counts, or `cookie` when there is none. Throws 400 `ambiguous-credentials` for two header credentials (rule 6),
+ * two of the same kind included, which Node would join or drop.
+ */
+export function carrierOf(message: IncomingMessage): Carrier {
+  const { authorization, 'x-api-key': apiKey } = message.headers;
+  if (authorization === undefined && apiKey === undefined) return 'cookie';
+  let carriers = 0;
+  for (let index = 0; index < message.rawHeaders.length; index += 2) {
+    const name = message.rawHeaders[index]?.toLowerCase();
+    if (name === 'authorization' || name === 'x-api-key') carriers++;
+  }
+  if (carriers > 1) throw new Problem('ambiguous-credentials');
+  return apiKey === undefined ? 'bearer' : 'api-key';
+}
+
+/**
+ * Finds the caller, or throws: 401 `unauthenticated` without a credential, whatever the scheme says of a bad one, and 403 `forbidden` for
+ * a good one of a kind the operation does not take (an API key where a session is needed, rule 59).
+ */
+export async function authenticate(
+  request: FastifyRequest,
+  carrier: Carrier,
+  security: readonly SecurityRequirement[],
+  schemes: Schemes,
+): Promise<Principal> {
+  const principal = await recognise(request, carrier, schemes);
+  if (!principal) throw new Problem('unauthenticated');
+  const names = carrier === 'bearer' ? ['oauth2', 'openId'] : [carrier === 'api-key' ? 'apiKey' : 'sessionCookie'];
+  if (!security.some((alternative) => names.some((name) => name in alternative))) throw new Problem('forbidden');
+  return principal;
+}
+
+function recognise(request: FastifyRequest, carrier: Carrier, schemes: Schemes): Promise<Principal | undefined> {
+  switch (carrier) {
+    case 'bearer':
+      return schemes.oauth2(request);
+    case 'api-key':
+      return schemes.apiKey(request);
+    case 'cookie':
+      return schemes.sessionCookie(request);
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The caller, once authenticated. */
+    principal: Principal | undefined;
+  }
+}

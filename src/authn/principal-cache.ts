@@ -1,0 +1,84 @@
+/**
+ * Recently verified credentials, so that a request in a burst costs no statement to authenticate (design, section 8). Bounded in number
+ * and age, told at once of every change in this process, told by the database's notifications of every change in others, and switched
+ * off while that line is down: then every lookup misses.
+ */
+import type { Principal } from './principal.ts';
+
+const maximumEntries = 10_000;
+const maximumAgeMilliseconds = 3_000;
+
+interface Entry {
+  principal: Principal;
+  /** `session <id>` or `key <id>`, as the notification names it. */
+  subject: string;
+  /** On the process's monotonic clock. */
+  until: number;
+}
+
+export class PrincipalCache {
+  readonly #entries = new Map<string, Entry>();
+  /** Which credentials (hashes) stand for a subject: a session has a second one for ten seconds after a refresh. */
+  readonly #hashes = new Map<string, Set<string>>();
+  #enabled = false;
+  #generation = 0;
+
+  /** Goes up with every change of rights; a verification that began under an older one must not be stored. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** The principal verified for this credential hash (hex) within the last three seconds, or undefined. */
+  find(hash: string): Principal | undefined {
+    const entry = this.#entries.get(hash);
+    if (!entry) return undefined;
+    if (entry.until > performance.now()) return entry.principal;
+    this.#remove(hash, entry);
+    return undefined;
+  }
+
+  /**
+   * Keeps a verified principal for `lifeMilliseconds` at most (what is left of the session or key). Does nothing when rights have changed
+   * since `generation` was read, which must have been before the verifying statement was sent.
+   */
+  keep(hash: string, subject: string, principal: Principal, lifeMilliseconds: number, generation: number): void {
+    if (!this.#enabled || generation !== this.#generation) return;
+    if (this.#entries.size >= maximumEntries) this.#evictOldest();
+    this.#entries.set(hash, { principal, subject, until: performance.now() + Math.min(maximumAgeMilliseconds, lifeMilliseconds) });
+    const hashes = this.#hashes.get(subject);
+    if (hashes) hashes.add(hash);
+    else this.#hashes.set(subject, new Set([hash]));
+  }
+
+  /** Forgets what a notification names: `session <id>`, `key <id>`, or everything for `user <id>` and `all`. */
+  forget(notice: string): void {
+    this.#generation++;
+    if (!notice.startsWith('session ') && !notice.startsWith('key ')) {
+      this.#entries.clear();
+      this.#hashes.clear();
+      return;
+    }
+    for (const hash of this.#hashes.get(notice) ?? []) this.#entries.delete(hash);
+    this.#hashes.delete(notice);
+  }
+
+  /** Whether notifications arrive. Off forgets everything. */
+  enable(on: boolean): void {
+    this.#enabled = on;
+    this.forget('all');
+  }
+
+  #evictOldest(): void {
+    for (const [hash, entry] of this.#entries) {
+      this.#remove(hash, entry);
+      return;
+    }
+  }
+
+  #remove(hash: string, { subject }: Entry): void {
+    this.#entries.delete(hash);
+    const hashes = this.#hashes.get(subject);
+    hashes?.delete(hash);
+    if (hashes?.size === 0) this.#hashes.delete(subject);
+  }
+}

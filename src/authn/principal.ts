@@ -1,0 +1,79 @@
+/**
+ * Who is calling and what they may do: the outcome of authentication, whichever way it went. Knows nothing of HTTP or SQL.
+ */
+import type { Action, Condition, Scope, SessionMethod } from '../database/tables.ts';
+import { Problem } from '../errors.ts';
+
+/** The live session a request belongs to. `id` is the public handle. */
+export interface SessionRecord {
+  id: string;
+  createdAt: Date;
+  lastSeenAt: Date;
+  idleExpiresAt: Date;
+  expiresAt: Date;
+  credentialVersion: number;
+  /** False for a token that a refresh has replaced less than ten seconds ago: it still reads and writes, but rotates nothing. */
+  current: boolean;
+}
+
+/** The actions granted on each entity name (or `*`), each with its condition. A Map, since `constructor` is a valid name (rule 65). */
+export type Grants = ReadonlyMap<string, ReadonlyMap<Action, Condition>>;
+
+export interface Principal {
+  user: { id: string; name: string; displayName: string };
+  /** Undefined for a user without any profile, who may do nothing with entities. */
+  profile: { id: string; name: string; label: string; default: boolean } | undefined;
+  locale: string;
+  method: SessionMethod | 'api-key' | 'bearer';
+  issuer: string | null;
+  authenticatedAt: Date;
+  /** Only for a caller with a session cookie. */
+  session: SessionRecord | undefined;
+  /** What the roles of the active profile allow. */
+  grants: Grants;
+  /** A ceiling on the grants that came with the credential; null narrows nothing. */
+  scopes: readonly Scope[] | null;
+}
+
+declare const checked: unique symbol;
+
+/**
+ * Leave to perform one action on the entities of one name. Only {@link authorize} makes one, and the entity store takes nothing else, so
+ * a statement that nobody checked does not compile (rule 66).
+ */
+export interface Permit<A extends Action> {
+  readonly [checked]: A;
+  readonly entity: string;
+  /** The acting user's name, for createdBy and updatedBy. */
+  readonly userName: string;
+  /** True when only rows that the user created may be touched; belongs in the statement's WHERE (rule 64). */
+  readonly ownOnly: boolean;
+}
+
+/**
+ * Decides whether `principal` may perform `action` on entities called `entity`. Throws 403 `forbidden` when no grant of the active profile
+ * allows it, 403 `insufficient-scope` when the roles would but the credential's scopes do not.
+ */
+export function authorize<A extends Action>(principal: Principal, entity: string, action: A): Permit<A> {
+  const conditions = [principal.grants.get(entity)?.get(action), principal.grants.get('*')?.get(action)];
+  const ownOnly = !conditions.includes('any');
+  if (ownOnly && !conditions.includes('own')) throw new Problem('forbidden');
+  if (principal.scopes && !principal.scopes.some((scope) => covers(scope, entity, action))) throw new Problem('insufficient-scope');
+  return { entity, userName: principal.user.name, ownOnly } as Permit<A>;
+}
+
+function covers(scope: Scope, entity: string, action: Action): boolean {
+  return (scope.entity === '*' || scope.entity === entity) && scope.actions.includes(action);
+}
+
+/** The grants as the database lists them, one row an action, as a map. */
+export function grantMap(rows: readonly { entity: string; action: Action; condition: Condition }[]): Grants {
+  const grants = new Map<string, Map<Action, Condition>>();
+  for (const { entity, action, condition } of rows) {
+    const actions = grants.get(entity) ?? new Map<Action, Condition>();
+    // Two roles may grant the same action; the wider condition counts.
+    if (actions.get(action) !== 'any') actions.set(action, condition);
+    grants.set(entity, actions);
+  }
+  return grants;
+}

@@ -1,0 +1,209 @@
+/**
+ * The settings, read once from the environment and checked; every problem is reported at once and nothing starts with a bad one.
+ * README lists them; a test compares both.
+ */
+import { BlockList, isIP } from 'node:net';
+import type { OriginPolicy } from './authn/csrf.ts';
+
+export interface Config {
+  host: string;
+  port: number;
+  /** Where clients reach the service: the origin that CSRF checks and absolute links are made from, never the Host header (rule 29). */
+  publicUrl: URL;
+  /** Undefined: the embedded database in `dataDir`. */
+  databaseUrl: string | undefined;
+  dataDir: string;
+  databasePoolSize: number;
+  adminUser: string;
+  adminPassword: string | undefined;
+  sessionIdleSeconds: number;
+  sessionAbsoluteSeconds: number;
+  sessionSameSite: 'lax' | 'strict' | 'none';
+  passwordMinLength: number;
+  passwordBlocklistFile: string | undefined;
+  /** Origins, serialised as browsers send them, that may act with the user's cookie besides our own. */
+  trustedOrigins: ReadonlySet<string>;
+  /** CIDR ranges of the proxies whose X-Forwarded-* headers are believed; empty: none. */
+  trustProxy: string[];
+  issuersFile: string | undefined;
+  entityTypes: 'open' | 'declared';
+  entityTypesDir: string | undefined;
+  bodyLimitBytes: number;
+  rateLimit: boolean;
+  logLevel: (typeof logLevels)[number];
+  workers: number;
+  production: boolean;
+}
+
+/** What stopped a start: one line a problem, each naming the setting and what to do. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads one setting after the other and collects what is wrong with them. An empty value counts as not set. */
+class Reader {
+  readonly problems: string[] = [];
+  readonly #environment: Environment;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  text(name: string): string | undefined;
+  text(name: string, fallback: string): string;
+  text(name: string, fallback?: string): string | undefined {
+    return this.#environment[name] || fallback;
+  }
+
+  integer(name: string, fallback: number, minimum: number, maximum: number): number {
+    const text = this.#environment[name];
+    if (!text) return fallback;
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= minimum && value <= maximum) return value;
+    this.problems.push(`${name} must be a whole number from ${minimum} to ${maximum}, not "${text}"`);
+    return fallback;
+  }
+
+  choice<T extends string>(name: string, fallback: T, allowed: readonly T[]): T {
+    const text = this.#environment[name];
+    if (!text) return fallback;
+    const found = allowed.find((value) => value === text);
+    if (found) return found;
+    this.problems.push(`${name} must be one of ${allowed.join(', ')}, not "${text}"`);
+    return fallback;
+  }
+
+  list(name: string): string[] {
+    return (this.#environment[name] ?? '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean);
+  }
+}
+
+/**
+ * The settings of `environment` (usually `process.env`). Throws {@link ConfigError} with all problems. What only the file system or the
+ * database can tell (a missing issuers file, a refused connection) is found later, at the start.
+ */
+export function readConfig(environment: Environment): Config {
+  const read = new Reader(environment);
+  const port = read.integer('PORT', 3000, 0, 65_535);
+  const production = environment['NODE_ENV'] === 'production';
+  const trustedOrigins = readOrigins(read);
+  const config: Config = {
+    host: read.text('HOST', '127.0.0.1'),
+    port,
+    publicUrl: readPublicUrl(read, port, production),
+    databaseUrl: readDatabaseUrl(read),
+    dataDir: read.text('DATA_DIR', './data'),
+    databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
+    adminUser: read.text('ADMIN_USER', 'admin'),
+    adminPassword: read.text('ADMIN_PASSWORD'),
+    sessionIdleSeconds: read.integer('SESSION_IDLE_SECONDS', 1_800, 60, 86_400),
+    sessionAbsoluteSeconds: read.integer('SESSION_ABSOLUTE_SECONDS', 28_800, 60, 2_592_000),
+    sessionSameSite: read.choice('SESSION_SAME_SITE', 'lax', ['lax', 'strict', 'none']),
+    passwordMinLength: read.integer('PASSWORD_MIN_LENGTH', 15, 8, 64),
+    passwordBlocklistFile: read.text('PASSWORD_BLOCKLIST_FILE'),
+    trustedOrigins,
+    trustProxy: readProxies(read),
+    issuersFile: read.text('ISSUERS_FILE'),
+    entityTypes: read.choice('ENTITY_TYPES', 'open', ['open', 'declared']),
+    entityTypesDir: read.text('ENTITY_TYPES_DIR'),
+    bodyLimitBytes: read.integer('BODY_LIMIT_BYTES', 1_048_576, 1_024, 67_108_864),
+    rateLimit: read.choice('RATE_LIMIT', 'on', ['on', 'off']) === 'on',
+    logLevel: read.choice('LOG_LEVEL', 'info', logLevels),
+    workers: read.integer('WORKERS', 1, 1, 256),
+    production,
+  };
+  if (config.sessionIdleSeconds > config.sessionAbsoluteSeconds) {
+    read.problems.push('SESSION_IDLE_SECONDS must not be more than SESSION_ABSOLUTE_SECONDS');
+  }
+  if (config.sessionSameSite === 'none' && trustedOrigins.size === 0) {
+    read.problems.push('SESSION_SAME_SITE=none needs TRUSTED_ORIGINS: without them no other site may use the cookie anyway');
+  }
+  if (config.entityTypes === 'declared' && !config.entityTypesDir) {
+    read.problems.push('ENTITY_TYPES=declared needs ENTITY_TYPES_DIR, the directory with one JSON Schema per entity name');
+  }
+  if (production && (config.logLevel === 'debug' || config.logLevel === 'trace')) {
+    read.problems.push(`LOG_LEVEL=${config.logLevel} is not for production (NODE_ENV=production); use info`);
+  }
+  if (read.problems.length > 0) throw new ConfigError(read.problems);
+  return config;
+}
+
+/** Whether the session cookie is `Secure` and called `__Host-sid` (rule 9): everywhere but on plain http on the loopback address. */
+export function usesSecureCookie(config: Pick<Config, 'publicUrl'>): boolean {
+  return config.publicUrl.protocol === 'https:';
+}
+
+/** The origins that may act with a user's cookie. */
+export function originPolicy({ publicUrl, trustedOrigins }: Pick<Config, 'publicUrl' | 'trustedOrigins'>): OriginPolicy {
+  return { publicOrigin: publicUrl.origin, trustedOrigins };
+}
+
+function readPublicUrl(read: Reader, port: number, production: boolean): URL {
+  const fallback = `http://localhost:${port}`;
+  const text = read.text('PUBLIC_URL', fallback);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username) {
+    read.problems.push(`PUBLIC_URL must be an origin such as https://api.example.com, not "${text}"`);
+    return new URL(fallback);
+  }
+  if (url.protocol === 'http:' && production) {
+    read.problems.push('PUBLIC_URL must be https in production (NODE_ENV=production), where clients reach the service');
+  } else if (url.protocol === 'http:' && !loopbackHosts.has(url.hostname)) {
+    read.problems.push('PUBLIC_URL must be https unless it is localhost: browsers keep session cookies of plain http only there');
+  }
+  return url;
+}
+
+function readDatabaseUrl(read: Reader): string | undefined {
+  const text = read.text('DATABASE_URL');
+  if (text && !(/^postgres(ql)?:\/\//.test(text) && URL.canParse(text))) {
+    read.problems.push('DATABASE_URL must look like postgres://user:password@host:5432/database');
+  }
+  return text;
+}
+
+function readOrigins(read: Reader): Set<string> {
+  const origins = new Set<string>();
+  for (const text of read.list('TRUSTED_ORIGINS')) {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search && !url.hash && !url.username) origins.add(url.origin);
+    else read.problems.push(`TRUSTED_ORIGINS must list origins such as https://app.example.com, not "${text}"`);
+  }
+  return origins;
+}
+
+function readProxies(read: Reader): string[] {
+  const ranges = read.list('TRUST_PROXY');
+  for (const range of ranges) {
+    if (!isRange(range)) {
+      read.problems.push(`TRUST_PROXY must list addresses or CIDR ranges such as 10.0.0.0/8, not "${range}": clients could forge the rest`);
+    }
+  }
+  return ranges;
+}
+
+function isRange(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (bits === undefined) return true;
+  if (!/^\d{1,3}$/.test(bits)) return false;
+  try {
+    new BlockList().addSubnet(address, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
+    return Number(bits) > 0;
+  } catch {
+    return false;
+  }
+}

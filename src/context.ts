@@ -1,0 +1,26 @@
+/** What one process shares among its handlers. Made by `main.ts` and by the tests; nothing in it belongs to a request. */
+import type { Kysely } from 'kysely';
+import type { Pool } from 'pg';
+import type { PrincipalCache } from './authn/principal-cache.ts';
+import type { Config } from './config.ts';
+import type { Listener } from './database/listen.ts';
+import type { Database } from './database/tables.ts';
+import type { Gate } from './password/gate.ts';
+import type { PasswordPolicy } from './password/policy.ts';
+import type { Throttle } from './password/throttle.ts';
+
+export interface Context {
+  config: Config;
+  db: Kysely<Database>;
+  pool: Pool;
+  principals: PrincipalCache;
+  listener: Listener;
+  /** Bounds the work on passwords in this process. */
+  gate: Gate;
+  /** Counts failed sign-ins, together with all other processes. */
+  throttle: Throttle;
+  /** What a new password must be like. */
+  policy: PasswordPolicy;
+  /** The version of the contract. */
+  version: string;
+}

@@ -1,0 +1,64 @@
+/**
+ * The pool, and Kysely on top of it. Every parametrised statement is sent as a named one, so PostgreSQL parses and plans it once per
+ * connection; the timeouts of security rule 88 hold for all of them.
+ */
+import { Kysely, PostgresDialect } from 'kysely';
+import { Client, Pool } from 'pg';
+import type { Database } from './tables.ts';
+
+/** A process knows some dozens of statements; past this many, further ones are sent unnamed, so nothing grows without bound. */
+const namedStatements = 300;
+const names = new Map<string, string>();
+
+/** The name under which `text` is prepared, or undefined when the process already knows too many. */
+function nameOf(text: string): string | undefined {
+  let name = names.get(text);
+  if (name === undefined && names.size < namedStatements) {
+    name = `s${names.size}`;
+    names.set(text, name);
+  }
+  return name;
+}
+
+/** A client that names what Kysely leaves unnamed. */
+class NamingClient extends Client {
+  // pg's own overloads cannot be spelled once more; what is not a text with values passes through untouched.
+  override query(...args: unknown[]): never {
+    const [text, values] = args;
+    if (typeof text === 'string' && Array.isArray(values) && values.length > 0) {
+      const name = nameOf(text);
+      if (name !== undefined) args.splice(0, 2, { name, text, values });
+    }
+    return (Client.prototype.query as (...args: unknown[]) => never).apply(this, args);
+  }
+}
+
+export interface Connection {
+  db: Kysely<Database>;
+  pool: Pool;
+  /** Closes the pool once what is checked out has come back. */
+  close: () => Promise<void>;
+}
+
+/**
+ * Opens a pool of at most `size` connections to a PostgreSQL 15+; nothing is connected until the first statement. `onError` hears of
+ * connections that die while idle or checked out: unheard, either would end the process (rule 90).
+ */
+export function connect(url: string, size: number, onError: (error: Error) => void): Connection {
+  const pool = new Pool({
+    connectionString: url,
+    max: size,
+    Client: NamingClient,
+    application_name: 'entity-service',
+    connectionTimeoutMillis: 2_000,
+    idleTimeoutMillis: 60_000,
+    statement_timeout: 5_000,
+    lock_timeout: 2_000,
+    idle_in_transaction_session_timeout: 10_000,
+    keepAlive: true,
+  });
+  pool.on('error', onError);
+  pool.on('connect', (client) => client.on('error', onError));
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+  return { db, pool, close: () => db.destroy() };
+}

@@ -1,0 +1,81 @@
+/**
+ * What a failed statement means for the caller (security rules 76 and 77): a dependency that is down is 503, never 500; a write whose
+ * connection broke may or may not have happened, and says so.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kysely, Transaction } from 'kysely';
+import { DatabaseError } from 'pg';
+import { Problem } from '../errors.ts';
+import type { Database } from './tables.ts';
+
+const outageClasses = new Set(['08', '53', '57']);
+const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
+/** Errors of pg that carry no code. */
+const codelessOutage = /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|Client was closed/;
+const retriable = new Set(['40001', '40P01']);
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+
+/** Whether `error` says that the database cannot serve now: out of reach, shutting down, out of room, or too slow. */
+export function isOutage(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code === undefined) return error instanceof Error && codelessOutage.test(error.message);
+  if (networkCodes.has(code)) return true;
+  // 55P03 is lock_timeout; a transaction that was rolled back again and again (40001, 40P01) has lost to load.
+  return error instanceof DatabaseError && (outageClasses.has(code.slice(0, 2)) || code === '55P03' || retriable.has(code));
+}
+
+/** Whether the connection broke under a statement, so that nobody knows whether it took effect. */
+function isLost(error: unknown): boolean {
+  const code = codeOf(error);
+  return (
+    code === 'ECONNRESET' ||
+    code === 'EPIPE' ||
+    (code === undefined && error instanceof Error && /Connection terminated/.test(error.message))
+  );
+}
+
+/** The `constraint` that a unique violation names, or undefined for any other error. */
+export function violatedUnique(error: unknown): string | undefined {
+  return error instanceof DatabaseError && error.code === '23505' ? error.constraint : undefined;
+}
+
+/** The 503 for an outage; `Retry-After` is a guess at how long a database takes to come back. */
+export function outage(cause: unknown): Problem {
+  return new Problem('unavailable', { headers: { 'Retry-After': '2' }, cause });
+}
+
+/**
+ * Awaits a single writing statement. A connection that breaks while it runs becomes 503 `outcome-unknown`; all other errors pass.
+ */
+export async function writing<T>(statement: Promise<T>): Promise<T> {
+  try {
+    return await statement;
+  } catch (error) {
+    if (isLost(error)) throw new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
+    throw error;
+  }
+}
+
+/**
+ * Runs `work` in one READ COMMITTED transaction and returns once COMMIT has. A deadlock or serialisation failure is tried again up to
+ * three times, so `work` must have no effect outside the transaction. A connection lost during COMMIT is 503 `outcome-unknown`.
+ */
+export async function transact<T>(db: Kysely<Database>, work: (trx: Transaction<Database>) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    let committing = false;
+    try {
+      return await db.transaction().execute(async (trx) => {
+        committing = false;
+        const result = await work(trx);
+        committing = true;
+        return result;
+      });
+    } catch (error) {
+      if (committing && isLost(error)) throw new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
+      if (attempt > 3 || !retriable.has(codeOf(error) ?? '')) throw error;
+      await delay(Math.random() * 20 * attempt);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Brings a database to the schema of `migrations/*.sql`: each file once, in the order of their names, in one transaction under Kysely's
+ * advisory lock, so that any number of replicas may start together.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import { Migrator, type Migration, type MigrationProvider } from 'kysely/migration';
+import { Pool } from 'pg';
+
+const directory = new URL('migrations/', import.meta.url);
+
+/** The numbered files as Kysely migrations. There is no way down: a released schema is changed by a further file. */
+const provider: MigrationProvider = {
+  async getMigrations() {
+    const files = (await readdir(directory)).filter((file) => file.endsWith('.sql')).sort();
+    const entries = files.map(async (file): Promise<[string, Migration]> => {
+      const text = await readFile(new URL(file, directory), 'utf8');
+      return [file.slice(0, -'.sql'.length), { up: async (db) => void (await sql.raw(text).execute(db)) }];
+    });
+    return Object.fromEntries(await Promise.all(entries));
+  },
+};
+
+async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator) => Promise<T>): Promise<T> {
+  // One connection of its own, without the pool's timeouts: waiting for another replica's migration may take long.
+  const pool = new Pool({ connectionString: databaseUrl, max: 1, application_name: 'entity-service migrate' });
+  pool.on('error', () => undefined);
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    return await work(new Migrator({ db, provider }));
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Applies what is missing and returns the names of what it applied. Throws, with nothing of the failed file left behind. */
+export function migrate(databaseUrl: string): Promise<string[]> {
+  return withMigrator(databaseUrl, async (migrator) => {
+    const { error, results } = await migrator.migrateToLatest();
+    if (error) throw error;
+    return (results ?? []).map((result) => result.migrationName);
+  });
+}
+
+/** The names of the migrations that the database lacks; changes nothing. Throws when the database has one that this version does not know. */
+export function pendingMigrations(databaseUrl: string): Promise<string[]> {
+  return withMigrator(databaseUrl, async (migrator) => {
+    const migrations = await migrator.getMigrations();
+    return migrations.filter((migration) => migration.executedAt === undefined).map((migration) => migration.name);
+  });
+}

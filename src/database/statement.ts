@@ -1,0 +1,34 @@
+/**
+ * Statements of the hot path: built and compiled by Kysely once, then run straight on the pool as named statements. Building a query
+ * anew costs as much as running it (docs/performance.md).
+ */
+import { sql, type Compilable, type RawBuilder } from 'kysely';
+import type { Pool } from 'pg';
+
+/** Stands for a value until the statement runs. */
+class Placeholder {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** Makes the place of a value in a prepared statement: `value<string>('key')`. */
+export type ValueOf<V> = <K extends keyof V & string>(name: K) => RawBuilder<V[K]>;
+
+/**
+ * Compiles what `build` makes and returns the function that runs it: values by name in, rows out, exactly as node-postgres reads them.
+ * `name` is what PostgreSQL keeps the statement under, and must be the statement's own.
+ */
+export function prepare<V extends Record<string, unknown>, R>(
+  name: string,
+  build: (value: ValueOf<V>) => Compilable<R>,
+): (pool: Pick<Pool, 'query'>, values: V) => Promise<R[]> {
+  const compiled = build((key) => sql`${new Placeholder(key)}`).compile();
+  const order = compiled.parameters.map((parameter) => (parameter instanceof Placeholder ? parameter.name : undefined));
+  return async (pool, values) => {
+    const bound = order.map((key, index) => (key === undefined ? compiled.parameters[index] : values[key]));
+    const { rows } = await pool.query({ name, text: compiled.sql, values: bound });
+    return rows as R[];
+  };
+}

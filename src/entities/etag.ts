@@ -1,0 +1,48 @@
+/**
+ * Entity tags (RFC 9110 section 8.8.3): the version in quotes, always strong. If-Match compares strongly, If-None-Match weakly (section
+ * 13.1).
+ */
+import { Problem } from '../errors.ts';
+
+/** The tag of a version. */
+export function etagOf(version: string): string {
+  return `"${version}"`;
+}
+
+interface Tag {
+  weak: boolean;
+  opaque: string;
+}
+
+/** `*`, or the tags of the list. Throws 400 when the header is neither. */
+function readTags(header: string, parameter: string): '*' | Tag[] {
+  const text = header.trim();
+  if (text === '*') return '*';
+  const tags: Tag[] = [];
+  const list = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
+  while (list.lastIndex < text.length) {
+    const found = list.exec(text);
+    if (!found) throw new Problem('malformed-request', { faults: [{ parameter, code: 'invalid-value' }] });
+    tags.push({ weak: found[1] !== undefined, opaque: found[2] ?? '' });
+  }
+  if (tags.length === 0) throw new Problem('malformed-request', { faults: [{ parameter, code: 'invalid-value' }] });
+  return tags;
+}
+
+/**
+ * The versions that `If-Match` accepts; null for any, when the header is absent or `*`. Tags that are no version of ours match nothing.
+ * Throws 400 for a malformed header.
+ */
+export function acceptedVersions(ifMatch: string | undefined): string[] | null {
+  if (ifMatch === undefined) return null;
+  const tags = readTags(ifMatch, 'If-Match');
+  if (tags === '*') return null;
+  return tags.filter(({ weak, opaque }) => !weak && /^[1-9][0-9]{0,17}$/.test(opaque)).map(({ opaque }) => opaque);
+}
+
+/** Whether `If-None-Match` names the version, so that the answer is 304. Throws 400 for a malformed header. */
+export function isCurrent(ifNoneMatch: string | undefined, version: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const tags = readTags(ifNoneMatch, 'If-None-Match');
+  return tags === '*' || tags.some(({ opaque }) => opaque === version);
+}

@@ -1,0 +1,30 @@
+/** Whether the process lives, and whether it can serve (security rule 92). For load balancers; not part of the contract. */
+import type { FastifyInstance } from 'fastify';
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { Problem } from '../errors.ts';
+
+/**
+ * `/health/live` depends on nothing. `/health/ready` asks the database for its last migration; it is 503 while the database is out of reach
+ * and from the moment the server is told to stop.
+ */
+export function serveHealth(app: FastifyInstance, { db }: Pick<Context, 'db'>): void {
+  app.decorate('stopping', false);
+  // Tells keep-alive clients to come back elsewhere.
+  app.addHook('onSend', async (_request, reply) => {
+    if (app.stopping) reply.header('connection', 'close');
+  });
+  app.get('/health/live', async () => ({ status: 'live' }));
+  app.get('/health/ready', async () => {
+    if (app.stopping) throw new Problem('unavailable', { headers: { 'Retry-After': '5' } });
+    await sql`select 1 from entity limit 1`.execute(db);
+    return { status: 'ready' };
+  });
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Set when the process has been told to stop. */
+    stopping: boolean;
+  }
+}

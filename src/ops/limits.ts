@@ -1,0 +1,70 @@
+/**
+ * The general rate limit: a token bucket for each address, which only requests without a valid credential draw from (security rule 81).
+ * Bounded in number; IPv6 addresses count by /64.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Problem } from '../errors.ts';
+import { addressGroup } from './address.ts';
+
+const perSecond = 10;
+const burst = 50;
+const maximumBuckets = 50_000;
+
+interface Bucket {
+  tokens: number;
+  /** When `tokens` was right, in milliseconds of the monotonic clock. */
+  at: number;
+}
+
+export class AddressLimit {
+  readonly #buckets = new Map<string, Bucket>();
+  readonly #now: () => number;
+
+  /** `now` tells milliseconds on a clock that never goes back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Draws one token for the address; false when there is none left. */
+  take(address: string): boolean {
+    const bucket = this.#filled(addressGroup(address));
+    if (bucket.tokens < 1) return false;
+    bucket.tokens -= 1;
+    return true;
+  }
+
+  #filled(group: string): Bucket {
+    const now = this.#now();
+    const bucket = this.#buckets.get(group) ?? { tokens: burst, at: now };
+    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) / 1_000) * perSecond);
+    bucket.at = now;
+    // Putting it last makes the first one the longest unused.
+    this.#buckets.delete(group);
+    this.#buckets.set(group, bucket);
+    if (this.#buckets.size > maximumBuckets) this.#buckets.delete(this.#buckets.keys().next().value ?? '');
+    return bucket;
+  }
+}
+
+const tooMany = () =>
+  new Problem('rate-limited', {
+    values: { seconds: 1 },
+    headers: { 'Retry-After': '1', 'RateLimit-Policy': `"address";q=${burst};w=${burst / perSecond}`, RateLimit: '"address";r=0;t=1' },
+  });
+
+/** Draws a token for every request to `app` that presents no credential, before anything else is done for it. Throws 429. */
+export function limitStrangers(app: FastifyInstance, limit: AddressLimit, cookieName: string): void {
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.url === '/health/live' || presentsCredential(request, cookieName)) return;
+    if (!limit.take(request.ip)) throw tooMany();
+  });
+}
+
+/** Draws a token for a request whose credential was no good; the 429 that is to replace its 401 when there is none left. */
+export function limitRefused(request: FastifyRequest, limit: AddressLimit, cookieName: string): Problem | undefined {
+  return presentsCredential(request, cookieName) && !limit.take(request.ip) ? tooMany() : undefined;
+}
+
+function presentsCredential({ headers }: FastifyRequest, cookieName: string): boolean {
+  return headers.authorization !== undefined || headers['x-api-key'] !== undefined || (headers.cookie?.includes(`${cookieName}=`) ?? false);
+}

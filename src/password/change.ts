@@ -1,0 +1,83 @@
+/**
+ * Changes a password: everything in one transaction, so that either the new password holds, all other sessions are over and this one goes
+ * on under a new token, or nothing has happened (security rules 43 and 44).
+ */
+import type { FastifyRequest } from 'fastify';
+import { insertEvent, originOf } from '../audit/store.ts';
+import type { Principal } from '../authn/principal.ts';
+import type { Context } from '../context.ts';
+import { transact } from '../database/failure.ts';
+import { Problem, type Fault } from '../errors.ts';
+import { underThrottle } from '../sessions/login.ts';
+import { revokeOthers, rotate } from '../sessions/store.ts';
+import { hashToken, newToken } from '../sessions/token.ts';
+import { lostRace, presentTokenHash } from '../sessions/transitions.ts';
+import { getAccount, updatePassword, type Account } from '../users/store.ts';
+import { hashPassword, verifyPassword } from './hash.ts';
+import { normalisePassword } from './normalise.ts';
+
+export interface PasswordChange {
+  current: string;
+  next: string;
+  confirmation: string;
+}
+
+/**
+ * Sets the new password and returns the session's new token. Throws 403 `credential-mismatch` for a wrong present password, 422
+ * `password-rejected` for a new one that is unfit or not repeated exactly, 429 after too many failures, 409 or 401 when the session has
+ * been refreshed or ended meanwhile.
+ */
+export async function changePassword(
+  context: Context,
+  request: FastifyRequest,
+  principal: Principal,
+  change: PasswordChange,
+): Promise<string> {
+  const { db, gate, principals } = context;
+  const origin = originOf(request);
+  const oldHash = presentTokenHash(request, context);
+  const account = await getAccount(db, principal.user.id);
+  await confirmPresent(context, request, account, change.current);
+  const faults = await faultsOf(context, account, change);
+  if (faults.length > 0) {
+    const detail = { reasons: faults.map(({ code }) => code) };
+    await insertEvent(db, origin, { event: 'password.refused', outcome: 'refused', userName: account.name, detail });
+    throw new Problem('password-rejected', { faults });
+  }
+  const passwordHash = await hashPassword(gate, change.next);
+  const token = newToken();
+  const done = await transact(db, async (trx) => {
+    const credentialVersion = await updatePassword(trx, account.id, account.credentialVersion, passwordHash);
+    if (credentialVersion === undefined) return false;
+    const id = await rotate(trx, oldHash, hashToken(token), { credentialVersion });
+    // Rolls the new password back: a session that is over must not have changed it.
+    if (id === undefined) throw await lostRace(context, oldHash);
+    const ended = await revokeOthers(trx, account.id, id, 'password-changed');
+    const keys = await trx.selectFrom('api_key').where('user_id', '=', account.id).where('revoked_at', 'is', null).select('id').execute();
+    const detail = { endedSessions: ended.length, apiKeysKept: keys.map((key) => key.id) };
+    await insertEvent(trx, origin, { event: 'password.changed', outcome: 'ok', userName: account.name, sessionId: id, detail });
+    return true;
+  });
+  if (!done) throw await lostRace(context, oldHash);
+  principals.forget(`user ${account.id}`);
+  await context.listener.settle();
+  return token;
+}
+
+async function confirmPresent(context: Context, request: FastifyRequest, account: Account, current: string): Promise<void> {
+  const confirmed = await underThrottle(context, request, account.name, async () => {
+    const { matches } = await verifyPassword(context.gate, account.passwordHash ?? undefined, current);
+    return matches || undefined;
+  });
+  if (confirmed) return;
+  const detail = { reasons: ['credential-mismatch'] };
+  await insertEvent(context.db, originOf(request), { event: 'password.refused', outcome: 'refused', userName: account.name, detail });
+  throw new Problem('credential-mismatch');
+}
+
+async function faultsOf({ policy }: Context, account: Account, { current, next, confirmation }: PasswordChange): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  if (next !== confirmation) faults.push({ pointer: '/confirm-password', code: 'not-repeated-exactly' });
+  if (normalisePassword(next) === normalisePassword(current)) faults.push({ pointer: '/set-password', code: 'unchanged' });
+  return [...faults, ...(await policy.check(next, { pointer: '/set-password', userName: account.name, displayName: account.displayName }))];
+}

@@ -1,0 +1,21 @@
+/** The user's own password over HTTP: change. */
+import type { Handlers } from '../api/operation.ts';
+import type { Context } from '../context.ts';
+import { issueToken } from '../sessions/carry.ts';
+import { changePassword } from './change.ts';
+
+type PasswordHandlers = Pick<Handlers, 'changePassword'>;
+
+export function passwordHandlers(context: Context): PasswordHandlers {
+  return {
+    async changePassword({ body, principal, request }) {
+      const token = await changePassword(context, request, principal, {
+        current: body['current-password'],
+        next: body['set-password'],
+        confirmation: body['confirm-password'],
+      });
+      await issueToken(request, context, token);
+      return { status: 204 };
+    },
+  };
+}

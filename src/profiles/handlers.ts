@@ -1,0 +1,28 @@
+/** Profiles over HTTP: list, switch. */
+import type { Handlers } from '../api/operation.ts';
+import type { Context } from '../context.ts';
+import { issueToken } from '../sessions/carry.ts';
+import { describeProfile, sessionInfo } from '../sessions/info.ts';
+import { switchProfile } from '../sessions/transitions.ts';
+import { listProfiles } from './store.ts';
+
+type ProfileHandlers = Pick<Handlers, 'listProfiles' | 'selectProfile' | 'selectDefaultProfile'>;
+
+export function profileHandlers(context: Context): ProfileHandlers {
+  return {
+    async listProfiles({ principal }) {
+      const rows = await listProfiles(context.db, principal.user.id);
+      return { status: 200, body: { profiles: rows.map((row) => describeProfile(row, principal.profile?.id)) } };
+    },
+
+    async selectProfile({ params, principal, request }) {
+      const token = await switchProfile(context, request, principal, params.name);
+      return { status: 200, body: await sessionInfo(context, await issueToken(request, context, token)) };
+    },
+
+    async selectDefaultProfile({ principal, request }) {
+      const token = await switchProfile(context, request, principal, undefined);
+      return { status: 200, body: await sessionInfo(context, await issueToken(request, context, token)) };
+    },
+  };
+}

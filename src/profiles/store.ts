@@ -1,0 +1,82 @@
+/**
+ * Profiles, roles and grants as the database has them: what a user may work under, and what a profile allows.
+ */
+import { sql, type Expression, type Kysely, type RawBuilder } from 'kysely';
+import type { Action, Condition, Database } from '../database/tables.ts';
+
+export interface ProfileRow {
+  id: string;
+  name: string;
+  label: string;
+  locale: string | null;
+  isDefault: boolean;
+  roles: string[];
+}
+
+export interface GrantRow {
+  entity: string;
+  action: Action;
+  condition: Condition;
+}
+
+export interface RoleRow {
+  name: string;
+  description: string;
+  grants: GrantRow[];
+}
+
+/** The grants of a profile's roles as one JSON array, for the statements that authenticate; empty for a null profile. */
+export function grantsOf(profileId: Expression<string | null>): RawBuilder<GrantRow[]> {
+  return sql<GrantRow[]>`(
+    select coalesce(jsonb_agg(jsonb_build_object('entity', role_grant.entity, 'action', role_grant.action, 'condition', role_grant.condition)), '[]')
+    from profile_role join role_grant on role_grant.role_id = profile_role.role_id
+    where profile_role.profile_id = ${profileId}
+  )`;
+}
+
+/** The profiles of a user, by name, each with the names of its roles. */
+export function listProfiles(db: Kysely<Database>, userId: string): Promise<ProfileRow[]> {
+  return db
+    .selectFrom('user_profile')
+    .innerJoin('profile', 'profile.id', 'user_profile.profile_id')
+    .where('user_profile.user_id', '=', userId)
+    .select((eb) => [
+      'profile.id',
+      'profile.name',
+      'profile.label',
+      'profile.locale',
+      'user_profile.is_default as isDefault',
+      eb
+        .selectFrom('profile_role')
+        .innerJoin('role', 'role.id', 'profile_role.role_id')
+        .whereRef('profile_role.profile_id', '=', 'profile.id')
+        .select(sql<string[]>`coalesce(array_agg(role.name order by role.name), '{}')`.as('names'))
+        .as('roles'),
+    ])
+    .orderBy('profile.name')
+    .execute() as Promise<ProfileRow[]>;
+}
+
+/** The roles of a profile, by name, with their grants. */
+export function listRoles(db: Kysely<Database>, profileId: string): Promise<RoleRow[]> {
+  return db
+    .selectFrom('profile_role')
+    .innerJoin('role', 'role.id', 'profile_role.role_id')
+    .where('profile_role.profile_id', '=', profileId)
+    .select([
+      'role.name',
+      'role.description',
+      sql<GrantRow[]>`(
+        select coalesce(jsonb_agg(to_jsonb(g) - 'role_id' order by g.entity, g.condition, g.action), '[]')
+        from role_grant as g where g.role_id = role.id
+      )`.as('grants'),
+    ])
+    .orderBy('role.name')
+    .execute();
+}
+
+/** The user's profile called `name`, or their default one for undefined; undefined when there is none such (rule 63). */
+export async function findProfile(db: Kysely<Database>, userId: string, name: string | undefined): Promise<ProfileRow | undefined> {
+  const profiles = await listProfiles(db, userId);
+  return profiles.find((profile) => (name === undefined ? profile.isDefault : profile.name === name));
+}

@@ -1,0 +1,74 @@
+/**
+ * One process's share of the service: opens what handlers need, serves, and closes it all again in order. Which database, and what runs
+ * before (migrations, the first administrator), is decided by `main.ts`.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { readContract } from './api/contract.ts';
+import { buildApp } from './app.ts';
+import { PrincipalCache } from './authn/principal-cache.ts';
+import type { Config } from './config.ts';
+import type { Context } from './context.ts';
+import { connect } from './database/connect.ts';
+import { Listener } from './database/listen.ts';
+import { keepHouse } from './ops/housekeeping.ts';
+import { createPasswordGate } from './password/gate.ts';
+import { createPasswordPolicy } from './password/policy.ts';
+import { createThrottle } from './password/throttle.ts';
+
+/** How long keep-alive connections may bring in what is on the wire already, before idle ones are closed. */
+const drainMilliseconds = 1_000;
+
+export interface Service {
+  app: FastifyInstance;
+  context: Context;
+  /** Where it listens, as `http://127.0.0.1:3000`. */
+  address: string;
+  /** Stops accepting, finishes what is under way, and closes the pool (security rule 92). */
+  close(): Promise<void>;
+}
+
+/** Opens the service on a migrated database and listens on `config.host` and `config.port` (0: any free one). */
+export async function openService(config: Config, databaseUrl: string): Promise<Service> {
+  const contract = readContract();
+  const principals = new PrincipalCache();
+  let app: FastifyInstance | undefined;
+  const onError = (error: Error) => app?.log.warn({ event: 'outage', err: error }, 'database connection lost');
+  const { db, pool, close: closePool } = connect(databaseUrl, config.databasePoolSize, onError);
+  const listener = new Listener(databaseUrl, {
+    onLine: (up) => principals.enable(up),
+    onNotice: (notice) => principals.forget(notice),
+    onError,
+  });
+  const context: Context = {
+    config,
+    db,
+    pool,
+    principals,
+    listener,
+    gate: createPasswordGate(),
+    throttle: createThrottle(db),
+    policy: await createPasswordPolicy(config),
+    version: contract.document.info.version,
+  };
+  app = await buildApp(context, contract);
+  const running = app;
+  await listener.open();
+  const address = await running.listen({ host: config.host, port: config.port });
+  const stopHousekeeping = keepHouse(context, running.log);
+  let closing: Promise<void> | undefined;
+
+  const close = async () => {
+    stopHousekeeping();
+    running.stopping = true;
+    if ((await openConnections(running)) > 0) await delay(drainMilliseconds);
+    await running.close();
+    await listener.close();
+    await closePool();
+  };
+  return { app: running, context, address, close: () => (closing ??= close()) };
+}
+
+function openConnections(app: FastifyInstance): Promise<number> {
+  return new Promise((resolve) => app.server.getConnections((_error, count) => resolve(count ?? 0)));
+}

@@ -1,0 +1,77 @@
+/**
+ * @fastify/session at work for the Auth API: it reads the cookie, loads the session, and carries a new token to the client. The session
+ * rows themselves are written by the transitions in `store.ts`, each in one transaction with what caused it, so the plugin's store only
+ * reads, confirms and ends; it can neither resurrect a session nor prolong one.
+ */
+import { callbackify } from 'node:util';
+import cookie from '@fastify/cookie';
+import session from '@fastify/session';
+import type { FastifyInstance, FastifyRequest, Session } from 'fastify';
+import type { Principal } from '../authn/principal.ts';
+import type { Context } from '../context.ts';
+import { Problem } from '../errors.ts';
+import { sessionCookie, tokenIn } from './cookie.ts';
+import { isLive, revokeByToken } from './store.ts';
+import { hashToken, isToken, newToken } from './token.ts';
+import { findPrincipal } from './verify.ts';
+
+/** Registers the plugin on `app`, whose routes then have `request.session`. */
+export async function carrySessions(app: FastifyInstance, { config, db }: Context): Promise<void> {
+  const { name, attributes } = sessionCookie(config);
+  await app.register(cookie);
+  app.decorateRequest('tokenToIssue', undefined);
+  app.addHook('onRequest', async (request) => {
+    request.cookies[name] = tokenIn(request.headers.cookie, name);
+  });
+  // The plugin clears the cookie of any request whose session is gone. Browsers know cookies by name only, so that would throw away the new
+  // token another tab has just been given. Only a transition may write the cookie.
+  app.addHook('onSend', async (request) => {
+    if (request.tokenToIssue === undefined) Object.assign(request, { session: null });
+  });
+  await app.register(session, {
+    cookieName: name,
+    cookie: { ...attributes, secure: attributes.secure },
+    // Tokens are 192 random bits, stored hashed: a signature would add nothing but a secret to keep.
+    secret: { sign: (value) => value, unsign: (value) => ({ valid: isToken(value), renew: false, value }) },
+    idGenerator: (request) => request?.tokenToIssue ?? newToken(),
+    saveUninitialized: false,
+    rolling: false,
+    store: {
+      get: callbackify(async (token: string) => {
+        const found = await findPrincipal(db, hashToken(token));
+        return found ? ({ principal: found.principal } as unknown as Session) : null;
+      }),
+      set: callbackify(async (token: string, _session: Session) => {
+        if (!(await isLive(db, hashToken(token)))) throw new Problem('unauthenticated');
+      }),
+      destroy: callbackify(async (token: string) => void (await revokeByToken(db, hashToken(token), 'revoked'))),
+    },
+  });
+}
+
+/**
+ * Gives the client the token of a transition that has been committed, and returns the principal as it now stands. Throws 401 when the
+ * session has ended since.
+ */
+export async function issueToken(request: FastifyRequest, { config, db }: Context, token: string): Promise<Principal> {
+  request.tokenToIssue = token;
+  // Destroys the old token's session, which the transition has moved or ended already, and confirms the new one.
+  await request.session.regenerate();
+  const found = await findPrincipal(db, hashToken(token));
+  if (!found) throw new Problem('unauthenticated');
+  request.session.principal = found.principal;
+  // The plugin withholds a Secure cookie from a connection that is not https, as behind a proxy; ours is what PUBLIC_URL says.
+  const { attributes } = sessionCookie(config);
+  request.session.cookie = { originalMaxAge: null, toJSON: () => attributes } as Session['cookie'];
+  return found.principal;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by a transition: the token the answer's cookie carries. */
+    tokenToIssue: string | undefined;
+  }
+  interface Session {
+    principal: Principal;
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * The session cookie: its name, its fixed attributes (security rule 9), and how it is read. Whether it is Secure is decided by the
+ * configured public URL, never by the connection, which behind a proxy is plain http.
+ */
+import { usesSecureCookie, type Config } from '../config.ts';
+import { isToken } from './token.ts';
+
+export interface SessionCookie {
+  name: string;
+  attributes: { path: '/'; httpOnly: true; secure: boolean; sameSite: 'lax' | 'strict' | 'none' };
+}
+
+/** The cookie that `config` asks for: `__Host-sid`, or `sid` on plain http on the loopback address. */
+export function sessionCookie(config: Pick<Config, 'publicUrl' | 'sessionSameSite'>): SessionCookie {
+  const secure = usesSecureCookie(config);
+  return {
+    name: secure ? '__Host-sid' : 'sid',
+    attributes: { path: '/', httpOnly: true, secure, sameSite: config.sessionSameSite },
+  };
+}
+
+/**
+ * The token in a `Cookie` header, or undefined when there is none of the right shape. Two different values under the name count as none:
+ * one of them was planted (rule 10).
+ */
+export function tokenIn(header: string | undefined, name: string): string | undefined {
+  if (header === undefined) return undefined;
+  let found: string | undefined;
+  for (let start = 0; start < header.length;) {
+    let end = header.indexOf(';', start);
+    if (end === -1) end = header.length;
+    const pair = header.slice(start, end).trim();
+    if (pair.startsWith(name) && pair[name.length] === '=') {
+      const value = pair.slice(name.length + 1);
+      if (found !== undefined && found !== value) return undefined;
+      found = value;
+    }
+    start = end + 1;
+  }
+  return found !== undefined && isToken(found) ? found : undefined;
+}

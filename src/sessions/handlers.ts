@@ -1,0 +1,91 @@
+/** Sessions over HTTP: open, show, end, refresh. */
+import type { Handlers } from '../api/operation.ts';
+import { authenticate, carrierOf, type Carrier, type Schemes } from '../authn/authenticate.ts';
+import { logoutAllowed, logoutIntent } from '../authn/csrf.ts';
+import { originPolicy } from '../config.ts';
+import type { Context } from '../context.ts';
+import { Problem, type Fault } from '../errors.ts';
+import { canonicalLocale } from '../locales/negotiate.ts';
+import { loginByToken } from '../oidc/login.ts';
+import { issueToken } from './carry.ts';
+import { sessionCookie } from './cookie.ts';
+import { sessionInfo } from './info.ts';
+import { loginByPassword } from './login.ts';
+import { logout, refresh } from './transitions.ts';
+
+type SessionHandlers = Pick<Handlers, 'createSession' | 'getSession' | 'endSession' | 'refreshSession'>;
+
+export function sessionHandlers(context: Context, schemes: Schemes): SessionHandlers {
+  const cookie = sessionCookie(context.config);
+  const policy = originPolicy(context.config);
+
+  return {
+    async createSession({ body, request }) {
+      const locale = readLocale(body.locale);
+      const way = chooseWay(body, carrierOf(request.raw), request.headers.authorization);
+      const token =
+        way.kind === 'password'
+          ? await loginByPassword(context, request, { ...way, locale })
+          : await loginByToken(context, request, { ...way, locale });
+      const principal = await issueToken(request, context, token);
+      return { status: 200, body: await sessionInfo(context, principal) };
+    },
+
+    async getSession({ principal, query }) {
+      return { status: 200, body: await sessionInfo(context, principal, { roles: query.roles === '1', profiles: query.profiles === '1' }) };
+    },
+
+    async endSession({ query, request, reply }) {
+      if (logoutIntent(request.method, query) === 'keep') {
+        await authenticate(request, carrierOf(request.raw), [{ sessionCookie: [] }, { apiKey: [] }, { oauth2: [] }], schemes);
+        return { status: 200 };
+      }
+      const { headers } = request;
+      const { 'sec-fetch-site': secFetchSite, origin, referer, 'sec-purpose': secPurpose, purpose } = headers;
+      if (!logoutAllowed({ secFetchSite, origin, referer, secPurpose, purpose }, policy)) throw new Problem('csrf-rejected');
+      await logout(context, request);
+      reply.setCookie(cookie.name, '', { ...cookie.attributes, maxAge: 0 });
+      return { status: 204, headers: { Vary: 'Cookie, Sec-Fetch-Site, Origin' } };
+    },
+
+    async refreshSession({ principal, request }) {
+      const token = await refresh(context, request, principal);
+      return { status: 200, body: await sessionInfo(context, await issueToken(request, context, token)) };
+    },
+  };
+}
+
+/** The canonical form of the locale asked for. Throws 400 when it is no language tag. */
+function readLocale(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const locale = canonicalLocale(text);
+  if (locale === undefined) throw new Problem('malformed-request', { faults: [{ pointer: '/locale', code: 'invalid-value' }] });
+  return locale;
+}
+
+type Way = { kind: 'password'; user: string; password: string } | { kind: 'token'; issuer: string; accessToken: string };
+
+/** By name and password, or by an issuer's token: one of them, whole (rule 46). Throws 400 for both, neither, or half. */
+function chooseWay(
+  { user, password, oidcIssuer, access_token }: { user?: string; password?: string; oidcIssuer?: string; access_token?: string },
+  carrier: Carrier,
+  authorization: string | undefined,
+): Way {
+  const bearer = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1];
+  const faults: Fault[] = [];
+  if (oidcIssuer === undefined) {
+    if (user === undefined) faults.push({ pointer: '/user', code: 'required' });
+    if (password === undefined) faults.push({ pointer: '/password', code: 'required' });
+    if (access_token !== undefined) faults.push({ pointer: '/oidcIssuer', code: 'required' });
+  } else {
+    if (user !== undefined) faults.push({ pointer: '/user', code: 'conflicting' });
+    if (password !== undefined) faults.push({ pointer: '/password', code: 'conflicting' });
+    if (access_token === undefined && bearer === undefined) faults.push({ pointer: '/access_token', code: 'required' });
+    if (access_token !== undefined && carrier === 'bearer') faults.push({ pointer: '/access_token', code: 'conflicting' });
+  }
+  if (faults.length > 0) throw new Problem('malformed-request', { faults });
+  const byPassword = user !== undefined && password !== undefined;
+  if (carrier === 'api-key' || (byPassword && carrier === 'bearer')) throw new Problem('ambiguous-credentials');
+  if (byPassword) return { kind: 'password', user, password };
+  return { kind: 'token', issuer: oidcIssuer ?? '', accessToken: access_token ?? bearer ?? '' };
+}

@@ -1,0 +1,70 @@
+/** The session info: who is calling, under which profile, in which session, on which server (design, section 5). */
+import type { components } from '../../generated/api.ts';
+import type { Principal } from '../authn/principal.ts';
+import type { Context } from '../context.ts';
+import type { Action, Condition } from '../database/tables.ts';
+import { locales } from '../locales/negotiate.ts';
+import { maximumLength } from '../password/policy.ts';
+import { listProfiles, listRoles, type GrantRow, type ProfileRow } from '../profiles/store.ts';
+
+type Schemas = components['schemas'];
+
+/** What to add to the session info. */
+export interface Wanted {
+  roles: boolean;
+  profiles: boolean;
+}
+
+/** The session info of `principal`. Roles and profiles are read as they stand now. */
+export async function sessionInfo(context: Context, principal: Principal, wanted?: Wanted): Promise<Schemas['SessionInfo']> {
+  const { db } = context;
+  const { user, profile, locale, method, issuer, authenticatedAt, session } = principal;
+  return {
+    user: { name: user.name, displayName: user.displayName },
+    profile: profile ? { name: profile.name, label: profile.label, default: profile.default } : null,
+    locale,
+    authentication: { method, issuer, at: authenticatedAt.toISOString() },
+    session: session
+      ? {
+          id: session.id,
+          createdAt: session.createdAt.toISOString(),
+          lastSeenAt: session.lastSeenAt.toISOString(),
+          idleExpiresAt: session.idleExpiresAt.toISOString(),
+          expiresAt: session.expiresAt.toISOString(),
+        }
+      : null,
+    server: serverInfo(context),
+    ...(wanted?.roles && { roles: profile ? await describeRoles(context, profile.id) : [] }),
+    ...(wanted?.profiles && { profiles: (await listProfiles(db, user.id)).map((row) => describeProfile(row, profile?.id)) }),
+  };
+}
+
+/** A profile as the contract shows it; `activeId` is the profile this request acts under. */
+export function describeProfile({ id, name, label, isDefault, roles }: ProfileRow, activeId: string | undefined): Schemas['Profile'] {
+  return { name, label, default: isDefault, active: id === activeId, roles };
+}
+
+function serverInfo({ config, version }: Context): Schemas['Server'] {
+  return {
+    name: 'Entity Service',
+    version,
+    time: new Date().toISOString(),
+    locales: [...locales],
+    authentication: config.issuersFile ? ['password', 'api-key', 'oauth2', 'openid'] : ['password', 'api-key'],
+    password: { minLength: config.passwordMinLength, maxLength: maximumLength },
+  };
+}
+
+async function describeRoles({ db }: Context, profileId: string): Promise<Schemas['Role'][]> {
+  const roles = await listRoles(db, profileId);
+  return roles.map(({ name, description, grants }) => ({ name, description, grants: gather(grants) }));
+}
+
+/** One grant for each entity and condition, its actions together. */
+function gather(rows: readonly GrantRow[]): { entity: string; actions: Action[]; condition: Condition }[] {
+  const grants = Map.groupBy(rows, ({ entity, condition }) => `${entity} ${condition}`);
+  return [...grants.values()].flatMap((group) => {
+    const [first] = group;
+    return first ? [{ entity: first.entity, actions: group.map(({ action }) => action), condition: first.condition }] : [];
+  });
+}

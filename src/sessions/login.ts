@@ -1,0 +1,112 @@
+/**
+ * Opens sessions. Whatever is wrong with a name or a password, the caller gets the same answer for the same work (security rule 42).
+ */
+import type { FastifyRequest } from 'fastify';
+import { insertEvent, originOf } from '../audit/store.ts';
+import type { Context } from '../context.ts';
+import { transact } from '../database/failure.ts';
+import type { Scope } from '../database/tables.ts';
+import { Problem } from '../errors.ts';
+import { hashPassword, verifyPassword } from '../password/hash.ts';
+import { normaliseUserName } from '../users/name.ts';
+import { findAccount, updateHash, type Account } from '../users/store.ts';
+import { sessionCookie, tokenIn } from './cookie.ts';
+import { insert, revokeByToken } from './store.ts';
+import { hashToken, newToken } from './token.ts';
+
+/** How a session came about. `scopes` and `authenticatedAt` come with a token (rule 47). */
+export interface Opening {
+  account: Pick<Account, 'id' | 'name' | 'locale' | 'credentialVersion'>;
+  method: 'password' | 'token' | 'openid';
+  locale: string | undefined;
+  issuer?: string;
+  scopes?: Scope[];
+  authenticatedAt?: Date;
+}
+
+/**
+ * Checks a name and a password and opens a session; returns its token. Throws 401 `invalid-credentials`, 429 `rate-limited` after too many
+ * failures, and 503 `busy`.
+ */
+export async function loginByPassword(
+  context: Context,
+  request: FastifyRequest,
+  { user, password, locale }: { user: string; password: string; locale: string | undefined },
+): Promise<string> {
+  const { db, gate } = context;
+  const account = await underThrottle(context, request, user, async () => {
+    const name = normaliseUserName(user);
+    const found = name === undefined ? undefined : await findAccount(db, name);
+    const { matches, outdated } = await verifyPassword(gate, found?.passwordHash ?? undefined, password);
+    if (!found || !matches || !found.active) {
+      await insertEvent(db, originOf(request), { event: 'login.failed', outcome: 'refused', userName: found?.name });
+      return undefined;
+    }
+    if (outdated) await updateHash(db, found.id, found.credentialVersion, await hashPassword(gate, password));
+    return found;
+  });
+  if (!account) throw new Problem('invalid-credentials');
+  return await openSession(context, request, { account, method: 'password', locale });
+}
+
+/**
+ * Runs `evaluate`, which looks at a password of the user called `name` and returns undefined when it is wrong, unless that account or the
+ * request's address has failed too often (rules 39 to 41). Throws 429 `rate-limited` then, with an audit event.
+ */
+export async function underThrottle<T>(
+  { db, throttle }: Context,
+  request: FastifyRequest,
+  name: string,
+  evaluate: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  try {
+    const { granted } = await throttle.attempt({ name, address: request.ip }, evaluate);
+    return granted;
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'rate-limited') {
+      await insertEvent(db, originOf(request), { event: 'login.throttled', outcome: 'refused' });
+    }
+    throw error;
+  }
+}
+
+/**
+ * Opens a session in one transaction with ending the one the request carries (rule 15), and returns its token. Throws 401
+ * `invalid-credentials` when the user has been disabled or the password changed since the account was read.
+ */
+export async function openSession(context: Context, request: FastifyRequest, opening: Opening): Promise<string> {
+  const { config, db, principals } = context;
+  const { account, method } = opening;
+  const origin = originOf(request);
+  const token = newToken();
+  const carried = tokenIn(request.headers.cookie, sessionCookie(config).name);
+  const ended = await transact(db, async (trx) => {
+    const before = carried === undefined ? undefined : await revokeByToken(trx, hashToken(carried), 'login');
+    const opened = await insert(
+      trx,
+      {
+        tokenHash: hashToken(token),
+        userId: account.id,
+        credentialVersion: account.credentialVersion,
+        method,
+        issuer: opening.issuer ?? null,
+        scopes: opening.scopes ?? null,
+        locale: opening.locale ?? account.locale ?? 'en',
+        authenticatedAt: opening.authenticatedAt,
+        address: origin.address,
+        userAgent: origin.userAgent,
+      },
+      config,
+    );
+    if (!opened) throw new Problem('invalid-credentials');
+    const userName = account.name;
+    await insertEvent(trx, origin, { event: 'login.ok', outcome: 'ok', userName, sessionId: opened.id, detail: { method } });
+    await insertEvent(trx, origin, { event: 'session.created', outcome: 'ok', userName, sessionId: opened.id });
+    if (before)
+      await insertEvent(trx, origin, { event: 'session.revoked', outcome: 'ok', userName: before.userName, sessionId: before.id });
+    for (const id of opened.evicted) await insertEvent(trx, origin, { event: 'session.evicted', outcome: 'ok', userName, sessionId: id });
+    return [...opened.evicted, ...(before ? [before.id] : [])];
+  });
+  for (const id of ended) principals.forget(`session ${id}`);
+  return token;
+}

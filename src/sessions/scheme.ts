@@ -1,0 +1,53 @@
+/**
+ * Recognises the session cookie. In the Auth API the session has been loaded from the database already; elsewhere the cache may answer.
+ * Either way `verify.ts` decides what is live.
+ */
+import type { FastifyRequest } from 'fastify';
+import { insertEvent, originOf } from '../audit/store.ts';
+import type { Scheme } from '../authn/authenticate.ts';
+import type { Principal } from '../authn/principal.ts';
+import type { Context } from '../context.ts';
+import { transact } from '../database/failure.ts';
+import { Problem } from '../errors.ts';
+import { sessionCookie, tokenIn } from './cookie.ts';
+import { revokeReused } from './store.ts';
+import { hashToken } from './token.ts';
+import { findPrincipal } from './verify.ts';
+
+/** The scheme `sessionCookie`: not asked without a well-formed cookie; *no* for a token that is not of a live session. */
+export function sessionScheme(context: Context): Scheme {
+  const { name } = sessionCookie(context.config);
+  return async (request) => {
+    const token = tokenIn(request.headers.cookie, name);
+    if (token === undefined) return undefined;
+    const principal = request.session?.principal ?? (await verify(context, hashToken(token)));
+    if (principal) return principal;
+    await endReused(context, request, hashToken(token));
+    throw new Problem('unauthenticated');
+  };
+}
+
+async function verify({ db, principals }: Context, tokenHash: Buffer): Promise<Principal | undefined> {
+  const hash = tokenHash.toString('hex');
+  const cached = principals.find(hash);
+  if (cached) return cached;
+  const { generation } = principals;
+  const found = await findPrincipal(db, tokenHash);
+  // A superseded token lives for seconds; remembering it would let it live longer.
+  if (found?.principal.session?.current) {
+    principals.keep(hash, `session ${found.principal.session.id}`, found.principal, found.lifeMilliseconds, generation);
+  }
+  return found?.principal;
+}
+
+async function endReused(context: Context, request: FastifyRequest, tokenHash: Buffer): Promise<void> {
+  const session = await transact(context.db, async (trx) => {
+    const revoked = await revokeReused(trx, tokenHash);
+    if (revoked) {
+      const { id, userName } = revoked;
+      await insertEvent(trx, originOf(request), { event: 'session.reuse_detected', outcome: 'refused', userName, sessionId: id });
+    }
+    return revoked;
+  });
+  if (session) context.principals.forget(`session ${session.id}`);
+}

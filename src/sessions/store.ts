@@ -1,0 +1,196 @@
+/**
+ * The session table. A session is live while it is not revoked, not past its idle or absolute deadline by the database's clock, and its
+ * user is active under the same credential version; every statement here says so in its WHERE. Tokens arrive as hashes only.
+ */
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Database, Scope, SessionMethod } from '../database/tables.ts';
+import { graceSeconds, live } from './verify.ts';
+
+/** More live sessions than this end the longest idle one (rule 13). */
+const liveSessionsPerUser = 50;
+
+/** Why a session ended, as stored and audited. */
+export type RevocationReason = 'logout' | 'login' | 'password-changed' | 'evicted' | 'reuse-detected' | 'revoked';
+
+export interface NewSession {
+  tokenHash: Buffer;
+  userId: string;
+  /** As read before the password was hashed: a session must not outlive a change made meanwhile (rule 44). */
+  credentialVersion: number;
+  method: SessionMethod;
+  issuer: string | null;
+  scopes: Scope[] | null;
+  locale: string;
+  authenticatedAt: Date | undefined;
+  address: string;
+  userAgent: string | undefined;
+}
+
+export interface Lifetimes {
+  sessionIdleSeconds: number;
+  sessionAbsoluteSeconds: number;
+}
+
+/**
+ * Opens a session under the user's default profile and returns its id; undefined when the user was disabled or the password changed since
+ * `credentialVersion` was read. The longest idle sessions beyond fifty are ended; their ids are `evicted`.
+ */
+export async function insert(
+  trx: Transaction<Database>,
+  session: NewSession,
+  lifetimes: Lifetimes,
+): Promise<{ id: string; evicted: string[] } | undefined> {
+  // Locking the user's row puts the sign-ins of one user in a row, so that fifty is fifty, and a password change before or after them.
+  const user = await trx
+    .selectFrom('user_account')
+    .where('id', '=', session.userId)
+    .where('active', '=', true)
+    .where('credential_version', '=', session.credentialVersion)
+    .select(['id', 'locale'])
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (!user) return undefined;
+  const began = session.authenticatedAt ? sql<Date>`${session.authenticatedAt}::timestamptz` : sql<Date>`now()`;
+  const expires = sql<Date>`${began} + make_interval(secs => ${lifetimes.sessionAbsoluteSeconds})`;
+  const { id } = await trx
+    .insertInto('session')
+    .values({
+      token_hash: session.tokenHash,
+      user_id: session.userId,
+      profile_id: sql`(select profile_id from user_profile where user_id = ${session.userId} and is_default)`,
+      method: session.method,
+      issuer: session.issuer,
+      scopes: session.scopes && JSON.stringify(session.scopes),
+      locale: session.locale,
+      credential_version: session.credentialVersion,
+      authenticated_at: began,
+      idle_expires_at: sql`least(now() + make_interval(secs => ${lifetimes.sessionIdleSeconds}), ${expires})`,
+      expires_at: expires,
+      address: session.address,
+      user_agent: session.userAgent ?? null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const evicted = await trx
+    .updateTable('session')
+    .set({ revoked_at: sql`now()`, revoked_reason: 'evicted' })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('session')
+        .where('user_id', '=', session.userId)
+        .where('revoked_at', 'is', null)
+        .where('idle_expires_at', '>', sql<Date>`now()`)
+        .where('expires_at', '>', sql<Date>`now()`)
+        .where('id', '<>', id)
+        .orderBy('last_seen_at', 'desc')
+        .offset(liveSessionsPerUser - 1)
+        .select('id'),
+    )
+    .returning('id')
+    .execute();
+  return { id, evicted: evicted.map((row) => row.id) };
+}
+
+/**
+ * Replaces the token of a live session: a compare-and-swap, so of several callers with the same old token one wins and the others get
+ * undefined (rule 19). With `refresh` the idle deadline moves and the old token serves ten more seconds; otherwise it is dead at commit.
+ */
+export async function rotate(
+  trx: Transaction<Database>,
+  oldHash: Buffer,
+  newHash: Buffer,
+  change: { refresh: Lifetimes } | { profileId: string; locale: string | undefined } | { credentialVersion: number },
+): Promise<string | undefined> {
+  const row = await trx
+    .updateTable('session')
+    .from('user_account')
+    .whereRef('user_account.id', '=', 'session.user_id')
+    .where('session.token_hash', '=', oldHash)
+    .where(live)
+    .set({
+      token_hash: newHash,
+      last_seen_at: sql`now()`,
+      ...('refresh' in change && {
+        idle_expires_at: sql`least(now() + make_interval(secs => ${change.refresh.sessionIdleSeconds}), session.expires_at)`,
+      }),
+      ...('profileId' in change && { profile_id: change.profileId, ...(change.locale !== undefined && { locale: change.locale }) }),
+      ...('credentialVersion' in change && { credential_version: change.credentialVersion }),
+    })
+    .returning('session.id')
+    .executeTakeFirst();
+  if (row && 'refresh' in change) await trx.insertInto('superseded_token').values({ token_hash: oldHash, session_id: row.id }).execute();
+  return row?.id;
+}
+
+/** Ends the session with this token, the grace of a refresh included; returns its id and user, or undefined when there was no live one. */
+export function revokeByToken(
+  db: Kysely<Database>,
+  tokenHash: Buffer,
+  reason: RevocationReason,
+): Promise<{ id: string; userName: string } | undefined> {
+  return db
+    .updateTable('session')
+    .from('user_account')
+    .whereRef('user_account.id', '=', 'session.user_id')
+    .where('session.revoked_at', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb('session.token_hash', '=', tokenHash),
+        eb('session.id', '=', eb.selectFrom('superseded_token').where('token_hash', '=', tokenHash).select('session_id')),
+      ]),
+    )
+    .set({ revoked_at: sql`now()`, revoked_reason: reason })
+    .returning(['session.id', 'user_account.name as userName'])
+    .executeTakeFirst();
+}
+
+/**
+ * Ends the session whose long superseded token is used again: two parties hold it, and one of them stole it (rule 20, RFC 9700 section
+ * 4.14.2). Undefined when the token was never ours, or its session is over already.
+ */
+export function revokeReused(trx: Kysely<Database>, tokenHash: Buffer): Promise<{ id: string; userName: string } | undefined> {
+  return trx
+    .updateTable('session')
+    .from('user_account')
+    .whereRef('user_account.id', '=', 'session.user_id')
+    .where('session.revoked_at', 'is', null)
+    .where('session.id', '=', (eb) =>
+      eb
+        .selectFrom('superseded_token')
+        .where('token_hash', '=', tokenHash)
+        .where('superseded_at', '<=', sql<Date>`now() - make_interval(secs => ${graceSeconds})`)
+        .select('session_id'),
+    )
+    .set({ revoked_at: sql`now()`, revoked_reason: 'reuse-detected' })
+    .returning(['session.id', 'user_account.name as userName'])
+    .executeTakeFirst();
+}
+
+/** Ends all live sessions of a user but `exceptId`, if given, and returns the ids of those it ended. */
+export async function revokeOthers(
+  db: Kysely<Database>,
+  userId: string,
+  exceptId: string | undefined,
+  reason: RevocationReason,
+): Promise<string[]> {
+  const rows = await db
+    .updateTable('session')
+    .where('user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .$if(exceptId !== undefined, (query) => query.where('id', '<>', exceptId ?? ''))
+    .set({ revoked_at: sql`now()`, revoked_reason: reason })
+    .returning('id')
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** Whether this is the present token of a session that has not been revoked. */
+export async function isLive(db: Kysely<Database>, tokenHash: Buffer): Promise<boolean> {
+  const row = await db
+    .selectFrom('session')
+    .where('token_hash', '=', tokenHash)
+    .where('revoked_at', 'is', null)
+    .select('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}

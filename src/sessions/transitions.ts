@@ -1,0 +1,88 @@
+/**
+ * What changes a living session: refresh, profile switch and logout, each one guarded transaction with its audit event. Every transition
+ * but logout replaces the token (security rule 15).
+ */
+import type { FastifyRequest } from 'fastify';
+import { insertEvent, originOf, type AuditEventName } from '../audit/store.ts';
+import type { Principal } from '../authn/principal.ts';
+import type { Context } from '../context.ts';
+import { transact } from '../database/failure.ts';
+import { Problem } from '../errors.ts';
+import { findProfile } from '../profiles/store.ts';
+import { sessionCookie, tokenIn } from './cookie.ts';
+import { revokeByToken, rotate } from './store.ts';
+import { hashToken, newToken } from './token.ts';
+import { findPrincipal } from './verify.ts';
+
+/** The hash of the token that the request was authenticated by. Throws 401 when it carries none. */
+export function presentTokenHash(request: FastifyRequest, { config }: Context): Buffer {
+  const token = tokenIn(request.headers.cookie, sessionCookie(config).name);
+  if (token === undefined) throw new Problem('unauthenticated');
+  return hashToken(token);
+}
+
+/**
+ * Replaces the session's token and moves its idle deadline; returns the new token. Of concurrent refreshes with one token one wins, the
+ * others get 409 `refresh-conflict`; after a logout all get 401.
+ */
+export async function refresh(context: Context, request: FastifyRequest, principal: Principal): Promise<string> {
+  return await change(context, request, principal, 'session.rotated', { refresh: context.config });
+}
+
+/**
+ * Switches to the user's profile called `name`, or to the default one for undefined; returns the new token. Throws 404 `not-found` for
+ * anything else (rule 63).
+ */
+export async function switchProfile(
+  context: Context,
+  request: FastifyRequest,
+  principal: Principal,
+  name: string | undefined,
+): Promise<string> {
+  const profile = await findProfile(context.db, principal.user.id, name);
+  if (!profile) throw new Problem('not-found');
+  return await change(context, request, principal, 'profile.changed', { profileId: profile.id, locale: profile.locale ?? undefined });
+}
+
+async function change(
+  context: Context,
+  request: FastifyRequest,
+  principal: Principal,
+  event: AuditEventName,
+  to: Parameters<typeof rotate>[3],
+): Promise<string> {
+  const oldHash = presentTokenHash(request, context);
+  const token = newToken();
+  const id = await transact(context.db, async (trx) => {
+    const rotated = await rotate(trx, oldHash, hashToken(token), to);
+    if (rotated) {
+      const detail = 'profileId' in to ? { profileId: to.profileId } : {};
+      await insertEvent(trx, originOf(request), { event, outcome: 'ok', userName: principal.user.name, sessionId: rotated, detail });
+    }
+    return rotated;
+  });
+  if (id === undefined) throw await lostRace(context, oldHash);
+  context.principals.forget(`session ${id}`);
+  return token;
+}
+
+/** Why a compare-and-swap found nothing: another refresh was faster (409), or the session is over (401). */
+export async function lostRace({ db }: Context, oldHash: Buffer): Promise<Problem> {
+  return new Problem((await findPrincipal(db, oldHash)) ? 'refresh-conflict' : 'unauthenticated');
+}
+
+/** Ends the session that the request carries, if any, and returns once every process has been told. */
+export async function logout(context: Context, request: FastifyRequest): Promise<void> {
+  const token = tokenIn(request.headers.cookie, sessionCookie(context.config).name);
+  if (token === undefined) return;
+  const ended = await transact(context.db, async (trx) => {
+    const session = await revokeByToken(trx, hashToken(token), 'logout');
+    if (session) {
+      await insertEvent(trx, originOf(request), { event: 'logout', outcome: 'ok', userName: session.userName, sessionId: session.id });
+    }
+    return session;
+  });
+  if (!ended) return;
+  context.principals.forget(`session ${ended.id}`);
+  await context.listener.settle();
+}

@@ -1,0 +1,65 @@
+/** Makes the first user of an empty database, who may do everything (design, section 9). */
+import { randomInt } from 'node:crypto';
+import { sql, type Kysely } from 'kysely';
+import { transact } from '../database/failure.ts';
+import type { Action, Database } from '../database/tables.ts';
+
+export interface FirstAdministrator {
+  name: string;
+  password: string;
+}
+
+const actions: readonly Action[] = ['create', 'read', 'update', 'delete'];
+/** Letters and digits that nobody mistakes for each other. */
+const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
+
+/** A password of 28 characters, 118 bits, in groups that can be read aloud. */
+export function generatePassword(): string {
+  const group = () => Array.from({ length: 6 }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
+  return Array.from({ length: 4 }, group).join('-');
+}
+
+/**
+ * Creates the user `name` with the role and profile `administrator`, unless there is a user already; returns whether it did. Safe with any
+ * number of processes at once. `name` must be in normal form.
+ */
+export async function createFirstAdministrator(db: Kysely<Database>, name: string, passwordHash: string): Promise<boolean> {
+  return await transact(db, async (trx) => {
+    await sql`lock table user_account in share row exclusive mode`.execute(trx);
+    if (await hasUsers(trx)) return false;
+    const user = await trx
+      .insertInto('user_account')
+      .values({ name, display_name: 'Administrator', locale: null, password_hash: passwordHash })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    const role = await trx
+      .insertInto('role')
+      .values({ name: 'administrator', description: 'Every action on every entity.' })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ name: 'administrator' }))
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    await trx
+      .insertInto('role_grant')
+      .values(actions.map((action) => ({ role_id: role.id, entity: '*', action })))
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    const profile = await trx
+      .insertInto('profile')
+      .values({ name: 'administrator', label: 'Administrator', locale: null })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ name: 'administrator' }))
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    await trx
+      .insertInto('profile_role')
+      .values({ profile_id: profile.id, role_id: role.id })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await trx.insertInto('user_profile').values({ user_id: user.id, profile_id: profile.id, is_default: true }).execute();
+    return true;
+  });
+}
+
+/** Whether there is any user. */
+export async function hasUsers(db: Kysely<Database>): Promise<boolean> {
+  return (await db.selectFrom('user_account').select('id').limit(1).executeTakeFirst()) !== undefined;
+}

@@ -1,0 +1,84 @@
+/**
+ * Checks every answer of every service that runs in this process against openapi.yaml as it passes: the status is declared, the required
+ * headers are there, the body fits. Also notes which operation has answered with which status, for `coverage.ts`.
+ */
+import { channel } from 'node:diagnostics_channel';
+import { appendFileSync } from 'node:fs';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { operationsOf, readContract, resolve, type Operation, type ResponseObject } from '../../src/api/contract.ts';
+import { createAjv } from '../../src/api/validate.ts';
+
+/** Where `coverage.ts` looks for what was exercised; empty outside of the suite. */
+const coverageFile = process.env['CONTRACT_COVERAGE_FILE'];
+
+const { document } = readContract();
+const operations = new Map(operationsOf(document).map((operation) => [operation.operationId, operation]));
+const ajv = createAjv();
+ajv.addSchema({ $id: 'openapi.yaml', ...document });
+
+/** Statuses that any request can get before an operation is known (the document's description says so). */
+const beforeOperation = new Set([405, 408, 414, 431]);
+
+export interface SeenAnswer {
+  status: number;
+  headers: Record<string, number | string | string[] | undefined>;
+  body: string;
+}
+
+/** What is wrong with an answer of the operation; empty when nothing is. */
+export function violations(operationId: string, answer: SeenAnswer): string[] {
+  const operation = operations.get(operationId);
+  if (!operation) return [`${operationId} is not in openapi.yaml`];
+  if (beforeOperation.has(answer.status)) return [];
+  const declared = operation.responses[answer.status];
+  const label = `${operationId} ${answer.status}`;
+  if (!declared) return [`${label}: status is not declared`];
+  return [...headerViolations(declared, answer), ...bodyViolations(operation, declared, answer)].map((fault) => `${label}: ${fault}`);
+}
+
+function headerViolations(declared: ResponseObject, { headers }: SeenAnswer): string[] {
+  return Object.entries(declared.headers ?? {}).flatMap(([name, reference]) => {
+    const { required, schema } = resolve(document, reference);
+    const value = headers[name.toLowerCase()];
+    if (value === undefined) return required ? [`header ${name} is missing`] : [];
+    if (typeof schema['pattern'] === 'string' && !new RegExp(schema['pattern']).test(String(value)))
+      return [`header ${name} is ${String(value)}`];
+    return [];
+  });
+}
+
+function bodyViolations(operation: Operation, declared: ResponseObject, { status, headers, body }: SeenAnswer): string[] {
+  const contentType = String(headers['content-type'] ?? '').split(';')[0] ?? '';
+  if (!declared.content || operation.method === 'head') return body === '' ? [] : ['there is a body and none is declared'];
+  if (!(contentType in declared.content)) return [`content type ${contentType || 'none'} is not declared`];
+  const pointer = ['paths', operation.path, operation.method, 'responses', String(status)];
+  const response = pointer.reduce<unknown>((node, part) => (node as Record<string, unknown>)[part], document);
+  const base =
+    typeof response === 'object' && response && '$ref' in response ? String(response.$ref) : `#/${pointer.map(escape).join('/')}`;
+  const validate = ajv.getSchema(`openapi.yaml${base}/content/${escape(contentType)}/schema`);
+  if (!validate) return ['the schema cannot be found'];
+  return validate(JSON.parse(body)) === true ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+}
+
+const escape = (part: string) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
+
+/** Faults found since the process began; `service.ts` makes tests fail on them. */
+export const found: string[] = [];
+
+const bodies = new WeakMap<FastifyReply, string>();
+
+function watch(app: FastifyInstance): void {
+  app.addHook('onSend', async (_request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
+    bodies.set(reply, typeof payload === 'string' ? payload : '');
+  });
+  // The session's cookie is written by a later onSend, so the headers are complete only now.
+  app.addHook('onResponse', async (request: FastifyRequest, reply: FastifyReply) => {
+    const { operationId } = request.routeOptions.config;
+    if (operationId === undefined) return;
+    found.push(...violations(operationId, { status: reply.statusCode, headers: reply.getHeaders(), body: bodies.get(reply) ?? '' }));
+    if (coverageFile) appendFileSync(coverageFile, `${operationId} ${reply.statusCode}\n`);
+  });
+}
+
+// Fastify announces every instance it makes, before any route is registered.
+channel('fastify.initialization').subscribe((message) => watch((message as { fastify: FastifyInstance }).fastify));

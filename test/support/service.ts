@@ -1,0 +1,163 @@
+/**
+ * The service as tests meet it: a real server on a free port over a database of its own, and a caller that speaks HTTP to it. Import this
+ * before anything that builds a service.
+ */
+import { found } from './contract.ts';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import type { Kysely } from 'kysely';
+import { readConfig } from '../../src/config.ts';
+import type { Action, Condition, Database } from '../../src/database/tables.ts';
+import { hashPassword } from '../../src/password/hash.ts';
+import { openService, type Service } from '../../src/service.ts';
+import { createDatabase, type TestDatabase } from './database.ts';
+
+export type Settings = Record<string, string>;
+
+export interface Answer<T = unknown> {
+  status: number;
+  headers: Headers;
+  /** The parsed body; undefined when there is none. */
+  body: T;
+  text: string;
+}
+
+export interface Call {
+  headers?: Record<string, string>;
+  /** Sent as JSON. */
+  json?: unknown;
+  /** Sent as a form. */
+  form?: Record<string, string> | [string, string][];
+  /** Sent as it is. */
+  raw?: string | Buffer;
+  cookie?: string | undefined;
+}
+
+export interface ProblemBody {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  instance: string;
+  code: string;
+  errors?: { pointer?: string; parameter?: string; code: string; detail: string }[];
+}
+
+/** The password of every user that `TestService.createUser` makes. */
+export const password = 'correct horse battery staple';
+
+/** Grants as tests write them: entity → actions, or entity → [actions, condition]. */
+export type TestGrants = Record<string, Action[] | { actions: Action[]; condition: Condition }>;
+
+export class TestService {
+  readonly #database: TestDatabase;
+  readonly #service: Service;
+  /** The origin it is reached at. */
+  readonly url: string;
+
+  private constructor(database: TestDatabase, service: Service) {
+    this.#database = database;
+    this.#service = service;
+    this.url = service.address;
+  }
+
+  static async start(settings: Settings = {}, database?: TestDatabase): Promise<TestService> {
+    const own = database ?? (await createDatabase());
+    const config = readConfig({ PORT: '0', LOG_LEVEL: 'silent', RATE_LIMIT: 'off', PUBLIC_URL: 'http://localhost:3000', ...settings });
+    return new TestService(own, await openService(config, own.url));
+  }
+
+  get db(): Kysely<Database> {
+    return this.#service.context.db;
+  }
+
+  get context(): Service['context'] {
+    return this.#service.context;
+  }
+
+  /** A second replica over the same database; close it before this one. */
+  replica(settings: Settings = {}): Promise<TestService> {
+    return TestService.start(settings, { url: this.#database.url, drop: async () => undefined });
+  }
+
+  async close(): Promise<void> {
+    await this.#service.close();
+    await this.#database.drop();
+  }
+
+  /** Waits until every process has heard of what was changed behind its back, such as a clock moved by an UPDATE. */
+  settle(): Promise<void> {
+    return this.context.listener.settle();
+  }
+
+  async call<T = ProblemBody>(method: string, path: string, { headers = {}, json, form, raw, cookie }: Call = {}): Promise<Answer<T>> {
+    const body = json !== undefined ? JSON.stringify(json) : form !== undefined ? new URLSearchParams(form).toString() : raw;
+    const type = json !== undefined ? 'application/json' : form !== undefined ? 'application/x-www-form-urlencoded' : undefined;
+    const response = await fetch(this.url + path, {
+      method,
+      redirect: 'manual',
+      headers: { ...(type && { 'content-type': type }), ...(cookie && { cookie }), ...headers },
+      ...(body !== undefined && { body }),
+    });
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    return { status: response.status, headers: response.headers, body: (isJson && text ? JSON.parse(text) : undefined) as T, text };
+  }
+
+  /** A user with {@link password} and, unless `grants` is null, a default profile and role of the same name with these grants. */
+  async createUser(name: string, grants: TestGrants | null = { '*': ['create', 'read', 'update', 'delete'] }): Promise<{ id: string }> {
+    const { db, context } = this;
+    const user = await db
+      .insertInto('user_account')
+      .values({ name, display_name: name, locale: null, password_hash: await hashPassword(context.gate, password) })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    if (grants) await this.createProfile(user.id, name, grants, true);
+    return user;
+  }
+
+  /** Gives a user a profile with one role of the same name. */
+  async createProfile(userId: string, name: string, grants: TestGrants, isDefault = false): Promise<void> {
+    const { db } = this;
+    const role = await db.insertInto('role').values({ name, description: '' }).returning('id').executeTakeFirstOrThrow();
+    const rows = Object.entries(grants).flatMap(([entity, grant]) => {
+      const { actions, condition } = Array.isArray(grant) ? { actions: grant, condition: 'any' as const } : grant;
+      return actions.map((action) => ({ role_id: role.id, entity, action, condition }));
+    });
+    if (rows.length > 0) await db.insertInto('role_grant').values(rows).execute();
+    const profile = await db.insertInto('profile').values({ name, label: name, locale: null }).returning('id').executeTakeFirstOrThrow();
+    await db.insertInto('profile_role').values({ profile_id: profile.id, role_id: role.id }).execute();
+    await db.insertInto('user_profile').values({ user_id: userId, profile_id: profile.id, is_default: isDefault }).execute();
+  }
+
+  /** Signs in and returns the cookie, as `sid=…`. */
+  async signIn(user: string, secret = password): Promise<string> {
+    const answer = await this.call('POST', '/auth', { form: { user, password: secret } });
+    expect(answer.status, answer.text).toBe(200);
+    return cookieOf(answer);
+  }
+}
+
+/** The session cookie that an answer sets, as a `Cookie` header carries it. Fails the test when there is none. */
+export function cookieOf(answer: Answer): string {
+  const [pair = ''] = (answer.headers.getSetCookie()[0] ?? '').split(';');
+  expect(pair).toMatch(/^(__Host-)?sid=.{32}$/);
+  return pair;
+}
+
+/** A service for all tests of a file; `service()` gives it once they run. */
+export function useService(settings: Settings = {}): () => TestService {
+  let service: TestService | undefined;
+  beforeAll(async () => {
+    service = await TestService.start(settings);
+  });
+  afterEach(() => {
+    expect(found.splice(0), 'answers that are not what openapi.yaml says').toEqual([]);
+  });
+  afterAll(async () => {
+    await service?.close();
+  });
+  return () => {
+    if (!service) throw new Error('the service has not been started');
+    return service;
+  };
+}
