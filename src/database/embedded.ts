@@ -11,9 +11,9 @@ import { serverAccount } from './embedded/account.ts';
 import { findBinaries } from './embedded/binaries.ts';
 import { buildCluster, databaseName, hasCluster, layoutOf, prepareDataDir, readPassword, roleName } from './embedded/cluster.ts';
 import type { Layout } from './embedded/cluster.ts';
+import type { Launcher, Settings } from './embedded/launch.ts';
 import type { Membership } from './embedded/membership.ts';
 import { leaveServer, reachServer } from './embedded/server.ts';
-import type { Launcher, Settings } from './embedded/server.ts';
 
 const reviveMilliseconds = 1000;
 

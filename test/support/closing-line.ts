@@ -3,25 +3,28 @@ import { writeSync } from 'node:fs';
 import type { Reporter, TestModule } from 'vitest/node';
 
 export default class ClosingLine implements Reporter {
-  // A run that never reaches its end (the server of the suite did not start, for example) has failed.
-  private line = '0 passed, 1 failed, 0 skipped';
+  private readonly count = { passed: 0, failed: 0, skipped: 0, pending: 0 };
 
   onInit(): void {
-    process.once('exit', () => writeSync(1, `${this.line}\n`));
+    process.once('exit', (code) => {
+      const { passed, skipped, pending } = this.count;
+      // A run can fail without any test: when the server of the suite does not start, when it is interrupted, when no file matches.
+      const failed = code === 0 ? this.count.failed : Math.max(1, this.count.failed);
+      writeSync(1, `${passed} passed, ${failed} failed, ${skipped + pending} skipped\n`);
+    });
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
-    const count = { passed: 0, failed: unhandledErrors.length, skipped: 0, pending: 0 };
+    this.count.failed += unhandledErrors.length;
     for (const module of modules) {
       let failedTests = 0;
       for (const test of module.children.allTests()) {
         const { state } = test.result();
-        count[state] += 1;
+        this.count[state] += 1;
         if (state === 'failed') failedTests += 1;
       }
       // A file or a hook can fail without any test of it having failed.
-      if (module.state() === 'failed' && failedTests === 0) count.failed += 1;
+      if (module.state() === 'failed' && failedTests === 0) this.count.failed += 1;
     }
-    this.line = `${count.passed} passed, ${count.failed} failed, ${count.skipped + count.pending} skipped`;
   }
 }

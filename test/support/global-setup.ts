@@ -2,7 +2,6 @@
  * The PostgreSQL server of the whole suite: the one DATABASE_URL names, else a throw-away one, fast because nothing in it has to survive.
  * Makes the migrated template that `database.ts` copies for the tests.
  */
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,6 +10,7 @@ import type { TestProject } from 'vitest/node';
 import { openEmbedded } from '../../src/database/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { execute, withDatabase } from './sql.ts';
+import { watchOver } from './watchdog.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -41,28 +41,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const given = process.env['DATABASE_URL'];
   if (given) return { url: given, stop: async () => {} };
-  const dataDir = await mkdtemp(join(tmpdir(), 'entity-service-test-'));
-  const watchdog = watch(dataDir);
+  const directory = await mkdtemp(join(tmpdir(), 'entity-service-test-'));
+  const callOff = watchOver(directory);
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' };
-  const embedded = await openEmbedded(dataDir, { settings });
+  const embedded = await openEmbedded(join(directory, 'data'), { settings });
   return {
     url: embedded.url,
     async stop() {
       await embedded.stop();
-      await rm(dataDir, { recursive: true, force: true });
-      watchdog.kill();
+      await rm(directory, { recursive: true, force: true });
+      callOff();
     },
   };
-}
-
-/**
- * A process that outlives ours by a moment. However we end (Ctrl-C, kill -9), the pipe to it closes; then it kills the server and removes the
- * directory.
- */
-function watch(dataDir: string) {
-  const lock = `${dataDir}/postgresql/data/postmaster.pid`;
-  const script = `cat > /dev/null; [ -f "${lock}" ] && kill -QUIT "$(head -n 1 "${lock}")"; rm -rf "${dataDir}"`;
-  const watchdog = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-  watchdog.unref();
-  return watchdog;
 }

@@ -22,7 +22,12 @@ export async function findBinaries(account: Account, cacheDir: string): Promise<
   const installed = await installedBinaries();
   const refusal = await tryToRun(installed.postgres, account);
   if (refusal === undefined) return installed;
-  if (!account || !/EACCES|EPERM/.test(refusal)) {
+  if (account && refusal.endsWith('EPERM')) {
+    throw new Error(
+      'PostgreSQL does not run as root, and this root may not act for another user: start as an ordinary user or set DATABASE_URL.',
+    );
+  }
+  if (!account || !/EACCES|Permission denied/.test(refusal)) {
     throw new Error(`The embedded PostgreSQL cannot be run: ${refusal}. Run "npm rebuild", or set DATABASE_URL.`);
   }
   return copyWithinReach(installed, account, cacheDir);
@@ -62,13 +67,13 @@ async function copyWithinReach(installed: Binaries, account: Account, cacheDir: 
   const copy = join(cacheDir, `${name.replaceAll(/[^\w.-]+/g, '_')}-${version}`);
   const binaries = { initdb: join(copy, 'bin', 'initdb'), postgres: join(copy, 'bin', 'postgres') };
   try {
-    await mkdir(cacheDir, { recursive: true, mode: 0o755 });
+    if ((await mkdir(cacheDir, { recursive: true })) !== undefined) await chmod(cacheDir, 0o755);
     const { uid, mode } = await stat(cacheDir);
     if (uid !== 0 || (mode & 0o022) !== 0) throw new Error(`${cacheDir} is writable by others than root`);
     if (!(await stat(copy).catch(() => undefined))) {
       const building = await mkdtemp(join(cacheDir, 'building-'));
       await cp(native, building, { recursive: true, verbatimSymlinks: true, filter: (source) => !source.endsWith('.a') });
-      await chmod(building, 0o755);
+      await run('chmod', ['-R', 'u=rwX,go=rX', building]); // whatever umask the packages were installed under
       // Another process may have been quicker; its copy is the same.
       await rename(building, copy).catch(() => rm(building, { recursive: true, force: true }));
     }

@@ -54,15 +54,20 @@ export async function prepareDataDir(layout: Layout): Promise<void> {
   const { dataDir } = layout;
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    const { uid, mode } = await stat(dataDir);
+    const self = process.getuid?.();
+    if (self !== 0 && uid !== self) throw new Error('it belongs to another user');
     const names = await readdir(dataDir);
-    if (((await stat(dataDir)).mode & 0o777) !== 0o700) {
-      const ours = (name: string) => scratch.test(name) || ['postgresql', 'postgres.log', 'lost+found', '.gitkeep'].includes(name);
-      if (!names.every(ours)) throw new Error('it is open to other users and holds other files; choose an empty directory');
-      await chmod(dataDir, 0o700);
+    const ours = (name: string) => scratch.test(name) || ['postgresql', 'postgres.log', 'lost+found', '.gitkeep'].includes(name);
+    if ((mode & 0o077) !== 0 && !names.every(ours)) {
+      throw new Error('it is open to other users and holds other files; choose an empty directory');
     }
+    if ((mode & 0o777) !== 0o700) await chmod(dataDir, 0o700);
     for (const name of names) {
       const mark = scratch.exec(name)?.[1];
-      if (mark !== undefined && !(await isMarkAlive(mark))) await rm(join(dataDir, name), { recursive: true, force: true });
+      if (mark === undefined || (await isMarkAlive(mark))) continue;
+      // The orphaned initdb of a killed process may still be writing; then the next start sweeps the rest.
+      await rm(join(dataDir, name), { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
     }
   } catch (cause) {
     throw new Error(`The data directory ${dataDir} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause });

@@ -1,0 +1,113 @@
+/**
+ * Starts a server process on the cluster, without waiting for what becomes of it, and keeps its log.
+ */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { inDirectory } from './account.ts';
+import type { Account } from './account.ts';
+import type { Binaries } from './binaries.ts';
+import { scratchPath } from './cluster.ts';
+import type { Layout } from './cluster.ts';
+import { clusterMark } from './lock-file.ts';
+
+/** PostgreSQL's settings by name. */
+export type Settings = Record<string, string>;
+
+export interface Launcher {
+  binaries: Binaries;
+  account: Account;
+  settings: Settings;
+}
+
+export interface Launch {
+  pid: number;
+  ended(): boolean;
+  /** Why it ended, in one line from its log. */
+  reason(): Promise<Reason>;
+  /** Puts the log where people look for it. */
+  keepLog(): Promise<void>;
+  /** Waits for the end of a server that was not needed, and drops its log. */
+  discard(): Promise<void>;
+}
+
+export interface Reason {
+  text: string;
+  /** `stopped`: cleanly, by another member. `port`: another program has it. `rival`: another server has the cluster, or its remains. */
+  kind: 'stopped' | 'port' | 'rival' | 'failure';
+}
+
+/**
+ * Starts PostgreSQL without waiting for it. It gets a session of its own: Ctrl-C in the terminal reaches the service alone, which still needs
+ * its database to finish what it is doing.
+ */
+export async function startServer(layout: Layout, { binaries, account, settings }: Launcher, port: number): Promise<Launch> {
+  const all: Settings = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    max_connections: '200',
+    fsync: 'on',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // What goes wrong in a statement is told to the service; the log would grow with it, and repeat values of rows.
+    log_min_messages: 'log',
+    log_checkpoints: 'off',
+    cluster_name: await clusterMark(layout),
+    ...settings,
+  };
+  const { pgdata, options } = inDirectory(account, layout.cluster);
+  const args = ['-D', pgdata, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  const logPath = `${await scratchPath(layout, 'starting')}${randomUUID()}.log`;
+  const log = await open(logPath, 'wx', 0o600);
+  const child = spawn(binaries.postgres, args, { ...options, detached: true, stdio: ['ignore', log.fd, log.fd] });
+  const { promise: end, resolve } = Promise.withResolvers<string>();
+  let ended = false;
+  const endWith = (text: string) => {
+    ended = true;
+    resolve(text);
+  };
+  child.on('error', (error) => endWith(error.message));
+  child.on('exit', (code, signal) => endWith(code === 0 ? '' : `it ended with ${code ?? signal}`));
+  child.unref();
+  await log.close();
+  return {
+    pid: child.pid ?? 0,
+    ended: () => ended,
+    async reason() {
+      const exit = await end;
+      return exit === '' ? { kind: 'stopped', text: 'it was stopped' } : explain(await readFile(logPath, 'utf8'), exit);
+    },
+    keepLog: () => rename(logPath, layout.logFile),
+    async discard() {
+      await end;
+      await rm(logPath, { force: true });
+    },
+  };
+}
+
+function explain(log: string, exit: string): Reason {
+  const lines = log.split('\n').filter((line) => line.trim() !== '');
+  const telling = lines.filter((line) => /FATAL|PANIC|ERROR|DETAIL|HINT|could not/.test(line));
+  const text = (telling.length > 0 ? telling : lines)
+    .slice(-4)
+    .map((line) => line.replace(/^[-\d]+ [:.\d]+ UTC \[\d+\] /, '').trim())
+    .join(' ');
+  if (/could not (bind|create any TCP)/.test(text)) return { kind: 'port', text };
+  if (/lock file .*(already exists|is empty)|shared memory block .* still in use/.test(text)) return { kind: 'rival', text };
+  return { kind: 'failure', text: text || exit };
+}
+
+/** A port of the loopback address that nobody listens on, for now. */
+export async function freePort(): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const server = createServer();
+  server.on('error', reject);
+  server.listen(0, '127.0.0.1', () => {
+    const { port } = server.address() as AddressInfo;
+    server.close(() => resolve(port));
+  });
+  return promise;
+}

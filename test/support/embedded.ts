@@ -1,0 +1,95 @@
+/** Data directories and stand-ins for service processes, for the tests of the embedded database. Both are gone when the test is over. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { Client } from 'pg';
+import { onTestFinished } from 'vitest';
+import { openEmbedded } from '../../src/database/embedded.ts';
+import { findProcess } from '../../src/database/embedded/process.ts';
+import { watchOver } from './watchdog.ts';
+
+/** A directory that is not there yet, below one that only we may enter. Give `afterAll` for one that a whole file shares. */
+export async function newDataDir(whenDone: (cleanUp: () => Promise<void>) => void = onTestFinished): Promise<string> {
+  const parent = await mkdtemp(join(tmpdir(), 'entity-service-embedded-'));
+  const dataDir = join(parent, 'data');
+  const callOff = watchOver(parent);
+  whenDone(async () => {
+    await stopServer(dataDir);
+    await rm(parent, { recursive: true, force: true, maxRetries: 5 });
+    callOff();
+  });
+  return dataDir;
+}
+
+/** Process number of the server as PostgreSQL itself wrote it down; undefined when it left cleanly or was never there. */
+export async function serverPid(dataDir: string): Promise<number | undefined> {
+  const lock = await readFile(join(dataDir, 'postgresql/data/postmaster.pid'), 'utf8').catch(() => undefined);
+  return lock === undefined ? undefined : Number(lock.split('\n')[0]);
+}
+
+/** Whether a process of that number runs; one that has ended and only waits to be collected by its parent does not. */
+export async function isAlive(pid: number | undefined): Promise<boolean> {
+  return pid !== undefined && (await findProcess(pid)) !== undefined;
+}
+
+/** Whatever a failed test has left running. */
+async function stopServer(dataDir: string): Promise<void> {
+  const pid = await serverPid(dataDir);
+  if (!(await isAlive(pid))) return;
+  await (await openEmbedded(dataDir)).stop();
+}
+
+export async function connect(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => {}); // the server is stopped and killed under it
+  await client.connect();
+  onTestFinished(() => client.end().catch(() => {}));
+  return client;
+}
+
+export interface ServiceProcess {
+  pid: number;
+  /** The next thing it tells; fails when it ends without another word. */
+  next(): Promise<Record<string, unknown>>;
+  /** What else it told before it ended. */
+  rest(): AsyncIterable<Record<string, unknown>>;
+  send(command: string): void;
+  signal(signal: NodeJS.Signals): void;
+  ended: Promise<unknown>;
+}
+
+const script = join(import.meta.dirname, 'embedded-process.ts');
+
+/** A process that opens the embedded database (`embedded-process.ts`), in a process group of its own as a terminal would give it. */
+export function startService(args: string[], options: { uid?: number; gid?: number; script?: string; cwd?: string } = {}): ServiceProcess {
+  const { script: file = script, ...spawnOptions } = options;
+  const child = spawn(process.execPath, [file, ...args], { ...spawnOptions, detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
+  const events = eventsOf(child.stdout);
+  const ended = once(child, 'exit');
+  const signal = (name: NodeJS.Signals) => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, name);
+  };
+  child.stdin.on('error', () => {});
+  onTestFinished(() => signal('SIGKILL'));
+  return {
+    pid: child.pid ?? 0,
+    async next() {
+      const { value, done } = await events.next();
+      if (done) throw new Error('the process ended without another word');
+      return value;
+    },
+    rest: () => events,
+    send: (command) => child.stdin.write(`${command}\n`),
+    signal,
+    ended,
+  };
+}
+
+async function* eventsOf(output: Readable): AsyncGenerator<Record<string, unknown>, undefined> {
+  for await (const line of createInterface(output)) yield JSON.parse(line) as Record<string, unknown>;
+  return undefined;
+}
