@@ -61,7 +61,7 @@ export interface Database {
     address: string | null;
     user_agent: string | null;
   };
-  superseded_token: { token_hash: Buffer; session_id: string; superseded_at: DefaultTimestamp };
+  superseded_token: { token_hash: Buffer; session_id: string; refreshed: boolean; superseded_at: DefaultTimestamp };
   api_key: {
     id: string;
     key_hash: Buffer;

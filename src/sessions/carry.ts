@@ -11,7 +11,7 @@ import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
-import { isLive, revokeByToken } from './store.ts';
+import { isLive, revokePresent } from './store.ts';
 import { hashToken, isToken, newToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
@@ -24,9 +24,9 @@ export async function carrySessions(app: FastifyInstance, { config, db }: Contex
     request.cookies[name] = tokenIn(request.headers.cookie, name);
   });
   // The plugin clears the cookie of any request whose session is gone. Browsers know cookies by name only, so that would throw away the new
-  // token another tab has just been given. Only a transition may write the cookie.
-  app.addHook('onSend', async (request) => {
-    if (request.tokenToIssue === undefined) Object.assign(request, { session: null });
+  // token another tab has just been given. Only a transition may write the cookie, and only if it ends well.
+  app.addHook('onSend', async (request, reply) => {
+    if (request.tokenToIssue === undefined || reply.statusCode >= 400) Object.assign(request, { session: null });
   });
   await app.register(session, {
     cookieName: name,
@@ -44,7 +44,7 @@ export async function carrySessions(app: FastifyInstance, { config, db }: Contex
       set: callbackify(async (token: string, _session: Session) => {
         if (!(await isLive(db, hashToken(token)))) throw new Problem('unauthenticated');
       }),
-      destroy: callbackify(async (token: string) => void (await revokeByToken(db, hashToken(token), 'revoked'))),
+      destroy: callbackify(async (token: string) => revokePresent(db, hashToken(token))),
     },
   });
 }
@@ -55,7 +55,7 @@ export async function carrySessions(app: FastifyInstance, { config, db }: Contex
  */
 export async function issueToken(request: FastifyRequest, { config, db }: Context, token: string): Promise<Principal> {
   request.tokenToIssue = token;
-  // Destroys the old token's session, which the transition has moved or ended already, and confirms the new one.
+  // Would end the session of the old token if the transition had not moved or ended it already, and confirms the new one.
   await request.session.regenerate();
   const found = await findPrincipal(db, hashToken(token));
   if (!found) throw new Problem('unauthenticated');

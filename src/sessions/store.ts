@@ -6,6 +6,8 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database, Scope, SessionMethod } from '../database/tables.ts';
 import { graceSeconds, live } from './verify.ts';
 
+/** A session is refreshed at most so often within a minute (rule 18). */
+const refreshesPerMinute = 6;
 /** More live sessions than this end the longest idle one (rule 13). */
 const liveSessionsPerUser = 50;
 
@@ -93,7 +95,8 @@ export async function insert(
 
 /**
  * Replaces the token of a live session: a compare-and-swap, so of several callers with the same old token one wins and the others get
- * undefined (rule 19). With `refresh` the idle deadline moves and the old token serves ten more seconds; otherwise it is dead at commit.
+ * undefined (rule 19). With `refresh` the idle deadline moves and the old token serves ten more seconds, at most six times a minute;
+ * otherwise it is dead at commit.
  */
 export async function rotate(
   trx: Transaction<Database>,
@@ -107,6 +110,7 @@ export async function rotate(
     .whereRef('user_account.id', '=', 'session.user_id')
     .where('session.token_hash', '=', oldHash)
     .where(live)
+    .$if('refresh' in change, (query) => query.where(recentRefreshes, '<', refreshesPerMinute))
     .set({
       token_hash: newHash,
       last_seen_at: sql`now()`,
@@ -118,51 +122,74 @@ export async function rotate(
     })
     .returning('session.id')
     .executeTakeFirst();
-  if (row && 'refresh' in change) await trx.insertInto('superseded_token').values({ token_hash: oldHash, session_id: row.id }).execute();
+  if (row) {
+    const superseded = { token_hash: oldHash, session_id: row.id, refreshed: 'refresh' in change };
+    await trx.insertInto('superseded_token').values(superseded).execute();
+  }
   return row?.id;
 }
 
-/** Ends the session with this token, the grace of a refresh included; returns its id and user, or undefined when there was no live one. */
-export function revokeByToken(
+/** How often the session of the row has been refreshed within the last minute. */
+const recentRefreshes = sql<number>`(
+  select count(*)::integer from superseded_token
+  where superseded_token.session_id = session.id and refreshed and superseded_at > now() - interval '1 minute'
+)`;
+
+/** How many seconds from now the session may be refreshed again; undefined when it may now. */
+export async function refreshWaitSeconds(db: Kysely<Database>, id: string): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('session')
+    .where('id', '=', id)
+    .where(recentRefreshes, '>=', refreshesPerMinute)
+    .select(
+      sql<number>`(
+        select greatest(1, ceil(extract(epoch from min(recent.superseded_at) + interval '1 minute' - now())))::integer
+        from (select superseded_at from superseded_token where session_id = session.id and refreshed order by superseded_at desc limit ${refreshesPerMinute}) recent
+      )`.as('seconds'),
+    )
+    .executeTakeFirst();
+  return row?.seconds;
+}
+
+/**
+ * Ends the session that has or had this token; returns its id and user, or undefined when there was no live one. When a transition is
+ * just replacing the token, the first statement waits for it and finds nothing, and the second sees what it has left (rule 21).
+ */
+export async function revokeByToken(
   db: Kysely<Database>,
   tokenHash: Buffer,
   reason: RevocationReason,
 ): Promise<{ id: string; userName: string } | undefined> {
-  return db
+  const revoked = await revocation(db, reason).where('session.token_hash', '=', tokenHash).executeTakeFirst();
+  if (revoked) return revoked;
+  return await revocation(db, reason)
+    .where('session.id', '=', (eb) => eb.selectFrom('superseded_token').where('token_hash', '=', tokenHash).select('session_id'))
+    .executeTakeFirst();
+}
+
+const revocation = (db: Kysely<Database>, reason: RevocationReason) =>
+  db
     .updateTable('session')
     .from('user_account')
     .whereRef('user_account.id', '=', 'session.user_id')
     .where('session.revoked_at', 'is', null)
-    .where((eb) =>
-      eb.or([
-        eb('session.token_hash', '=', tokenHash),
-        eb('session.id', '=', eb.selectFrom('superseded_token').where('token_hash', '=', tokenHash).select('session_id')),
-      ]),
-    )
     .set({ revoked_at: sql`now()`, revoked_reason: reason })
-    .returning(['session.id', 'user_account.name as userName'])
-    .executeTakeFirst();
-}
+    .returning(['session.id', 'user_account.name as userName']);
 
 /**
  * Ends the session whose long superseded token is used again: two parties hold it, and one of them stole it (rule 20, RFC 9700 section
  * 4.14.2). Undefined when the token was never ours, or its session is over already.
  */
 export function revokeReused(trx: Kysely<Database>, tokenHash: Buffer): Promise<{ id: string; userName: string } | undefined> {
-  return trx
-    .updateTable('session')
-    .from('user_account')
-    .whereRef('user_account.id', '=', 'session.user_id')
-    .where('session.revoked_at', 'is', null)
+  return revocation(trx, 'reuse-detected')
     .where('session.id', '=', (eb) =>
       eb
         .selectFrom('superseded_token')
         .where('token_hash', '=', tokenHash)
+        .where('refreshed', '=', true)
         .where('superseded_at', '<=', sql<Date>`now() - make_interval(secs => ${graceSeconds})`)
         .select('session_id'),
     )
-    .set({ revoked_at: sql`now()`, revoked_reason: 'reuse-detected' })
-    .returning(['session.id', 'user_account.name as userName'])
     .executeTakeFirst();
 }
 
@@ -182,6 +209,16 @@ export async function revokeOthers(
     .returning('id')
     .execute();
   return rows.map((row) => row.id);
+}
+
+/** Ends the session whose present token this is. A superseded token ends nothing. */
+export async function revokePresent(db: Kysely<Database>, tokenHash: Buffer): Promise<void> {
+  await db
+    .updateTable('session')
+    .where('token_hash', '=', tokenHash)
+    .where('revoked_at', 'is', null)
+    .set({ revoked_at: sql`now()`, revoked_reason: 'revoked' })
+    .execute();
 }
 
 /** Whether this is the present token of a session that has not been revoked. */

@@ -10,7 +10,7 @@ import { transact } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { findProfile } from '../profiles/store.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
-import { revokeByToken, rotate } from './store.ts';
+import { refreshWaitSeconds, revokeByToken, rotate } from './store.ts';
 import { hashToken, newToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
@@ -66,9 +66,18 @@ async function change(
   return token;
 }
 
-/** Why a compare-and-swap found nothing: another refresh was faster (409), or the session is over (401). */
+/**
+ * Why a compare-and-swap found nothing: the session is over (401), another refresh was faster (409), or there have been too many refreshes
+ * within the minute (429).
+ */
 export async function lostRace({ db }: Context, oldHash: Buffer): Promise<Problem> {
-  return new Problem((await findPrincipal(db, oldHash)) ? 'refresh-conflict' : 'unauthenticated');
+  const found = await findPrincipal(db, oldHash);
+  if (!found?.principal.session) return new Problem('unauthenticated');
+  const { id, current } = found.principal.session;
+  const seconds = current ? await refreshWaitSeconds(db, id) : undefined;
+  if (seconds === undefined) return new Problem('refresh-conflict');
+  const headers = { 'Retry-After': String(seconds), 'RateLimit-Policy': '"refresh";q=6;w=60', RateLimit: `"refresh";r=0;t=${seconds}` };
+  return new Problem('rate-limited', { headers });
 }
 
 /** Ends the session that the request carries, if any, and returns once every process has been told. */

@@ -31,6 +31,7 @@ export async function findPrincipal(
     (await principals(db)
       .innerJoin('superseded_token', 'superseded_token.session_id', 'session.id')
       .where('superseded_token.token_hash', '=', tokenHash)
+      .where('superseded_token.refreshed', '=', true)
       .where('superseded_token.superseded_at', '>', sql<Date>`now() - make_interval(secs => ${graceSeconds})`)
       .executeTakeFirst());
   if (!row) return undefined;

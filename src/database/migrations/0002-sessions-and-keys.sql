@@ -29,10 +29,12 @@ create table session (
 create index session_user_id_idx on session (user_id) where revoked_at is null;
 create index session_expires_at_idx on session (least(idle_expires_at, expires_at));
 
--- Tokens that a refresh has replaced. For ten seconds they still serve requests in flight; used later, they betray a theft.
+-- Tokens that have been replaced. A logout by one of them still ends the session, so that it cannot be outrun by what replaced the token.
 create table superseded_token (
   token_hash    bytea primary key,
   session_id    uuid not null references session on delete cascade,
+  -- Replaced by a refresh: for ten seconds it still serves requests in flight; used later, it betrays a theft.
+  refreshed     boolean not null,
   superseded_at timestamptz not null default now()
 );
 create index superseded_token_session_id_idx on superseded_token (session_id);

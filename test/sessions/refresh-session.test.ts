@@ -1,0 +1,134 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { cookieOf, useService } from '../support/service.ts';
+import { agingToken, sessionOf } from '../support/clock.ts';
+
+interface Info {
+  session: { id: string; createdAt: string; idleExpiresAt: string; expiresAt: string };
+}
+
+const service = useService();
+const show = (cookie: string) => service().call<Info>('GET', '/auth', { cookie });
+const refresh = (cookie: string) => service().call<Info & { code: string }>('POST', '/auth/refresh', { cookie });
+
+describe('refreshSession', () => {
+  beforeAll(async () => {
+    await service().createUser('ada');
+    await service().createUser('grace');
+  });
+
+  test('200 — a new token carries the same session, and the old one is replaced in the database (rule 15)', async () => {
+    const old = await service().signIn('ada');
+    const before = await show(old);
+    const answer = await refresh(old);
+    expect(answer.status, answer.text).toBe(200);
+    const fresh = cookieOf(answer);
+    expect(fresh).not.toBe(old);
+    expect(answer.body.session.id).toBe(before.body.session.id);
+    expect((await show(fresh)).status).toBe(200);
+  });
+
+  test('200 — moves the idle deadline and never the absolute one (rule 18)', async () => {
+    const { db } = service();
+    const old = await service().signIn('ada');
+    const { id } = await sessionOf(service(), old);
+    await sql`update session set idle_expires_at = now() + interval '1 minute' where id = ${id}`.execute(db);
+    const before = await show(old);
+    const after = await refresh(old);
+    expect(Date.parse(after.body.session.idleExpiresAt)).toBeGreaterThan(Date.parse(before.body.session.idleExpiresAt) + 1_000_000);
+    expect(after.body.session.expiresAt).toBe(before.body.session.expiresAt);
+  });
+
+  test('200 — the idle deadline stops at the absolute one (rule 18)', async () => {
+    const { db } = service();
+    const old = await service().signIn('ada');
+    const { id } = await sessionOf(service(), old);
+    await sql`update session set expires_at = now() + interval '5 minutes', idle_expires_at = now() + interval '1 minute' where id = ${id}`.execute(
+      db,
+    );
+    const { body } = await refresh(old);
+    expect(body.session.idleExpiresAt).toBe(body.session.expiresAt);
+  });
+
+  test('200 — the replaced token serves requests in flight for ten seconds, and sets no cookie (rule 20)', async () => {
+    const old = await service().signIn('ada');
+    expect((await refresh(old)).status).toBe(200);
+    const inFlight = await service().call('POST', '/rest/entity/note', { cookie: old, json: { text: 'in flight' } });
+    expect(inFlight.status, inFlight.text).toBe(201);
+    const shown = await show(old);
+    expect(shown.status).toBe(200);
+    expect(shown.headers.getSetCookie()).toEqual([]);
+  });
+
+  test('409 — the replaced token cannot refresh again, keeps the session and sets no cookie (rule 20)', async () => {
+    const old = await service().signIn('ada');
+    const fresh = cookieOf(await refresh(old));
+    const again = await refresh(old);
+    expect(again.status).toBe(409);
+    expect(again.body.code).toBe('refresh-conflict');
+    expect(again.headers.getSetCookie()).toEqual([]);
+    expect((await show(fresh)).status).toBe(200);
+  });
+
+  test('401 — the replaced token used after ten seconds ends the whole session, which is audited (rule 20)', async () => {
+    const { db } = service();
+    const old = await service().signIn('ada');
+    const fresh = cookieOf(await refresh(old));
+    const { id } = await sessionOf(service(), fresh);
+    expect((await show(fresh)).status).toBe(200);
+    await agingToken(service(), old, 11);
+    expect((await show(old)).status).toBe(401);
+    expect((await show(fresh)).status).toBe(401);
+    const entity = await service().call('POST', '/rest/entity/note', { cookie: fresh, json: {} });
+    expect(entity.status).toBe(401);
+    const events = await db
+      .selectFrom('audit_event')
+      .where('session_id', '=', id)
+      .where('event', '=', 'session.reuse_detected')
+      .selectAll()
+      .execute();
+    expect(events).toMatchObject([{ outcome: 'refused', user_name: 'ada' }]);
+  });
+
+  test('401 — nothing refreshes after a logout, not even the request that races it (rule 21)', async () => {
+    for (let round = 0; round < 20; round++) {
+      const cookie = await service().signIn('grace');
+      const [logout, refreshed] = await Promise.all([service().call('HEAD', '/auth?logout=1', { cookie }), refresh(cookie)]);
+      expect(logout.status).toBe(204);
+      expect([200, 401]).toContain(refreshed.status);
+      expect((await show(cookie)).status).toBe(401);
+      if (refreshed.status === 200) expect((await show(cookieOf(refreshed))).status).toBe(401);
+    }
+  });
+
+  test(
+    '200 — of 50 parallel refreshes with one cookie exactly one gets a new token and nobody is logged out, 200 rounds (rule 19)',
+    { timeout: 120_000 },
+    async () => {
+      let cookie = await service().signIn('ada');
+      const { id } = await sessionOf(service(), cookie);
+      for (let round = 0; round < 200; round++) {
+        // The limit of six a minute is another rule's; here only the race counts.
+        await service().db.deleteFrom('superseded_token').where('session_id', '=', id).execute();
+        const present = cookie;
+        const answers = await Promise.all(Array.from({ length: 50 }, () => refresh(present)));
+        const winners = answers.filter((answer) => answer.status === 200);
+        expect(winners).toHaveLength(1);
+        expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200, 409]));
+        cookie = cookieOf(winners[0] ?? answers[0]!);
+      }
+      expect((await show(cookie)).status).toBe(200);
+    },
+  );
+
+  test('429 — six refreshes a minute are enough for a session (rule 18)', async () => {
+    let cookie = await service().signIn('grace');
+    for (let count = 0; count < 6; count++) cookie = cookieOf(await refresh(cookie));
+    const seventh = await refresh(cookie);
+    expect(seventh.status).toBe(429);
+    expect(Number(seventh.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await show(cookie)).status).toBe(200);
+    await agingToken(service(), undefined, 61, (await sessionOf(service(), cookie)).id);
+    expect((await refresh(cookie)).status).toBe(200);
+  });
+});
