@@ -21,6 +21,18 @@ export const auditEvents = [
   'password.changed',
   'password.refused',
   'csrf.refused',
+  'user.created',
+  'user.disabled',
+  'user.enabled',
+  'user.unlocked',
+  'role.created',
+  'role.granted',
+  'role.revoked',
+  'profile.created',
+  'profile.assigned',
+  'profile.removed',
+  'api_key.created',
+  'api_key.revoked',
 ] as const;
 export type AuditEventName = (typeof auditEvents)[number];
 
