@@ -34,7 +34,7 @@ export const scheduleTimeout: Schedule = (ms, action) => {
 };
 
 /** The answer of a process that has more work than it can do soon: `busy`, worth trying again in a second. */
-export const busy = () => new Problem('busy', { headers: { 'Retry-After': '1' } });
+export const busy = () => new Problem('busy', { values: { seconds: 1 }, headers: { 'Retry-After': '1' } });
 
 export class Gate {
   readonly #limits: GateLimits;
