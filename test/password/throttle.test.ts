@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Kysely, PostgresDialect, sql } from 'kysely';
-import { Pool } from 'pg';
+import { sql, type Kysely } from 'kysely';
+import { connect } from '../../src/database/connect.ts';
+import { isOutage } from '../../src/database/failure.ts';
 import type { Database } from '../../src/database/tables.ts';
 import { deleteIdleAttempts, unlock } from '../../src/password/attempts.ts';
 import { createPasswordGate } from '../../src/password/gate.ts';
@@ -13,8 +14,7 @@ let db: Kysely<Database>;
 let throttle: Throttle;
 let key: string;
 
-const open = (url: string) =>
-  new Kysely<Database>({ dialect: new PostgresDialect({ pool: new Pool({ connectionString: url, max: 10 }) }) });
+const open = (url: string) => connect(url, 10, () => undefined).db;
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -284,12 +284,12 @@ describe('an attempt that goes wrong', () => {
 
   test('503 — is no pass when the database cannot count it (rule 3)', async () => {
     const nowhere = open('postgres://127.0.0.1:1/nowhere');
-    await expect(createThrottle(nowhere).attempt(ada, good)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await expect(createThrottle(nowhere).attempt(ada, good)).rejects.toSatisfy(isOutage);
     expect(looks).toBe(0);
     await nowhere.destroy();
   });
 
-  test('503 — is no pass when the database cannot take it back, although the password is right (rule 3)', async () => {
+  test('is no pass when the database cannot take it back, although the password is right (rule 3)', async () => {
     const own = await createDatabase();
     const ownDb = open(own.url);
     const instance = createThrottle(ownDb);
