@@ -1,0 +1,136 @@
+/**
+ * `npm run bench`: measures the service against the raw limit of its runtime and database (docs/performance.md). Progress goes to standard
+ * error, the figures to standard output.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { databaseOn, embeddedDatabase, postgresVersion } from './bench/database.ts';
+import { compare, type Comparison, type Plan } from './bench/measure.ts';
+import { residentBytes, startLimit, startService, type Server } from './bench/processes.ts';
+import { describeReport, machineFacts, type Report } from './bench/report.ts';
+import { scenarioNames, scenariosOf } from './bench/scenarios.ts';
+import { seed } from './bench/seed.ts';
+
+const usage = `npm run bench -- [options]
+
+  --seconds N       length of a measured round (5)
+  --rounds N        measured rounds of each, service and limit in turn (3)
+  --connections N   connections at once (32)
+  --only NAME       one of ${scenarioNames.join(', ')}, start-up (the start without data too); may be repeated
+  --json            print one JSON document instead of tables
+  --help            print this
+
+DATABASE_URL names a PostgreSQL server on which to create a database for it; without it an embedded one is used, in a temporary directory.
+LOG_LEVEL and DATABASE_POOL_SIZE are handed on to the service.
+`;
+
+const idleMilliseconds = 1_000;
+const { values, wanted, plan } = readOptions();
+const note = (text: string) => process.stderr.write(`${text}\n`);
+
+const opened = new AsyncDisposableStack();
+let closing: Promise<void> | undefined;
+const close = () => (closing ??= opened.disposeAsync());
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    if (closing) return;
+    note('stopping');
+    void close().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
+  });
+}
+
+try {
+  const report = await run();
+  process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : `\n${describeReport(report)}\n`);
+} catch (error) {
+  // What was under way when everything was taken down fails too, and says nothing.
+  if (!closing) note(`bench: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+} finally {
+  await close();
+}
+
+async function run(): Promise<Report> {
+  const given = process.env['DATABASE_URL'];
+  const database = given ? await databaseOn(given) : await embeddedDatabase();
+  opened.defer(() => database.remove());
+  const startUp: Report['startUp'] = [];
+  const start = async (name: string) => {
+    note(`start: ${name}`);
+    const service = await startService(database.settings, opened);
+    startUp.push({ name, milliseconds: service.startMilliseconds });
+    return service;
+  };
+  if (wanted.includes('start-up')) {
+    await (await start('first start, without data')).stop();
+    if (database.embedded) await (await start('second start, embedded database included')).stop();
+  }
+  const databaseUrl = await database.open();
+  const service = await start('start on a running database');
+
+  const machine = machineFacts(await postgresVersion(databaseUrl));
+  const memory: Report['memory'] = [];
+  const weigh = async (name: string) => {
+    const bytes = await residentBytes(service);
+    if (bytes !== undefined) memory.push({ name, bytes });
+  };
+  await delay(idleMilliseconds);
+  await weigh('idle after start');
+  const comparisons = await compareAll(service, databaseUrl);
+  if (comparisons.length > 0) await weigh('after load');
+  const logLevel = process.env['LOG_LEVEL'] || 'info';
+  return { machine, plan: { ...plan, logLevel }, startUp, comparisons, memory };
+}
+
+async function compareAll(service: Server, databaseUrl: string): Promise<Comparison[]> {
+  const names = wanted.filter((name) => name !== 'start-up');
+  if (names.length === 0) return [];
+  note('seeding');
+  const scenarios = scenariosOf(await seed(databaseUrl)).filter(({ name }) => names.includes(name));
+  const limit = await startLimit(databaseUrl, opened);
+  const comparisons: Comparison[] = [];
+  for (const scenario of scenarios) {
+    comparisons.push(await compare(scenario, { service, limit }, plan, (step) => note(`${scenario.name}: ${step}`)));
+  }
+  return comparisons;
+}
+
+function readOptions(): { values: { json: boolean }; wanted: string[]; plan: Plan } {
+  const fail = (reason: string): never => {
+    process.stderr.write(`bench: ${reason}\n\n${usage}`);
+    process.exit(2);
+  };
+  const read = () => {
+    try {
+      return parseArgs({
+        options: {
+          seconds: { type: 'string', default: '5' },
+          rounds: { type: 'string', default: '3' },
+          connections: { type: 'string', default: '32' },
+          only: { type: 'string', multiple: true },
+          json: { type: 'boolean', default: false },
+          help: { type: 'boolean', default: false },
+        },
+      }).values;
+    } catch (error) {
+      return fail(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const options = read();
+  if (options.help) {
+    process.stdout.write(usage);
+    process.exit(0);
+  }
+  const number = (name: 'seconds' | 'rounds' | 'connections', whole: boolean) => {
+    const value = Number(options[name]);
+    return value > 0 && (!whole || Number.isInteger(value)) ? value : fail(`--${name} must be a ${whole ? 'whole ' : ''}number above 0`);
+  };
+  const all: string[] = [...scenarioNames, 'start-up'];
+  const wanted = options.only ?? all;
+  for (const name of wanted) if (!all.includes(name)) fail(`there is nothing called ${name}`);
+  return {
+    values: options,
+    wanted,
+    plan: { seconds: number('seconds', false), rounds: number('rounds', true), connections: number('connections', true) },
+  };
+}

@@ -1,0 +1,119 @@
+/**
+ * A closed loop of keep-alive connections: each sends its next request when the last answer is complete. It reads no more of an answer
+ * than its status and its length, because what the load costs is taken from the core that PostgreSQL needs, and it measures each answer in
+ * microseconds; general load generators take several times as much and round to milliseconds.
+ */
+import { connect, type Socket } from 'node:net';
+
+/** The bytes of the n-th request. */
+export type RequestOf = (n: number) => Buffer;
+
+export interface Round {
+  /** Answers that were complete before the end. */
+  answers: number;
+  seconds: number;
+  /** Of each of these, in milliseconds. */
+  latencies: number[];
+  refused: Refusals;
+}
+
+/** Answers that were not 2xx. */
+export interface Refusals {
+  count: number;
+  /** The first of them, whole, for a person. */
+  first: string | undefined;
+}
+
+/** Sends requests over `connections` connections for `seconds`. Rejects when a connection breaks or an answer has no length. */
+export async function drive(port: number, connections: number, seconds: number, requestOf: RequestOf): Promise<Round> {
+  const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
+  const round: Round = { answers: 0, seconds, latencies: [], refused: { count: 0, first: undefined } };
+  let n = 0;
+  const end = performance.now() + seconds * 1_000;
+  const nextRequest = () => (performance.now() < end ? requestOf(n++) : undefined);
+  const onAnswer = (answer: Answer) => {
+    if (answer.at <= end) {
+      round.answers++;
+      round.latencies.push(answer.at - answer.sentAt);
+    }
+    if (answer.status >= 200 && answer.status < 300) return;
+    round.refused.count++;
+    round.refused.first ??= answer.text;
+  };
+  try {
+    await Promise.all(sockets.map((socket) => converse(socket, nextRequest, onAnswer)));
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+  return round;
+}
+
+/** Sends one request and returns the whole answer. */
+export async function ask(port: number, request: Buffer): Promise<{ status: number; body: string }> {
+  const socket = await open(port);
+  const requests = [request];
+  let status = 0;
+  let body = '';
+  await converse(
+    socket,
+    () => requests.pop(),
+    (answer) => {
+      status = answer.status;
+      body = Buffer.from(answer.text.slice(answer.text.indexOf(endOfHead) + endOfHead.length), 'latin1').toString();
+    },
+  );
+  socket.destroy();
+  return { status, body };
+}
+
+interface Answer {
+  status: number;
+  /** Head and body, a character for each byte. */
+  text: string;
+  sentAt: number;
+  at: number;
+}
+
+const endOfHead = '\r\n\r\n';
+
+function open(port: number): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => resolve(socket));
+  socket.once('error', reject);
+  return promise;
+}
+
+/** Sends what `nextRequest` gives, one after the other, until it gives nothing. */
+function converse(socket: Socket, nextRequest: () => Buffer | undefined, onAnswer: (answer: Answer) => void): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let received = '';
+  let sentAt = 0;
+  const send = () => {
+    const request = nextRequest();
+    if (!request) return resolve();
+    received = '';
+    sentAt = performance.now();
+    socket.write(request);
+  };
+  socket.on('error', reject);
+  socket.on('close', () => reject(new Error('the connection was closed in the middle of a round')));
+  socket.setEncoding('latin1');
+  socket.on('data', (chunk: string) => {
+    received += chunk;
+    const length = lengthOf(received);
+    if (length === undefined || received.length < length) return;
+    if (Number.isNaN(length)) return reject(new Error(`an answer without a length:\n${received}`));
+    onAnswer({ status: Number(received.slice(9, 12)), text: received, sentAt, at: performance.now() });
+    send();
+  });
+  send();
+  return promise;
+}
+
+/** How many bytes the answer has, head included; undefined while the head is not complete, NaN when it does not say. */
+function lengthOf(text: string): number | undefined {
+  const head = text.indexOf(endOfHead);
+  if (head === -1) return undefined;
+  const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
+  return length === undefined ? Number.NaN : head + endOfHead.length + Number(length);
+}

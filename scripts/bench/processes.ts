@@ -1,0 +1,112 @@
+/** The two servers that are compared, each a process of its own, started as `npm start` would, and what the system tells of them. */
+import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../src/database/embedded/launch.ts';
+
+const startMilliseconds = 60_000;
+const pollMilliseconds = 5;
+/** Linux counts processor time in these. */
+const tickMicroseconds = 10_000;
+
+export interface Server {
+  pid: number;
+  port: number;
+  /** From the spawn until it could serve. */
+  startMilliseconds: number;
+  /** Asks it to end and waits until it has; calling it again changes nothing. */
+  stop(): Promise<void>;
+}
+
+type Environment = Record<string, string | undefined>;
+
+/**
+ * Starts the service with `settings` in addition to the environment and waits until it is ready. Its log goes to the null device. It is
+ * stopped with `opened` at the latest. Rejects with what it wrote to standard error when it ends before it is ready.
+ */
+export async function startService(settings: Environment, opened: AsyncDisposableStack): Promise<Server> {
+  const port = await freePort();
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, ['src/main.ts'], {
+    cwd: new URL('../../', import.meta.url),
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: {
+      ...process.env,
+      UV_THREADPOOL_SIZE: '16',
+      ...settings,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      PUBLIC_URL: `http://localhost:${port}`,
+      RATE_LIMIT: 'off',
+      WORKERS: '1',
+    },
+  });
+  const errors: string[] = [];
+  child.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text));
+  const stop = stopping(child);
+  opened.defer(stop);
+  while (!(await isReady(port))) {
+    if (hasEnded(child) || performance.now() - startedAt > startMilliseconds) {
+      await stop();
+      throw new Error(`the service did not start:\n${errors.join('')}`);
+    }
+    await delay(pollMilliseconds);
+  }
+  return { pid: child.pid ?? 0, port, startMilliseconds: performance.now() - startedAt, stop };
+}
+
+/** Starts the raw limit on the database; it is stopped with `opened`. */
+export async function startLimit(databaseUrl: string, opened: AsyncDisposableStack): Promise<Server> {
+  const startedAt = performance.now();
+  const child = fork(new URL('limit.ts', import.meta.url), {
+    env: { ...process.env, UV_THREADPOOL_SIZE: '16', DATABASE_URL: databaseUrl },
+  });
+  const stop = stopping(child);
+  opened.defer(stop);
+  const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [{ port: number } | number | null];
+  if (typeof message !== 'object' || message === null) throw new Error('the limit did not start');
+  return { pid: child.pid ?? 0, port: message.port, startMilliseconds: performance.now() - startedAt, stop };
+}
+
+function stopping(child: ChildProcess): () => Promise<void> {
+  return async () => {
+    if (hasEnded(child)) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+  };
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+function isReady(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const request = get({ port, host: '127.0.0.1', path: '/health/ready', agent: false }, (response) => {
+    response.resume();
+    resolve(response.statusCode === 200);
+  });
+  request.on('error', () => resolve(false));
+  return promise;
+}
+
+/** The memory of the process that is in RAM, in bytes; undefined where the system has no /proc. */
+export async function residentBytes({ pid }: Server): Promise<number | undefined> {
+  const kilobytes = /^VmRSS:\s*(\d+) kB$/m.exec(await readProc(pid, 'status'))?.[1];
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1_024;
+}
+
+/** The processor time that the process has taken since its start, in microseconds; undefined where the system has no /proc. */
+export async function processorMicroseconds({ pid }: Server): Promise<number | undefined> {
+  // The program's name, in brackets, may contain spaces; the times are the 14th and 15th of all.
+  const [, after] = (await readProc(pid, 'stat')).split(') ');
+  const [user, system] = after?.split(' ').slice(11, 13).map(Number) ?? [];
+  return user === undefined || system === undefined ? undefined : (user + system) * tickMicroseconds;
+}
+
+function readProc(pid: number, file: string): Promise<string> {
+  return readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+}

@@ -1,0 +1,86 @@
+/** Writes what was measured as tables for a person. */
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
+import type { Comparison, Plan } from './measure.ts';
+
+export interface Report {
+  machine: { cores: number; processor: string; memoryBytes: number; loadAverage: number; node: string; postgres: string; system: string };
+  plan: Plan & { logLevel: string };
+  startUp: { name: string; milliseconds: number }[];
+  comparisons: Comparison[];
+  /** Resident memory of the service in bytes; empty where the system does not tell. */
+  memory: { name: string; bytes: number }[];
+}
+
+/** The facts of this machine; `postgres` is the version the server reports. */
+export function machineFacts(postgres: string): Report['machine'] {
+  return {
+    cores: availableParallelism(),
+    processor: cpus()[0]?.model.trim() ?? 'unknown',
+    memoryBytes: totalmem(),
+    loadAverage: loadavg()[0] ?? 0,
+    node: process.version,
+    postgres,
+    system: `${process.platform} ${process.arch}`,
+  };
+}
+
+export function describeReport({ machine, plan, startUp, comparisons, memory }: Report): string {
+  const parts = [describeMachine(machine)];
+  if (comparisons.length > 0) {
+    const { rounds, seconds, logLevel } = plan;
+    parts.push(
+      `${rounds} rounds of ${seconds} s each in turn; LOG_LEVEL=${logLevel} to the null device, RATE_LIMIT=off; CPU: service / limit, without PostgreSQL`,
+      table(
+        [
+          'operation',
+          'connections',
+          'service req/s',
+          'limit req/s',
+          'ratio',
+          'service p50 / p99 ms',
+          'limit p50 / p99 ms',
+          'CPU µs / request',
+        ],
+        comparisons.map(({ name, connections, service, limit, ratio }) => [
+          name,
+          String(connections),
+          ...[service, limit].map(({ requestsPerSecond }) => requestsPerSecond.toFixed(requestsPerSecond < 1_000 ? 1 : 0)),
+          ratio.toFixed(2),
+          ...[service, limit].map(({ p50, p99 }) => `${p50.toFixed(2)} / ${p99.toFixed(2)}`),
+          [service, limit].map((figures) => figures.processorMicroseconds?.toFixed(0) ?? '-').join(' / '),
+        ]),
+      ),
+    );
+  }
+  if (startUp.length > 0)
+    parts.push(
+      table(
+        ['start-up', 'ms until /health/ready'],
+        startUp.map(({ name, milliseconds }) => [name, milliseconds.toFixed(0)]),
+      ),
+    );
+  if (memory.length > 0)
+    parts.push(
+      table(
+        ['memory of the service', 'RSS MiB'],
+        memory.map(({ name, bytes }) => [name, (bytes / 2 ** 20).toFixed(0)]),
+      ),
+    );
+  return parts.join('\n\n');
+}
+
+function describeMachine({ cores, processor, memoryBytes, loadAverage, node, postgres, system }: Report['machine']): string {
+  const memory = `${Math.round(memoryBytes / 2 ** 30)} GiB`;
+  const line = `${cores} cores (${processor}), ${memory}, ${system}; Node ${node}, PostgreSQL ${postgres}; load average ${loadAverage.toFixed(2)}`;
+  // The bench itself keeps both cores busy; anything else that runs makes its figures worse.
+  return loadAverage > cores / 4 ? `${line}\nThe machine is busy with something else: trust the ratios only.` : line;
+}
+
+/** Columns as Markdown has them, the first one to the left and all others to the right. */
+function table(head: string[], rows: string[][]): string {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: string[]) =>
+    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
+  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  return [line(head), line(rule), ...rows.map(line)].join('\n');
+}
