@@ -46,6 +46,8 @@ export interface Permit<A extends Action> {
   readonly entity: string;
   /** The acting user's name, for createdBy and updatedBy. */
   readonly userName: string;
+  /** The acting session's handle, for the audit trail; null for a stateless credential. */
+  readonly sessionId: string | null;
   /** True when only rows that the user created may be touched; belongs in the statement's WHERE (rule 64). */
   readonly ownOnly: boolean;
 }
@@ -59,7 +61,7 @@ export function authorize<A extends Action>(principal: Principal, entity: string
   const ownOnly = !conditions.includes('any');
   if (ownOnly && !conditions.includes('own')) throw new Problem('forbidden');
   if (principal.scopes && !principal.scopes.some((scope) => covers(scope, entity, action))) throw new Problem('insufficient-scope');
-  return { entity, userName: principal.user.name, ownOnly } as Permit<A>;
+  return { entity, userName: principal.user.name, sessionId: principal.session?.id ?? null, ownOnly } as Permit<A>;
 }
 
 function covers(scope: Scope, entity: string, action: Action): boolean {

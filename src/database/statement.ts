@@ -2,8 +2,28 @@
  * Statements of the hot path: built and compiled by Kysely once, then run straight on the pool as named statements. Building a query
  * anew costs as much as running it (docs/performance.md).
  */
-import { sql, type Compilable, type RawBuilder } from 'kysely';
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  sql,
+  type CompiledQuery,
+  type RawBuilder,
+} from 'kysely';
 import type { Pool } from 'pg';
+import type { Database } from './tables.ts';
+
+/** Builds statements and runs none: they are prepared before there is a database. */
+export const builder = new Kysely<Database>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
 
 /** Stands for a value until the statement runs. */
 class Placeholder {
@@ -22,9 +42,9 @@ export type ValueOf<V> = <K extends keyof V & string>(name: K) => RawBuilder<V[K
  */
 export function prepare<V extends Record<string, unknown>, R>(
   name: string,
-  build: (value: ValueOf<V>) => Compilable<R>,
+  build: (value: ValueOf<V>) => CompiledQuery<R>,
 ): (pool: Pick<Pool, 'query'>, values: V) => Promise<R[]> {
-  const compiled = build((key) => sql`${new Placeholder(key)}`).compile();
+  const compiled = build((key) => sql`${new Placeholder(key)}`);
   const order = compiled.parameters.map((parameter) => (parameter instanceof Placeholder ? parameter.name : undefined));
   return async (pool, values) => {
     const bound = order.map((key, index) => (key === undefined ? compiled.parameters[index] : values[key]));

@@ -1,6 +1,7 @@
 /** Entities over HTTP: create, retrieve, update, delete. */
 import { JsonText, type Handlers } from '../api/operation.ts';
 import type { components } from '../../generated/api.ts';
+import { originOf } from '../audit/store.ts';
 import { authorize } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
@@ -12,8 +13,8 @@ type EntityHandlers = Pick<Handlers, 'createEntity' | 'getEntity' | 'updateEntit
 
 export function entityHandlers({ config, pool }: Context): EntityHandlers {
   return {
-    async createEntity({ params, bodyText, principal }) {
-      const row = await insert(pool, authorize(principal, params.name, 'create'), bodyText);
+    async createEntity({ params, bodyText, principal, request }) {
+      const row = await insert(pool, authorize(principal, params.name, 'create'), originOf(request), bodyText);
       const location = `/rest/entity/${row.name}/${row.key}`;
       return { status: 201, headers: { Location: location, ETag: etagOf(row.version) }, body: represent(row) };
     },
@@ -26,23 +27,23 @@ export function entityHandlers({ config, pool }: Context): EntityHandlers {
       return { status: 200, headers: { ETag }, body: represent(row) };
     },
 
-    async updateEntity({ params, headers, bodyText, principal }) {
+    async updateEntity({ params, headers, bodyText, principal, request }) {
       const permit = authorize(principal, params.name, 'update');
       const key = readKey(params.key);
       const versions = acceptedVersions(headers['if-match']);
       // What merging makes may not outgrow what creating allows by more than PostgreSQL's spacing and number notation can.
       const limitBytes = 4 * config.bodyLimitBytes;
-      const row = await update(pool, permit, key, { patch: bodyText, versions, limitBytes });
+      const row = await update(pool, permit, originOf(request), key, { patch: bodyText, versions, limitBytes });
       if (!row)
         throw await whyNot(versionOf(pool, permit, key), versions, new Problem('content-too-large', { values: { limit: limitBytes } }));
       return { status: 200, headers: { ETag: etagOf(row.version) }, body: represent(row) };
     },
 
-    async deleteEntity({ params, headers, principal }) {
+    async deleteEntity({ params, headers, principal, request }) {
       const permit = authorize(principal, params.name, 'delete');
       const key = readKey(params.key);
       const versions = acceptedVersions(headers['if-match']);
-      if (!(await remove(pool, permit, key, versions)))
+      if (!(await remove(pool, permit, originOf(request), key, versions)))
         throw await whyNot(versionOf(pool, permit, key), versions, new Problem('not-found'));
       return { status: 204 };
     },

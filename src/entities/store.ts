@@ -2,12 +2,13 @@
  * Entities, each operation one guarded statement. Every function takes a Permit, so nothing here can be asked without having been
  * allowed; a permit for own rows puts the owner into the WHERE. Fields travel as JSON text and are never parsed.
  */
-import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Pool } from 'pg';
+import { audited, type AuditValues, type Origin } from '../audit/store.ts';
 import type { Permit } from '../authn/principal.ts';
 import { writing } from '../database/failure.ts';
-import { prepare, type ValueOf } from '../database/statement.ts';
-import type { Database } from '../database/tables.ts';
+import { builder, prepare, type ValueOf } from '../database/statement.ts';
+import type { Action } from '../database/tables.ts';
 
 export interface EntityRow {
   name: string;
@@ -20,16 +21,6 @@ export interface EntityRow {
   /** JSON text, digit for digit. */
   fields: string;
 }
-
-/** Builds statements and runs none: these are prepared before there is a database. */
-const builder = new Kysely<Database>({
-  dialect: {
-    createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
-  },
-});
 
 const columns = [
   'name',
@@ -53,40 +44,51 @@ interface Place extends Record<string, unknown> {
 const there = (value: ValueOf<Place>) =>
   sql<boolean>`name = ${value('name')} and key = ${value('key')}::bigint and (${value('owner')}::text is null or created_by = ${value('owner')})`;
 
-const insertOne = prepare<{ name: string; fields: string; user: string }, EntityRow>('entity.insert', (value) =>
-  builder
+const insertOne = prepare<AuditValues & { name: string; fields: string }, EntityRow>('entity.insert', (value) => {
+  const user = value('userName');
+  const fields = sql<string>`${value('fields')}::jsonb`;
+  const statement = builder
     .insertInto('entity')
-    .values({ name: value('name'), fields: sql`${value('fields')}::jsonb`, created_by: value('user'), updated_by: value('user') })
-    .returning(columns),
-);
+    .values({ name: value('name'), fields, created_by: user, updated_by: user })
+    .returning(columns);
+  return audited('entity.created', statement, value);
+});
 
-const findOne = prepare<Place, EntityRow>('entity.find', (value) => builder.selectFrom('entity').where(there(value)).select(columns));
+const findOne = prepare<Place, EntityRow>('entity.find', (value) =>
+  builder.selectFrom('entity').where(there(value)).select(columns).compile(),
+);
 
 /** Versions the caller accepts, as an array; null accepts any. */
 type Versions = string[] | null;
 
-const updateOne = prepare<Place & { patch: string; user: string; versions: Versions; limit: number }, EntityRow>('entity.update', (value) =>
-  builder
+type Change = AuditValues & Place & { versions: Versions };
+
+/** The row at the place, if its version is an accepted one. */
+const guarded = (value: ValueOf<Change>) =>
+  sql<boolean>`${there(value)} and (${value('versions')}::bigint[] is null or version = any(${value('versions')}))`;
+
+const updateOne = prepare<Change & { patch: string; limit: number }, EntityRow>('entity.update', (value) => {
+  const merged = sql<string>`json_merge_patch(fields, ${value('patch')}::jsonb)`;
+  const statement = builder
     .updateTable('entity')
-    .where(there(value as ValueOf<Place>))
-    .where(sql<boolean>`(${value('versions')}::bigint[] is null or version = any(${value('versions')}))`)
-    .where(sql<boolean>`octet_length(json_merge_patch(fields, ${value('patch')}::jsonb)::text) <= ${value('limit')}`)
-    .set({
-      fields: sql`json_merge_patch(fields, ${value('patch')}::jsonb)`,
-      version: sql`version + 1`,
-      updated_at: sql`now()`,
-      updated_by: value('user'),
-    })
-    .returning(columns),
+    .where(guarded(value as unknown as ValueOf<Change>))
+    .where(sql<boolean>`octet_length(${merged}::text) <= ${value('limit')}`)
+    .set({ fields: merged, version: sql`version + 1`, updated_at: sql`now()`, updated_by: value('userName') })
+    .returning(columns);
+  return audited('entity.updated', statement, value);
+});
+
+const deleteOne = prepare<Change, { key: string }>('entity.delete', (value) =>
+  audited('entity.deleted', builder.deleteFrom('entity').where(guarded(value)).returning(['name', 'key', 'version']), value),
 );
 
-const deleteOne = prepare<Place & { versions: Versions }, { key: string }>('entity.delete', (value) =>
-  builder
-    .deleteFrom('entity')
-    .where(there(value as ValueOf<Place>))
-    .where(sql<boolean>`(${value('versions')}::bigint[] is null or version = any(${value('versions')}))`)
-    .returning('key'),
-);
+const auditValues = (permit: Permit<Action>, origin: Origin): AuditValues => ({
+  userName: permit.userName,
+  sessionId: permit.sessionId,
+  requestId: origin.requestId,
+  address: origin.address,
+  userAgent: origin.userAgent ?? null,
+});
 
 const placeOf = (permit: Permit<'read' | 'update' | 'delete'>, key: string): Place => ({
   name: permit.entity,
@@ -95,8 +97,8 @@ const placeOf = (permit: Permit<'read' | 'update' | 'delete'>, key: string): Pla
 });
 
 /** Stores new fields (JSON text of an object) and returns the row. */
-export async function insert(pool: Pool, permit: Permit<'create'>, fields: string): Promise<EntityRow> {
-  const [row] = await writing(insertOne(pool, { name: permit.entity, fields, user: permit.userName }));
+export async function insert(pool: Pool, permit: Permit<'create'>, origin: Origin, fields: string): Promise<EntityRow> {
+  const [row] = await writing(insertOne(pool, { ...auditValues(permit, origin), name: permit.entity, fields }));
   if (!row) throw new Error('insert returned no row');
   return row;
 }
@@ -114,22 +116,25 @@ export async function find(pool: Pool, permit: Permit<'read'>, key: string): Pro
 export async function update(
   pool: Pool,
   permit: Permit<'update'>,
+  origin: Origin,
   key: string,
   change: { patch: string; versions: Versions; limitBytes: number },
 ): Promise<EntityRow | undefined> {
   const { patch, versions, limitBytes } = change;
-  const [row] = await writing(updateOne(pool, { ...placeOf(permit, key), patch, versions, limit: limitBytes, user: permit.userName }));
+  const [row] = await writing(
+    updateOne(pool, { ...auditValues(permit, origin), ...placeOf(permit, key), patch, versions, limit: limitBytes }),
+  );
   return row;
 }
 
 /** Deletes the entity if its version is one of `versions` (null: any); false when nothing was deleted. */
-export async function remove(pool: Pool, permit: Permit<'delete'>, key: string, versions: Versions): Promise<boolean> {
-  const rows = await writing(deleteOne(pool, { ...placeOf(permit, key), versions }));
+export async function remove(pool: Pool, permit: Permit<'delete'>, origin: Origin, key: string, versions: Versions): Promise<boolean> {
+  const rows = await writing(deleteOne(pool, { ...auditValues(permit, origin), ...placeOf(permit, key), versions }));
   return rows.length > 0;
 }
 
 const findVersion = prepare<Place, { version: string }>('entity.version', (value) =>
-  builder.selectFrom('entity').where(there(value)).select('version'),
+  builder.selectFrom('entity').where(there(value)).select('version').compile(),
 );
 
 /** The present version of a row that the permit covers; undefined when there is none. */

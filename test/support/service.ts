@@ -62,7 +62,13 @@ export class TestService {
 
   static async start(settings: Settings = {}, database?: TestDatabase): Promise<TestService> {
     const own = database ?? (await createDatabase());
-    const config = readConfig({ PORT: '0', LOG_LEVEL: 'silent', RATE_LIMIT: 'off', PUBLIC_URL: 'http://localhost:3000', ...settings });
+    const config = readConfig({
+      PORT: '0',
+      LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
+      RATE_LIMIT: 'off',
+      PUBLIC_URL: 'http://localhost:3000',
+      ...settings,
+    });
     return new TestService(own, await openService(config, own.url));
   }
 
