@@ -2,6 +2,7 @@
  * One process's share of the service: opens what handlers need, serves, and closes it all again in order. Which database, and what runs
  * before (migrations, the first administrator), is decided by `main.ts`.
  */
+import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { readContract } from './api/contract.ts';
@@ -46,7 +47,7 @@ export async function openService(config: Config, databaseUrl: string): Promise<
     pool,
     principals,
     listener,
-    gate: createPasswordGate(),
+    gate: createPasswordGate(Math.ceil(availableParallelism() / config.workers)),
     throttle: createThrottle(db),
     policy: await createPasswordPolicy(config),
     version: contract.document.info.version,

@@ -12,6 +12,7 @@ export const auditEvents = [
   'login.ok',
   'login.failed',
   'login.throttled',
+  'login.locked',
   'logout',
   'session.created',
   'session.rotated',

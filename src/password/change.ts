@@ -12,7 +12,7 @@ import { underThrottle } from '../sessions/login.ts';
 import { revokeOthers, rotate } from '../sessions/store.ts';
 import { hashToken, newToken } from '../sessions/token.ts';
 import { lostRace, presentTokenHash } from '../sessions/transitions.ts';
-import { getAccount, updatePassword, type Account } from '../users/store.ts';
+import { getAccount, lockAccount, updatePassword, type Account } from '../users/store.ts';
 import { hashPassword, verifyPassword } from './hash.ts';
 import { normalisePassword } from './normalise.ts';
 
@@ -47,11 +47,11 @@ export async function changePassword(
   const passwordHash = await hashPassword(gate, change.next);
   const token = newToken();
   const done = await transact(db, async (trx) => {
-    const credentialVersion = await updatePassword(trx, account.id, account.credentialVersion, passwordHash);
-    if (credentialVersion === undefined) return false;
-    const id = await rotate(trx, oldHash, hashToken(token), { credentialVersion });
-    // Rolls the new password back: a session that is over must not have changed it.
-    if (id === undefined) throw await lostRace(context, oldHash);
+    // The user's row first, as at a login, so that the two wait for each other and never deadlock.
+    if (!(await lockAccount(trx, account.id, account.credentialVersion))) return false;
+    const id = await rotate(trx, oldHash, hashToken(token), { credentialVersion: account.credentialVersion + 1 });
+    if (id === undefined) return false;
+    await updatePassword(trx, account.id, passwordHash);
     const ended = await revokeOthers(trx, account.id, id, 'password-changed');
     const keys = await trx.selectFrom('api_key').where('user_id', '=', account.id).where('revoked_at', 'is', null).select('id').execute();
     const detail = { endedSessions: ended.length, apiKeysKept: keys.map((key) => key.id) };
@@ -77,7 +77,8 @@ async function confirmPresent(context: Context, request: FastifyRequest, account
 
 async function faultsOf({ policy }: Context, account: Account, { current, next, confirmation }: PasswordChange): Promise<Fault[]> {
   const faults: Fault[] = [];
-  if (next !== confirmation) faults.push({ pointer: '/confirm-password', code: 'not-repeated-exactly' });
+  if (normalisePassword(next) !== normalisePassword(confirmation))
+    faults.push({ pointer: '/confirm-password', code: 'not-repeated-exactly' });
   if (normalisePassword(next) === normalisePassword(current)) faults.push({ pointer: '/set-password', code: 'unchanged' });
   return [...faults, ...(await policy.check(next, { pointer: '/set-password', userName: account.name, displayName: account.displayName }))];
 }

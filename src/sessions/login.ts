@@ -8,6 +8,7 @@ import { transact } from '../database/failure.ts';
 import type { Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { hashPassword, verifyPassword } from '../password/hash.ts';
+import { failuresUntilLocked } from '../password/throttle.ts';
 import { normaliseUserName } from '../users/name.ts';
 import { findAccount, updateHash, type Account } from '../users/store.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
@@ -37,7 +38,8 @@ export async function loginByPassword(
   const account = await underThrottle(context, request, user, async () => {
     const name = normaliseUserName(user);
     const found = name === undefined ? undefined : await findAccount(db, name);
-    const { matches, outdated } = await verifyPassword(gate, found?.passwordHash ?? undefined, password);
+    const { matches, outdated, unusable } = await verifyPassword(gate, found?.passwordHash ?? undefined, password);
+    if (unusable) request.log.error({ event: 'password.unusable', principal: found?.id }, 'a stored password hash was refused unseen');
     if (!found || !matches || !found.active) {
       await insertEvent(db, originOf(request), { event: 'login.failed', outcome: 'refused', userName: found?.name });
       return undefined;
@@ -60,7 +62,11 @@ export async function underThrottle<T>(
   evaluate: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   try {
-    const { granted } = await throttle.attempt({ name, address: request.ip }, evaluate);
+    const { granted, failures } = await throttle.attempt({ name, address: request.ip }, evaluate);
+    if (granted === undefined && failures === failuresUntilLocked) {
+      const account = await findAccount(db, normaliseUserName(name) ?? '');
+      await insertEvent(db, originOf(request), { event: 'login.locked', outcome: 'refused', userName: account?.name });
+    }
     return granted;
   } catch (error) {
     if (error instanceof Problem && error.code === 'rate-limited') {

@@ -4,6 +4,7 @@
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database, Scope, SessionMethod } from '../database/tables.ts';
+import { lockAccount } from '../users/store.ts';
 import { graceSeconds, live } from './verify.ts';
 
 /** A session is refreshed at most so often within a minute (rule 18). */
@@ -43,15 +44,7 @@ export async function insert(
   lifetimes: Lifetimes,
 ): Promise<{ id: string; evicted: string[] } | undefined> {
   // Locking the user's row puts the sign-ins of one user in a row, so that fifty is fifty, and a password change before or after them.
-  const user = await trx
-    .selectFrom('user_account')
-    .where('id', '=', session.userId)
-    .where('active', '=', true)
-    .where('credential_version', '=', session.credentialVersion)
-    .select(['id', 'locale'])
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-  if (!user) return undefined;
+  if (!(await lockAccount(trx, session.userId, session.credentialVersion))) return undefined;
   const began = session.authenticatedAt ? sql<Date>`${session.authenticatedAt}::timestamptz` : sql<Date>`now()`;
   const expires = sql<Date>`${began} + make_interval(secs => ${lifetimes.sessionAbsoluteSeconds})`;
   const { id } = await trx

@@ -47,22 +47,26 @@ export async function updateHash(db: Kysely<Database>, id: string, credentialVer
 }
 
 /**
- * Sets a new password, under which no session opened before is live. Returns the new credential version, or undefined when the password
- * has been changed, or the user disabled, since `credentialVersion` was read (rule 44).
+ * Locks the user's row until the transaction ends; false when the user has been disabled, or the password changed, since
+ * `credentialVersion` was read (rule 44).
  */
-export async function updatePassword(
-  trx: Transaction<Database>,
-  id: string,
-  credentialVersion: number,
-  passwordHash: string,
-): Promise<number | undefined> {
+export async function lockAccount(trx: Transaction<Database>, id: string, credentialVersion: number): Promise<boolean> {
   const row = await trx
-    .updateTable('user_account')
-    .set({ password_hash: passwordHash, credential_version: credentialVersion + 1, updated_at: sql`now()` })
+    .selectFrom('user_account')
     .where('id', '=', id)
     .where('active', '=', true)
     .where('credential_version', '=', credentialVersion)
-    .returning('credential_version as version')
+    .select('id')
+    .forNoKeyUpdate()
     .executeTakeFirst();
-  return row?.version;
+  return row !== undefined;
+}
+
+/** Sets a new password and raises the credential version by one, so that no session opened before is live. The row must be locked. */
+export async function updatePassword(trx: Transaction<Database>, id: string, passwordHash: string): Promise<void> {
+  await trx
+    .updateTable('user_account')
+    .set({ password_hash: passwordHash, credential_version: sql`credential_version + 1`, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute();
 }

@@ -83,7 +83,7 @@ describe('changePassword', () => {
     const answers = await Promise.all(cookies.map((cookie, index) => change(cookie, password, wanted[index] ?? '')));
     const winner = answers.findIndex(({ status }) => status === 204);
     expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
-    expect(new Set(answers.map(({ status }) => status)).difference(new Set([204, 401, 403]))).toEqual(new Set());
+    for (const { status } of answers) expect([204, 401, 403]).toContain(status);
     expect(await login(wanted[winner] ?? '')).toBe(200);
   });
 
