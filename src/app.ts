@@ -17,9 +17,10 @@ import { originPolicy } from './config.ts';
 import type { Context } from './context.ts';
 import { entityHandlers } from './entities/handlers.ts';
 import { bearerScheme } from './oidc/scheme.ts';
+import { allowTrustedOrigins } from './ops/cors.ts';
 import { securityHeaders, sendSecurityHeaders } from './ops/headers.ts';
 import { serveHealth } from './ops/health.ts';
-import { AddressLimit, limitRefused, limitStrangers } from './ops/limits.ts';
+import { AddressLimit, limitRefused, limitStrangers, limitUrls } from './ops/limits.ts';
 import { logRequests, loggerOptions } from './ops/logging.ts';
 import { passwordHandlers } from './password/handlers.ts';
 import { profileHandlers } from './profiles/handlers.ts';
@@ -42,6 +43,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     bodyLimit: config.bodyLimitBytes,
     // Security rule 80. Fastify's own request timeout is none.
     requestTimeout: 30_000,
+    handlerTimeout: 15_000,
     keepAliveTimeout: 72_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16_384 },
     return503OnClosing: false,
@@ -61,6 +63,8 @@ export async function buildApp(context: Context, contract: { text: string; docum
   );
   logRequests(app);
   sendSecurityHeaders(app, headers);
+  limitUrls(app);
+  allowTrustedOrigins(app, config.trustedOrigins);
   if (limit) limitStrangers(app, limit, cookieName);
   await readBodies(app);
   knowEveryMethod(app);

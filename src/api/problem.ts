@@ -51,6 +51,8 @@ export function problemOf(error: unknown, contentType = ''): Problem {
       return new Problem('unsupported-media-type', { cause: error });
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new Problem('uri-too-long', { cause: error });
+    case 'FST_ERR_HANDLER_TIMEOUT':
+      return new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
     case 'FST_ERR_NOT_FOUND':
       return new Problem('not-found', { cause: error });
   }

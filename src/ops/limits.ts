@@ -1,5 +1,5 @@
 /**
- * The general rate limit: a token bucket for each address, which only requests without a valid credential draw from (security rule 81).
+ * The limit on URLs, and the general rate limit: a token bucket for each address, which only requests without a valid credential draw from (security rule 81).
  * Bounded in number; IPv6 addresses count by /64.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -51,6 +51,15 @@ const tooMany = () =>
     values: { seconds: 1 },
     headers: { 'Retry-After': '1', 'RateLimit-Policy': `"address";q=${burst};w=${burst / perSecond}`, RateLimit: '"address";r=0;t=1' },
   });
+
+const urlLimitBytes = 8_192;
+
+/** Refuses URLs of more than 8 KiB with 414 (rule 80). */
+export function limitUrls(app: FastifyInstance): void {
+  app.addHook('onRequest', async ({ raw: { url = '' } }) => {
+    if (url.length > urlLimitBytes) throw new Problem('uri-too-long', { values: { limit: urlLimitBytes } });
+  });
+}
 
 /** Draws a token for every request to `app` that presents no credential, before anything else is done for it. Throws 429. */
 export function limitStrangers(app: FastifyInstance, limit: AddressLimit, cookieName: string): void {
