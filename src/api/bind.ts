@@ -9,7 +9,7 @@ import glue from 'fastify-openapi-glue';
 import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
 import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.ts';
 import { Problem } from '../errors.ts';
-import { ignoredBodyLimitBytes, refuseFormFaults, requireBody } from './body.ts';
+import { ignoredBodyLimitBytes, refuseFormFaults, requireBody, requireContent } from './body.ts';
 import { operationsOf, type ContractDocument, type Operation } from './contract.ts';
 import { JsonText, type Handlers } from './operation.ts';
 import { refuseUnknownParameters } from './parameters.ts';
@@ -64,7 +64,10 @@ function routeOptions(operation: Operation, binding: Binding): object {
     exposeHeadRoute: false,
     ...(takesBody || method === 'get' || method === 'head' ? {} : { bodyLimit: ignoredBodyLimitBytes }),
     onRequest: guard(operation, binding),
-    preValidation: async (request: FastifyRequest) => refuseFormFaults(request),
+    preValidation: async (request: FastifyRequest) => {
+      refuseFormFaults(request);
+      if (takesBody) requireContent(request);
+    },
     handler: route((binding.handlers as Record<string, unknown>)[operationId] as AnyHandler),
   };
 }
@@ -72,7 +75,6 @@ function routeOptions(operation: Operation, binding: Binding): object {
 /** Everything that is decided from the request's head, in the order of rule 1. */
 function guard(operation: Operation, binding: Binding): (request: FastifyRequest) => Promise<void> {
   const open = operation.security.length === 0 || operation.security.some((alternative) => Object.keys(alternative).length === 0);
-  const types = Object.keys(operation.requestBody?.content ?? {});
   const answersJson = Object.values(operation.responses).some((response) => response.content && 'application/json' in response.content);
   const opensSession = operation.operationId === 'createSession';
   return async (request) => {
@@ -83,7 +85,7 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
       await binding.onCsrfRefused(request, operation.operationId);
       throw new Problem('csrf-rejected');
     }
-    if (operation.requestBody) requireBody(request, types);
+    if (operation.requestBody) requireBody(request, operation.requestBody);
     if (answersJson) requireAcceptable(request);
     refuseUnknownParameters(request, operation);
   };

@@ -5,6 +5,7 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem, type Fault } from '../errors.ts';
+import type { RequestBodyObject } from './contract.ts';
 import { readPairs } from './form.ts';
 import { readJson } from './json.ts';
 
@@ -49,19 +50,32 @@ export function hasBody({ headers }: FastifyRequest): boolean {
 }
 
 /**
- * Throws 415 unless the body is of one of the `declared` media types, in UTF-8 and not compressed; 400 when there is none. Fastify would
- * skip validation in either case.
+ * Throws 415 unless the body is of one of the media types that `declared` lists, in UTF-8 and not compressed; 400 when there is none and
+ * it is not optional. Fastify would skip validation in either case.
  */
-export function requireBody(request: FastifyRequest, declared: readonly string[]): void {
-  const unsupported = () => new Problem('unsupported-media-type', { headers: { 'Accept-Post': declared.join(', ') } });
+export function requireBody(request: FastifyRequest, declared: RequestBodyObject): void {
+  if (declared.required !== true && !hasBody(request)) {
+    // Many clients send it without a body. Fastify would take it as the promise of one, and validate null in its place.
+    delete request.headers['content-type'];
+    return;
+  }
+  const types = Object.keys(declared.content);
+  const unsupported = () => new Problem('unsupported-media-type', { headers: { 'Accept-Post': types.join(', ') } });
   const { 'content-type': contentType, 'content-encoding': encoding } = request.headers;
   if (contentType !== undefined || hasBody(request)) {
     const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
     const foreign = parameters.filter((parameter) => parameter !== '' && parameter !== 'charset=utf-8' && parameter !== 'charset="utf-8"');
-    if (!declared.includes(type) || foreign.length > 0 || encoding !== undefined) throw unsupported();
+    if (!types.includes(type) || foreign.length > 0 || encoding !== undefined) throw unsupported();
   }
-  if (!hasBody(request)) throw new Problem('malformed-request', { faults: [{ pointer: '', code: 'required' }] });
+  if (!hasBody(request)) throw missing();
 }
+
+/** Throws 400 for a body that was announced in chunks and turned out empty. Must run before validation, which would see null. */
+export function requireContent(request: FastifyRequest): void {
+  if (request.body === undefined && hasBody(request)) throw missing();
+}
+
+const missing = () => new Problem('malformed-request', { faults: [{ pointer: '', code: 'required' }] });
 
 function takesBody(request: FastifyRequest): boolean {
   return request.routeOptions.config.takesBody === true;

@@ -37,7 +37,8 @@ export interface Input<O extends OperationId> {
   query: Partial<NonNullable<Member<operations[O]['parameters'], 'query'>>>;
   /** Header parameters under their names in lower case, as Node has them. */
   headers: { [K in keyof NonNullable<Member<operations[O]['parameters'], 'header'>> as Lowercase<K & string>]?: string };
-  body: Content<Member<operations[O], 'requestBody'>>;
+  /** Undefined where the contract lets it be left out and it was. */
+  body: Content<Member<operations[O], 'requestBody'>> | (operations[O] extends { requestBody: object } ? never : undefined);
   /** The JSON text that `body` was parsed from, exactly as accepted; empty when the operation takes no JSON. */
   bodyText: string;
   principal: (typeof table)[O]['caller'] extends 'principal' ? Principal : undefined;

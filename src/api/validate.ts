@@ -54,6 +54,10 @@ function faultOf({ keyword, instancePath, params }: FastifySchemaValidationError
       return { ...where, code: 'too-short', values: { minimum: Number(params['limit']) } };
     case 'maxLength':
       return { ...where, code: 'too-long', values: { maximum: Number(params['limit']) } };
+    case 'minimum':
+      return { ...where, code: 'invalid-value', values: { minimum: Number(params['limit']) } };
+    case 'maximum':
+      return { ...where, code: 'invalid-value', values: { maximum: Number(params['limit']) } };
     default:
       return { ...where, code: 'invalid-value' };
   }
