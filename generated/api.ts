@@ -140,6 +140,137 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the user's own sessions
+         * @description Every session of the user that is live now, the newest first. A token is never shown.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        /**
+         * End the user's other sessions
+         * @description Ends every live session of the user but the one that asks. Once answered, none of their tokens works on any replica. API keys stay
+         *     valid.
+         */
+        delete: operations["revokeOtherSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End one of the user's own sessions
+         * @description Once answered, no token of the session works on any replica. Ending the session that asks is a logout and clears its cookie. A
+         *     session that is over, one of another user and one that does not exist get the same 404.
+         */
+        delete: operations["revokeSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the user's own API keys
+         * @description Every key of the user that is live now, the newest first. The keys themselves are not kept and cannot be shown again.
+         */
+        get: operations["listKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description The key is in the answer and nowhere else: only its hash is kept. It acts as the user, under the given profile or else under the
+         *     user's default one, whichever that is when the key is used. What it may do is at every moment what both the profile's roles and the
+         *     scopes allow; asking for scopes that the profile does not allow now is refused. A session that is itself narrowed by the scopes of an
+         *     access token makes keys that are narrowed likewise.
+         *
+         *     Needs a session signed in within the last 15 minutes. A user has at most 25 live keys.
+         */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The API key's public handle, the twelve characters after `esk_`.
+                 * @example 4fT9xKq2LmZa
+                 */
+                id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke one of the user's own API keys
+         * @description Once answered, the key works on no replica. A revoked key, one of another user and one that does not exist get the same 404.
+         *     Needs a session signed in within the last 15 minutes.
+         */
+        delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The API key's public handle, the twelve characters after `esk_`.
+                 * @example 4fT9xKq2LmZa
+                 */
+                id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace one of the user's own API keys
+         * @description Makes a new key with the name, profile and scopes of the old one, which lives as long as the old one was made to. The old key goes on
+         *     for the overlap, though never beyond its own expiry, so that those who use it can change over. It can be replaced once.
+         *
+         *     Needs a session signed in within the last 15 minutes. During the overlap both keys count among the 25 live ones.
+         */
+        post: operations["rotateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/entity/{name}": {
         parameters: {
             query?: never;
@@ -381,6 +512,103 @@ export interface components {
             /** @description By name. */
             profiles: components["schemas"]["Profile"][];
         };
+        /** @description A live session of the user. The id is a public handle, never the value of the cookie. */
+        OwnSession: {
+            /**
+             * Format: uuid
+             * @description The public handle.
+             */
+            id: string;
+            createdAt: components["schemas"]["Timestamp"];
+            lastSeenAt: components["schemas"]["Timestamp"];
+            idleExpiresAt: components["schemas"]["Timestamp"];
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description The network address it was opened from. */
+            address: string | null;
+            /** @description What the client that opened it called itself, up to 256 characters. */
+            userAgent: string | null;
+            /**
+             * @description By which way it was opened.
+             * @enum {string}
+             */
+            method: "password" | "token" | "openid";
+            /** @description The issuer of the token it was opened with; null without one. */
+            issuer: string | null;
+            /** @description The name of its active profile; null without one. */
+            profile: string | null;
+            /** @description Whether it is the one that asks. */
+            current: boolean;
+        };
+        /** @description The user's live sessions. */
+        SessionList: {
+            /** @description The newest first. */
+            sessions: components["schemas"]["OwnSession"][];
+        };
+        /** @description How many sessions were ended. */
+        SessionsEnded: {
+            /** @description The sessions that were live until now. */
+            ended: number;
+        };
+        /**
+         * @description The API key's public handle, the twelve characters after `esk_`.
+         * @example 4fT9xKq2LmZa
+         */
+        KeyId: string;
+        /** @description What the key is for, without control characters. Need not be unique. */
+        KeyName: string;
+        /** @description Actions on an entity. Scopes are a ceiling and grant nothing by themselves. */
+        Scope: {
+            /** @description An entity name, or * for every one that the roles grant the actions on. */
+            entity: string;
+            /** @description What may be done. */
+            actions: ("create" | "read" | "update" | "delete")[];
+        };
+        /** @description What the new key is for and what it may do. */
+        KeyRequest: {
+            name: components["schemas"]["KeyName"];
+            /** @description One of the user's profiles; without it the default one, whichever that is when the key is used. */
+            profile?: string;
+            /** @description Narrows what the profile's roles allow; without it nothing is narrowed. */
+            scopes?: components["schemas"]["Scope"][];
+            /** @description 90 if it is left out. */
+            expiresInDays?: number;
+        };
+        /** @description How to change over. */
+        KeyRotation: {
+            /** @description How long the old key goes on at most; 3600 if it is left out. */
+            overlapSeconds?: number;
+        };
+        /** @description A live API key, without the key itself. */
+        Key: {
+            id: components["schemas"]["KeyId"];
+            name: components["schemas"]["KeyName"];
+            /** @description The profile it acts under; null for the default one. */
+            profile: string | null;
+            /** @description What narrows its rights; null if nothing does. */
+            scopes: components["schemas"]["Scope"][] | null;
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When it was last used, to the minute; null if never. */
+            lastUsedAt: components["schemas"]["Timestamp"] | null;
+            expiresAt: components["schemas"]["Timestamp"];
+        };
+        /** @description The user's live API keys. */
+        KeyList: {
+            /** @description The newest first. */
+            keys: components["schemas"]["Key"][];
+        };
+        /** @description An API key, shown this once. */
+        NewKey: {
+            id: components["schemas"]["KeyId"];
+            name: components["schemas"]["KeyName"];
+            /** @description The profile it acts under; null for the default one. */
+            profile: string | null;
+            /** @description What narrows its rights; null if nothing does. */
+            scopes: components["schemas"]["Scope"][] | null;
+            createdAt: components["schemas"]["Timestamp"];
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description What to send as `X-API-Key`. It cannot be shown again. */
+            key: string;
+        };
         /**
          * @description Any JSON object within these limits: 32 levels, 10,000 values, member names of 128 characters. Duplicate members, `__proto__`,
          *     `constructor` and `prototype`, U+0000, lone surrogates and numbers that a double cannot hold exactly are refused with 400.
@@ -501,6 +729,42 @@ export interface components {
                 };
             };
         };
+        /** @description The operation needs a session and the caller came by other means. */
+        SessionNeeded: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "forbidden";
+                };
+            };
+        };
+        /** @description The session was signed in too long ago, the caller came without a session, or the request came from a foreign site. */
+        FreshSessionOnly: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "fresh-login-required" | "csrf-rejected" | "forbidden";
+                };
+            };
+        };
+        /** @description The session was signed in too long ago or is narrower than the key, the caller came without a session, or the request came from a foreign site. */
+        RotationForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "fresh-login-required" | "insufficient-scope" | "csrf-rejected" | "forbidden";
+                };
+            };
+        };
         /** @description The present password is wrong, the caller has no session or no password, or the request came from a foreign site. */
         PasswordForbidden: {
             headers: {
@@ -546,6 +810,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
                     code?: "not-acceptable";
+                };
+            };
+        };
+        /** @description The user has as many live keys as may be, or the key has been replaced already. */
+        KeyConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "conflict";
                 };
             };
         };
@@ -703,6 +979,17 @@ export interface components {
                 "application/json": components["schemas"]["SessionInfo"];
             };
         };
+        /** @description The key, shown this once. */
+        KeyCreated: {
+            headers: {
+                /** @description Where the key is revoked. */
+                Location: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NewKey"];
+            };
+        };
         /** @description The entity. */
         Entity: {
             headers: {
@@ -725,6 +1012,11 @@ export interface components {
          * @example 42
          */
         EntityKey: components["schemas"]["Int64"];
+        /**
+         * @description The API key's public handle, the twelve characters after `esk_`.
+         * @example 4fT9xKq2LmZa
+         */
+        KeyId: components["schemas"]["KeyId"];
         /**
          * @description Act only if the entity's ETag is one of these; `*` if it exists.
          * @example "3"
@@ -994,6 +1286,209 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["PasswordRejected"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The live sessions, the one that asks among them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SessionNeeded"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The others are over. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionsEnded"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SessionOnly"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The session's public handle.
+                 * @example 9f1c2a34-58d0-4b6e-9a71-0c5d8e3f2b17
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session is over. */
+            204: {
+                headers: {
+                    /** @description Clears the session cookie, where the session was the one that asked. */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SessionOnly"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The live keys. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SessionNeeded"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyRequest"];
+            };
+        };
+        responses: {
+            201: components["responses"]["KeyCreated"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["FreshSessionOnly"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["KeyConflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The API key's public handle, the twelve characters after `esk_`.
+                 * @example 4fT9xKq2LmZa
+                 */
+                id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key is dead. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["FreshSessionOnly"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The API key's public handle, the twelve characters after `esk_`.
+                 * @example 4fT9xKq2LmZa
+                 */
+                id: components["parameters"]["KeyId"];
+            };
+            cookie?: never;
+        };
+        /** @description May be left out. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["KeyRotation"];
+            };
+        };
+        responses: {
+            201: components["responses"]["KeyCreated"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["RotationForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["KeyConflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

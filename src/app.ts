@@ -10,6 +10,7 @@ import { serveDocs } from './api/docs.ts';
 import type { Handlers } from './api/operation.ts';
 import { readQuery } from './api/parameters.ts';
 import { answerClientError, answerProblems, problemOf, sendProblem } from './api/problem.ts';
+import { keyHandlers } from './api-keys/handlers.ts';
 import { apiKeyScheme } from './api-keys/scheme.ts';
 import { insertEvent, originOf } from './audit/store.ts';
 import type { Schemes } from './authn/authenticate.ts';
@@ -75,6 +76,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     ...sessionHandlers(context, schemes),
     ...profileHandlers(context),
     ...passwordHandlers(context),
+    ...keyHandlers(context),
     ...entityHandlers(context),
   };
   const binding: Binding = {

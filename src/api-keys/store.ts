@@ -117,7 +117,10 @@ async function touchKey(db: Kysely<Database>, id: string): Promise<void> {
  * Makes a key and returns it, the only time it is seen. Throws 409 `conflict` when the user has {@link liveKeysPerUser} live ones. The
  * user's row is locked, so that keys made at once are counted one after the other.
  */
-export async function insertKey(trx: Transaction<Database>, wanted: NewKey): Promise<{ id: string; key: string; expiresAt: Date }> {
+export async function insertKey(
+  trx: Transaction<Database>,
+  wanted: NewKey,
+): Promise<{ id: string; key: string; createdAt: Date; expiresAt: Date }> {
   await trx.selectFrom('user_account').where('id', '=', wanted.userId).select('id').forNoKeyUpdate().executeTakeFirstOrThrow();
   const { live } = await trx
     .selectFrom('api_key')
@@ -128,7 +131,7 @@ export async function insertKey(trx: Transaction<Database>, wanted: NewKey): Pro
     .executeTakeFirstOrThrow();
   if (live >= liveKeysPerUser) throw new Problem('conflict');
   const { id, key } = newKey();
-  const { expiresAt } = await trx
+  const times = await trx
     .insertInto('api_key')
     .values({
       id,
@@ -140,9 +143,9 @@ export async function insertKey(trx: Transaction<Database>, wanted: NewKey): Pro
       // Hours, since a day of a time zone with daylight saving may have 23 or 25.
       expires_at: sql`now() + make_interval(hours => ${wanted.expiresInDays * 24}::int)`,
     })
-    .returning('expires_at as expiresAt')
+    .returning(['created_at as createdAt', 'expires_at as expiresAt'])
     .executeTakeFirstOrThrow();
-  return { id, key, expiresAt };
+  return { id, key, ...times };
 }
 
 /** The keys of a user, or of all users, by owner and then by age: live and expired ones, not those that were revoked. */
@@ -180,4 +183,48 @@ export async function revokeKey(trx: Kysely<Database>, id: string, userId?: stri
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** What a key's successor is to be like. */
+export interface ReplaceableKey {
+  name: string;
+  profileId: string | null;
+  profile: string | null;
+  scopes: Scope[] | null;
+  /** As it was made, not what is left. */
+  expiresInDays: number;
+  /** Whether it has a successor already. */
+  replaced: boolean;
+}
+
+/** The live key of this user with this id, which nobody else changes before the transaction ends; undefined when there is none. */
+export function lockKey(trx: Transaction<Database>, id: string, userId: string): Promise<ReplaceableKey | undefined> {
+  return trx
+    .selectFrom('api_key')
+    .leftJoin('profile', 'profile.id', 'api_key.profile_id')
+    .where('api_key.id', '=', id)
+    .where('api_key.user_id', '=', userId)
+    .where('api_key.revoked_at', 'is', null)
+    .where('api_key.expires_at', '>', sql<Date>`now()`)
+    .select([
+      'api_key.name',
+      'api_key.profile_id as profileId',
+      'profile.name as profile',
+      'api_key.scopes',
+      sql<number>`round(extract(epoch from api_key.expires_at - api_key.created_at) / 86400)::int`.as('expiresInDays'),
+      sql<boolean>`api_key.replaced_at is not null`.as('replaced'),
+    ])
+    .forUpdate('api_key')
+    .executeTakeFirst();
+}
+
+/** Notes that a key has a successor and lets it work for `overlapSeconds` more at most; returns until when that is. */
+export async function replaceKey(trx: Transaction<Database>, id: string, overlapSeconds: number): Promise<Date> {
+  const { worksUntil } = await trx
+    .updateTable('api_key')
+    .set({ replaced_at: sql`now()`, expires_at: sql`least(expires_at, now() + make_interval(secs => ${overlapSeconds}))` })
+    .where('id', '=', id)
+    .returning('expires_at as worksUntil')
+    .executeTakeFirstOrThrow();
+  return worksUntil;
 }

@@ -35,6 +35,7 @@ export const auditEvents = [
   'profile.removed',
   'api_key.created',
   'api_key.revoked',
+  'api_key.rotated',
   'entity.created',
   'entity.updated',
   'entity.deleted',

@@ -12,6 +12,8 @@ export interface SessionRecord {
   idleExpiresAt: Date;
   expiresAt: Date;
   credentialVersion: number;
+  /** Whether the user signed in to it within the last 15 minutes, by the database's clock. Neither a refresh nor a switch renews that. */
+  fresh: boolean;
   /** False for a token that a refresh has replaced less than ten seconds ago: it still reads and writes, but rotates nothing. */
   current: boolean;
 }
@@ -64,7 +66,13 @@ export function authorize<A extends Action>(principal: Principal, entity: string
   return { entity, userName: principal.user.name, sessionId: principal.session?.id ?? null, ownOnly } as Permit<A>;
 }
 
-function covers(scope: Scope, entity: string, action: Action): boolean {
+/** Throws 403 `fresh-login-required` unless the caller has a session and signed in to it lately, so that a stolen cookie lasts no longer. */
+export function requireFreshLogin({ session }: Principal): void {
+  if (!session?.fresh) throw new Problem('fresh-login-required');
+}
+
+/** Whether the scope reaches the action on the entity; only a scope on `*` reaches `*`. */
+export function covers(scope: Scope, entity: string, action: Action): boolean {
   return (scope.entity === '*' || scope.entity === entity) && scope.actions.includes(action);
 }
 

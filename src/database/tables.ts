@@ -72,6 +72,7 @@ export interface Database {
     created_at: CreatedAt;
     expires_at: Timestamp;
     last_used_at: ColumnType<Date | null, never, Date>;
+    replaced_at: ColumnType<Date | null, never, Date>;
     revoked_at: ColumnType<Date | null, never, Date>;
   };
   entity: {

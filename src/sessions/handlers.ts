@@ -1,4 +1,5 @@
-/** Sessions over HTTP: open, show, end, refresh. */
+/** Sessions over HTTP: open, show, end, refresh, and the caller's own ones: list, revoke. */
+import type { FastifyReply } from 'fastify';
 import type { Handlers } from '../api/operation.ts';
 import { authenticate, carrierOf, type Carrier, type Schemes } from '../authn/authenticate.ts';
 import { logoutAllowed, logoutIntent } from '../authn/csrf.ts';
@@ -9,15 +10,20 @@ import { canonicalLocale } from '../locales/negotiate.ts';
 import { loginByToken } from '../oidc/login.ts';
 import { issueToken } from './carry.ts';
 import { sessionCookie } from './cookie.ts';
-import { sessionInfo } from './info.ts';
+import { describeSession, sessionInfo } from './info.ts';
 import { loginByPassword } from './login.ts';
+import { listOwn, revokeAllOthers, revokeOwn } from './own.ts';
 import { logout, refresh } from './transitions.ts';
 
-type SessionHandlers = Pick<Handlers, 'createSession' | 'getSession' | 'endSession' | 'refreshSession'>;
+type SessionHandlers = Pick<
+  Handlers,
+  'createSession' | 'getSession' | 'endSession' | 'refreshSession' | 'listSessions' | 'revokeSession' | 'revokeOtherSessions'
+>;
 
 export function sessionHandlers(context: Context, schemes: Schemes): SessionHandlers {
   const cookie = sessionCookie(context.config);
   const policy = originPolicy(context.config);
+  const clearCookie = (reply: FastifyReply) => reply.setCookie(cookie.name, '', { ...cookie.attributes, maxAge: 0 });
 
   return {
     async createSession({ body, request }) {
@@ -44,13 +50,29 @@ export function sessionHandlers(context: Context, schemes: Schemes): SessionHand
       const { 'sec-fetch-site': secFetchSite, origin, referer, 'sec-purpose': secPurpose, purpose } = headers;
       if (!logoutAllowed({ secFetchSite, origin, referer, secPurpose, purpose }, policy)) throw new Problem('csrf-rejected');
       await logout(context, request);
-      reply.setCookie(cookie.name, '', { ...cookie.attributes, maxAge: 0 });
+      clearCookie(reply);
       return { status: 204, headers: { Vary: 'Cookie, Sec-Fetch-Site, Origin' } };
     },
 
     async refreshSession({ principal, request }) {
       const token = await refresh(context, request, principal);
       return { status: 200, body: await sessionInfo(context, await issueToken(request, context, token)) };
+    },
+
+    async listSessions({ principal }) {
+      const rows = await listOwn(context.db, principal.user.id);
+      return { status: 200, body: { sessions: rows.map((row) => describeSession(row, principal.session?.id)) } };
+    },
+
+    async revokeSession({ params, principal, request, reply }) {
+      const id = params.id.toLowerCase();
+      await revokeOwn(context, request, principal, id);
+      if (id === principal.session?.id) clearCookie(reply);
+      return { status: 204 };
+    },
+
+    async revokeOtherSessions({ principal, request }) {
+      return { status: 200, body: { ended: await revokeAllOthers(context, request, principal) } };
     },
   };
 }

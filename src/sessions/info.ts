@@ -6,6 +6,7 @@ import type { Action, Condition } from '../database/tables.ts';
 import { locales } from '../locales/negotiate.ts';
 import { maximumLength } from '../password/policy.ts';
 import { listProfiles, listRoles, type GrantRow, type ProfileRow } from '../profiles/store.ts';
+import type { OwnSession } from './own.ts';
 
 type Schemas = components['schemas'];
 
@@ -42,6 +43,20 @@ export async function sessionInfo(context: Context, principal: Principal, wanted
 /** A profile as the contract shows it; `activeId` is the profile this request acts under. */
 export function describeProfile({ id, name, label, isDefault, roles }: ProfileRow, activeId: string | undefined): Schemas['Profile'] {
   return { name, label, default: isDefault, active: id === activeId, roles };
+}
+
+/** A session as its user sees it; `currentId` is the one that asks. */
+export function describeSession(session: OwnSession, currentId: string | undefined): Schemas['OwnSession'] {
+  const { id, createdAt, lastSeenAt, idleExpiresAt, expiresAt, ...rest } = session;
+  return {
+    id,
+    createdAt: createdAt.toISOString(),
+    lastSeenAt: lastSeenAt.toISOString(),
+    idleExpiresAt: idleExpiresAt.toISOString(),
+    expiresAt: expiresAt.toISOString(),
+    ...rest,
+    current: id === currentId,
+  };
 }
 
 function serverInfo({ config, version }: Context): Schemas['Server'] {

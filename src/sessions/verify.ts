@@ -10,6 +10,8 @@ import { grantsOf } from '../profiles/store.ts';
 /** For so long a token that a refresh has replaced still serves requests in flight (rule 20). */
 export const graceSeconds = 10;
 const lastSeenSeconds = 60;
+/** For so long after signing in a session may make and revoke API keys (rule 60). */
+const freshMinutes = 15;
 
 /** The WHERE of a live session; the statement must join `user_account`. */
 export const live = (eb: ExpressionBuilder<Database, 'session' | 'user_account'>) =>
@@ -53,6 +55,7 @@ export async function findPrincipal(
       idleExpiresAt: row.idleExpiresAt,
       expiresAt: row.expiresAt,
       credentialVersion: row.credentialVersion,
+      fresh: row.fresh,
       current: row.tokenHash.equals(tokenHash),
     },
     grants: grantMap(row.grants),
@@ -84,6 +87,7 @@ const principals = (db: Kysely<Database>) =>
       'session.idle_expires_at as idleExpiresAt',
       'session.expires_at as expiresAt',
       'session.credential_version as credentialVersion',
+      sql<boolean>`session.authenticated_at > now() - make_interval(mins => ${freshMinutes})`.as('fresh'),
       'user_account.id as userId',
       'user_account.name as userName',
       'user_account.display_name as displayName',

@@ -53,6 +53,8 @@ create table api_key (
   created_at   timestamptz not null default now(),
   expires_at   timestamptz not null,
   last_used_at timestamptz,
+  -- When its successor was made. A key is replaced once; expires_at says how long it goes on beside the new one.
+  replaced_at  timestamptz,
   revoked_at   timestamptz
 );
 create index api_key_user_id_idx on api_key (user_id) where revoked_at is null;

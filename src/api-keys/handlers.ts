@@ -1,0 +1,60 @@
+/** The caller's own API keys over HTTP: create, list, revoke, rotate. */
+import type { components } from '../../generated/api.ts';
+import type { Handlers } from '../api/operation.ts';
+import type { Context } from '../context.ts';
+import { createKey, revokeOwnKey, rotateKey, type MadeKey } from './own.ts';
+import { listKeys, type KeyRow } from './store.ts';
+
+type KeyHandlers = Pick<Handlers, 'createKey' | 'listKeys' | 'revokeKey' | 'rotateKey'>;
+type Schemas = components['schemas'];
+
+const defaultExpiryDays = 90;
+const defaultOverlapSeconds = 3_600;
+
+export function keyHandlers(context: Context): KeyHandlers {
+  return {
+    async createKey({ body, principal, request }) {
+      const { expiresInDays = defaultExpiryDays, ...wanted } = body;
+      return created(await createKey(context, request, principal, { ...wanted, expiresInDays }));
+    },
+
+    async listKeys({ principal }) {
+      const rows = await listKeys(context.db, principal.user.id);
+      const live = rows.filter((row) => !row.expired).toReversed();
+      return { status: 200, body: { keys: live.map(describeKey) } };
+    },
+
+    async revokeKey({ params, principal, request }) {
+      await revokeOwnKey(context, request, principal, params.id);
+      return { status: 204 };
+    },
+
+    async rotateKey({ params, body, principal, request }) {
+      return created(await rotateKey(context, request, principal, params.id, body?.overlapSeconds ?? defaultOverlapSeconds));
+    },
+  };
+}
+
+function created({ createdAt, expiresAt, ...key }: MadeKey): {
+  status: 201;
+  headers: { Location: string };
+  body: Schemas['NewKey'];
+} {
+  return {
+    status: 201,
+    headers: { Location: `/auth/keys/${key.id}` },
+    body: { ...key, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() },
+  };
+}
+
+function describeKey({ id, name, profile, scopes, createdAt, lastUsedAt, expiresAt }: KeyRow): Schemas['Key'] {
+  return {
+    id,
+    name,
+    profile,
+    scopes,
+    createdAt: createdAt.toISOString(),
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    expiresAt: expiresAt.toISOString(),
+  };
+}
