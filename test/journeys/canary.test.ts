@@ -1,0 +1,128 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createServer, type AddressInfo } from 'node:net';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hashKey, newKey } from '../../src/api-keys/key.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { execute } from '../support/sql.ts';
+
+// Each secret is unlike anything else, so finding it anywhere means that it leaked.
+const secrets = {
+  password: 'canary-password-Wm7kq2',
+  wrongPassword: 'canary-wrong-Zt4hv9',
+  newPassword: 'canary-renewed-Xe3pf6',
+  typedAsUser: 'canary-typed-as-user-Jb5ns1',
+  bearer: 'canary-bearer-Lr8dy0',
+  query: 'canary-query-Gc6wa3',
+  body: 'canary-body-Hu9mt7',
+  cookie: 'canarycookieKo1xb4aaaaaaaaaaaaaa',
+  form: 'canary-form-Pv2zj8',
+};
+
+let database: TestDatabase;
+let service: ChildProcess;
+let origin: string;
+let log = '';
+const problems: string[] = [];
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function call(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+  const response = await fetch(origin + path, { method, ...init });
+  const text = await response.clone().text();
+  if (!response.ok) problems.push(text, JSON.stringify([...response.headers]));
+  return response;
+}
+
+const form = (fields: Record<string, string>, headers: Record<string, string> = {}): RequestInit => ({
+  body: new URLSearchParams(fields),
+  headers,
+});
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const port = await freePort();
+  origin = `http://127.0.0.1:${port}`;
+  service = spawn(process.execPath, ['src/main.ts'], {
+    env: {
+      PATH: process.env['PATH'],
+      DATABASE_URL: database.url,
+      PORT: String(port),
+      LOG_LEVEL: 'trace',
+      ADMIN_PASSWORD: secrets.password,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { promise: ready, resolve } = Promise.withResolvers<void>();
+  const hear = (chunk: Buffer) => {
+    log += chunk.toString();
+    if (log.includes('is ready')) resolve();
+  };
+  service.stdout?.on('data', hear);
+  service.stderr?.on('data', hear);
+  await ready;
+});
+
+afterAll(async () => {
+  service.kill('SIGTERM');
+  await new Promise((resolve) => service.once('exit', resolve));
+  await database.drop();
+});
+
+test('no password, token, key, query, body or name typed by mistake reaches the log, the audit trail or a problem (rule 84)', async () => {
+  const { id, key } = newKey();
+  const hash = hashKey(key).toString('hex');
+  await execute(
+    database.url,
+    `insert into api_key (id, key_hash, user_id, name, expires_at) select '${id}', '\\x${hash}', id, 'canary', now() + interval '1 day' from user_account`,
+  );
+
+  const signedIn = await call('POST', '/auth', form({ user: 'admin', password: secrets.password }));
+  expect(signedIn.status).toBe(200);
+  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const token = cookie.split('=')[1] ?? '';
+  await call('POST', '/auth', form({ user: 'admin', password: secrets.wrongPassword }));
+  await call('POST', '/auth', form({ user: secrets.typedAsUser, password: 'x' }));
+  await call('POST', '/auth', form({ user: 'admin', password: secrets.password, [secrets.form]: secrets.form }));
+  await call('POST', '/auth', form({ oidcIssuer: 'nobody', access_token: secrets.bearer }));
+  await call('GET', '/auth', { headers: { authorization: `Bearer ${secrets.bearer}` } });
+  await call('GET', '/auth', { headers: { authorization: `Basic ${secrets.bearer}` } });
+  await call('GET', '/auth', { headers: { cookie: `sid=${secrets.cookie}` } });
+  await call('GET', '/auth', { headers: { 'x-api-key': `${key}x` } });
+  expect((await call('GET', '/auth', { headers: { 'x-api-key': key } })).status).toBe(200);
+  await call('GET', `/auth?roles=${secrets.query}`, { headers: { cookie } });
+  await call('GET', `/nothing/here?token=${secrets.query}`);
+  const json = { cookie, 'content-type': 'application/json' };
+  expect((await call('POST', '/rest/entity/note', { headers: json, body: JSON.stringify({ text: secrets.body }) })).status).toBe(201);
+  await call('POST', '/rest/entity/note', { headers: json, body: `{"text":"${secrets.body}","n":1e400}` });
+  await call('POST', '/rest/entity/note', { headers: json, body: `["${secrets.body}"]` });
+  await call('POST', '/rest/entity/note', { headers: json, body: `{"${secrets.body}": ` });
+  const change = { 'current-password': secrets.password, 'set-password': secrets.newPassword, 'confirm-password': secrets.wrongPassword };
+  await call('POST', '/auth/password', form(change, { cookie }));
+  const changed = await call('POST', '/auth/password', form({ ...change, 'confirm-password': secrets.newPassword }, { cookie }));
+  expect(changed.status).toBe(204);
+  const renewed = changed.headers.getSetCookie()[0]?.split(/[=;]/)[1] ?? '';
+  await call('HEAD', '/auth?logout=1', { headers: { cookie: `sid=${renewed}` } });
+
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const audit = await client.query<{ line: string }>('select a::text as line from audit_event a');
+  await client.end();
+  const trail = audit.rows.map(({ line }) => line).join('\n');
+  expect(trail).toContain('password.changed');
+  expect(log).toContain('"operation":"changePassword"');
+  expect(problems.length).toBeGreaterThan(20);
+  const all = { ...secrets, token, renewed, key, keySecret: key.slice(17) };
+  for (const [place, text] of Object.entries({ log, trail, problems: problems.join('\n') })) {
+    const leaked = Object.entries(all).filter(([, secret]) => text.includes(secret));
+    // A form's field name comes back in the pointer that says what is wrong with it: the sender's own words, to the sender.
+    const expected = place === 'problems' ? [['form', secrets.form]] : [];
+    expect(leaked, place).toEqual(expected);
+  }
+});
