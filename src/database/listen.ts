@@ -30,7 +30,12 @@ export class Listener {
 
   /** Connects; never throws. While PostgreSQL is out of reach it tries again every second. */
   async open(): Promise<void> {
-    const client = new Client({ connectionString: this.#url, application_name: 'entity-service listen', keepAlive: true });
+    const client = new Client({
+      connectionString: this.#url,
+      application_name: 'entity-service listen',
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+    });
     client.on('error', (error) => this.#down(client, error));
     client.on('end', () => this.#down(client));
     client.on('notification', ({ payload = '' }) => this.#hear(payload));

@@ -20,7 +20,8 @@ export function sessionScheme(context: Context): Scheme {
   return async (request) => {
     const token = tokenIn(request.headers.cookie, name);
     if (token === undefined) return undefined;
-    const principal = request.session?.principal ?? (await verify(context, hashToken(token)));
+    const loaded = request.session as FastifyRequest['session'] | undefined;
+    const principal = loaded ? loaded.principal : await verify(context, hashToken(token));
     if (principal) return principal;
     await endReused(context, request, hashToken(token));
     throw new Problem('unauthenticated');
