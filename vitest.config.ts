@@ -10,6 +10,8 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 60_000,
     teardownTimeout: 30_000,
+    // What tests wait for comes at once, but not on a machine that is busy with something else.
+    expect: { poll: { timeout: 15_000, interval: 20 } },
     reporters: ['default', 'test/support/closing-line.ts'],
   },
 });

@@ -4,6 +4,7 @@
  */
 import { BlockList, isIP } from 'node:net';
 import type { OriginPolicy } from './authn/csrf.ts';
+import { normaliseUserName } from './users/name.ts';
 
 export interface Config {
   host: string;
@@ -14,6 +15,7 @@ export interface Config {
   databaseUrl: string | undefined;
   dataDir: string;
   databasePoolSize: number;
+  /** In normal form. */
   adminUser: string;
   adminPassword: string | undefined;
   sessionIdleSeconds: number;
@@ -103,10 +105,10 @@ export function readConfig(environment: Environment): Config {
     host: read.text('HOST', '127.0.0.1'),
     port,
     publicUrl: readPublicUrl(read, port, production),
-    databaseUrl: readDatabaseUrl(read),
+    databaseUrl: readDatabaseUrl(read, production),
     dataDir: read.text('DATA_DIR', './data'),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
-    adminUser: read.text('ADMIN_USER', 'admin'),
+    adminUser: readAdminUser(read),
     adminPassword: read.text('ADMIN_PASSWORD'),
     sessionIdleSeconds: read.integer('SESSION_IDLE_SECONDS', 1_800, 60, 86_400),
     sessionAbsoluteSeconds: read.integer('SESSION_ABSOLUTE_SECONDS', 28_800, 60, 2_592_000),
@@ -152,6 +154,9 @@ export function originPolicy({ publicUrl, trustedOrigins }: Pick<Config, 'public
 
 function readPublicUrl(read: Reader, port: number, production: boolean): URL {
   const fallback = `http://localhost:${port}`;
+  if (port === 0 && !read.text('PUBLIC_URL')) {
+    read.problems.push('PORT=0 lets the system choose a port, so PUBLIC_URL must say where clients reach the service');
+  }
   const text = read.text('PUBLIC_URL', fallback);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username) {
@@ -166,12 +171,37 @@ function readPublicUrl(read: Reader, port: number, production: boolean): URL {
   return url;
 }
 
-function readDatabaseUrl(read: Reader): string | undefined {
+function readDatabaseUrl(read: Reader, production: boolean): string | undefined {
   const text = read.text('DATABASE_URL');
-  if (text && !(/^postgres(ql)?:\/\//.test(text) && URL.canParse(text))) {
-    read.problems.push('DATABASE_URL must look like postgres://user:password@host:5432/database');
+  if (!text) return undefined;
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text) || !isDecodable(text)) {
+    read.problems.push('DATABASE_URL must look like postgres://user:password@host:5432/database, with %-escapes for special characters');
+    return undefined;
+  }
+  const { hostname, searchParams } = new URL(text);
+  const mode = searchParams.get('sslmode');
+  const local = hostname === '' || loopbackHosts.has(hostname);
+  if (production && !local && mode !== 'verify-full' && mode !== 'disable') {
+    read.problems.push(
+      'DATABASE_URL must end with ?sslmode=verify-full in production (NODE_ENV=production), or with ?sslmode=disable where nobody else can listen on the network',
+    );
   }
   return text;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== '';
+  } catch {
+    return false;
+  }
+}
+
+function readAdminUser(read: Reader): string {
+  const text = read.text('ADMIN_USER', 'admin');
+  const name = normaliseUserName(text);
+  if (name === undefined) read.problems.push('ADMIN_USER must be 1 to 128 characters without control characters');
+  return name ?? text;
 }
 
 function readOrigins(read: Reader): Set<string> {

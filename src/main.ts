@@ -4,127 +4,116 @@
  */
 import cluster from 'node:cluster';
 import { readContract } from './api/contract.ts';
-import { ConfigError, readConfig, type Config } from './config.ts';
-import { prepareDatabase, type Prepared } from './prepare.ts';
+import { readConfig, type Config } from './config.ts';
+import { readEnvironment } from './environment.ts';
+import { prepareDatabase } from './prepare.ts';
 import { openService } from './service.ts';
+import { explainFailure } from './start-failure.ts';
+import type { FirstAdministrator } from './users/first-administrator.ts';
+import { endWorker, inheritedDatabase, startWorkers } from './workers.ts';
 
 const shutdownMilliseconds = 10_000;
-const restartMilliseconds = 1_000;
-/** How the primary tells its workers which database it has opened. */
-const workerDatabase = 'WORKER_DATABASE_URL';
 
-/** Runs `stop` once on the first SIGTERM or SIGINT and leaves; what takes longer than ten seconds is cut off. */
-function onSignal(stop: () => Promise<void>): void {
-  let stopping = false;
-  const leave = (signal: NodeJS.Signals) => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(1), shutdownMilliseconds).unref();
-    stop().then(
-      () => process.exit(0),
-      (error: unknown) => fail(`stopping after ${signal} failed: ${error instanceof Error ? error.message : String(error)}`),
-    );
-  };
-  process.on('SIGTERM', leave);
-  process.on('SIGINT', leave);
+let config: Config | undefined;
+/** What has been opened, to be closed in the opposite order. */
+const closers: (() => Promise<void>)[] = [];
+let stopping = false;
+
+/** Standard error is for people; standard output is the log. */
+function say(...lines: string[]): void {
+  for (const line of lines) process.stderr.write(line === '' ? '\n' : `entity-service: ${line}\n`);
 }
 
-function fail(reason: string): never {
-  for (const line of reason.split('\n')) process.stderr.write(`entity-service: ${line}\n`);
-  process.exit(1);
+async function closeAll(): Promise<void> {
+  for (let close = closers.pop(); close; close = closers.pop()) await close();
 }
 
-/** Keeps `count` workers running, each a whole service on the shared port; returns the function that stops them. */
-function runWorkers(count: number, databaseUrl: string, onListening: () => void): () => Promise<void> {
-  let stopping = false;
-  let listening = 0;
-  const fork = () => {
-    const worker = cluster.fork({ [workerDatabase]: databaseUrl });
-    worker.once('listening', () => {
-      listening += 1;
-      if (listening === count) onListening();
-    });
-    worker.once('exit', (code) => {
-      if (stopping) return;
-      process.stderr.write(`entity-service: worker ${worker.process.pid} ended with code ${code}; starting another\n`);
-      setTimeout(fork, restartMilliseconds);
-    });
-  };
-  for (let index = 0; index < count; index++) fork();
-  return async () => {
-    stopping = true;
-    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    await Promise.all(
-      workers.map((worker) => {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        worker.once('exit', () => resolve());
-        worker.process.kill('SIGTERM');
-        return promise;
-      }),
-    );
-  };
+/** Runs the whole service, or the primary of its workers. */
+async function run(settings: Config): Promise<void> {
+  const prepared = await prepareDatabase(settings);
+  closers.push(() => prepared.close());
+  // Before anything else can fail: nobody will ever be told again.
+  if (prepared.administrator) introduce(prepared.administrator);
+  if (stopping) return;
+  if (settings.workers === 1) {
+    const service = await openService(settings, prepared.url);
+    closers.push(() => service.close());
+  } else {
+    const workers = startWorkers(settings.workers, prepared.url, (reason) => say(`${reason}; starting another worker`));
+    closers.push(() => workers.stop());
+    await workers.ready;
+  }
+  announce(settings, prepared.database);
 }
 
-/** What a person wants to know once the service is up. Goes to standard error: standard output is the log. */
-function announce(config: Config, { administrator, database }: Prepared, version: string): void {
-  const base = config.publicUrl.origin;
-  const lines = [
-    `Entity Service ${version} is ready.`,
-    '',
-    `  API         ${base}`,
-    `  Swagger UI  ${base}/docs`,
-    `  Contract    ${base}/openapi.yaml`,
-    `  Database    ${database}`,
-    ...(administrator
-      ? [
-          '',
-          '  The first administrator has been created. The password is shown this once:',
-          '',
-          `    user      ${administrator.name}`,
-          `    password  ${administrator.password}`,
-        ]
-      : []),
-    '',
-    '  Press Ctrl-C to stop.',
-    '',
-  ];
-  process.stderr.write(`\n${lines.join('\n')}\n`);
+/** Runs one of the workers; only the primary, which stops them all, listens to Ctrl-C. */
+async function runWorker(settings: Config, databaseUrl: string): Promise<void> {
+  process.on('SIGINT', () => undefined);
+  const service = await openService(settings, databaseUrl);
+  closers.push(() => service.close());
 }
 
-async function runWorker(config: Config, databaseUrl: string): Promise<void> {
-  const service = await openService(config, databaseUrl);
-  onSignal(() => service.close());
+function introduce({ name, password }: FirstAdministrator): void {
+  process.stderr.write(`
+  The first administrator has been created. The password is shown this once:
+
+    user      ${name}
+    password  ${password}
+`);
 }
 
-async function run(config: Config): Promise<void> {
-  const prepared = await prepareDatabase(config);
+function announce({ publicUrl: { origin } }: Config, database: string): void {
+  process.stderr.write(`
+Entity Service ${readContract().document.info.version} is ready.
+
+  API         ${origin}
+  Swagger UI  ${origin}/docs
+  Contract    ${origin}/openapi.yaml
+  Database    ${database}
+
+  Press Ctrl-C to stop.
+
+`);
+}
+
+async function start(): Promise<void> {
+  config = readConfig(readEnvironment());
+  const inherited = inheritedDatabase();
+  await (inherited ? runWorker(config, inherited) : run(config));
+}
+
+/** On the first signal: waits until what is being opened is open, then closes it all. What takes longer than ten seconds is cut off. */
+async function stop(): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  setTimeout(() => {
+    say(`not everything stopped within ${shutdownMilliseconds / 1_000} seconds; leaving`);
+    process.exit(1);
+  }, shutdownMilliseconds).unref();
+  await started.catch(() => undefined);
   try {
-    if (config.workers === 1) {
-      const service = await openService(config, prepared.url);
-      onSignal(async () => {
-        await service.close();
-        await prepared.close();
-      });
-      announce(config, prepared, service.context.version);
-    } else {
-      const { version } = readContract().document.info;
-      const stop = runWorkers(config.workers, prepared.url, () => announce(config, prepared, version));
-      onSignal(async () => {
-        await stop();
-        await prepared.close();
-      });
-    }
+    await closeAll();
+    process.exit(0);
   } catch (error) {
-    await prepared.close();
-    throw error;
+    say(`stopping failed: ${explainFailure(error, config).join(' ')}`);
+    process.exit(1);
   }
 }
 
-try {
-  const config = readConfig(process.env);
-  const inherited = process.env[workerDatabase];
-  await (cluster.isWorker && inherited ? runWorker(config, inherited) : run(config));
-} catch (error) {
-  if (error instanceof ConfigError) fail(`the service cannot start:\n${error.problems.map((problem) => `- ${problem}`).join('\n')}`);
-  fail(`the service cannot start: ${error instanceof Error ? error.message : String(error)}`);
+async function giveUp(error: unknown): Promise<void> {
+  if (stopping) return;
+  try {
+    await closeAll();
+  } catch {
+    // Why it could not start is what a person wants to know.
+  }
+  const reasons = explainFailure(error, config);
+  if (cluster.isWorker) return endWorker(reasons.join(' '));
+  say('the service cannot start:', ...reasons);
+  process.exit(1);
 }
+
+process.on('SIGTERM', () => void stop());
+process.on('SIGINT', () => void stop());
+const started = start();
+started.catch((error: unknown) => void giveUp(error));

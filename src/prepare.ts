@@ -1,12 +1,15 @@
 /** What must be true of the database before the service opens: it runs, it is migrated, and somebody can sign in. */
+import { Client } from 'pg';
 import { ConfigError, type Config } from './config.ts';
-import { connect } from './database/connect.ts';
+import { connect, databaseName } from './database/connect.ts';
 import { migrate } from './database/migrate.ts';
+import { describeFault } from './locales/describe.ts';
 import { createPasswordGate } from './password/gate.ts';
 import { hashPassword } from './password/hash.ts';
 import { createPasswordPolicy } from './password/policy.ts';
 import { createFirstAdministrator, generatePassword, hasUsers, type FirstAdministrator } from './users/first-administrator.ts';
-import { normaliseUserName } from './users/name.ts';
+
+const oldestVersion = 15;
 
 export interface Prepared {
   /** Holds the password: never for a log. */
@@ -22,8 +25,7 @@ export interface Prepared {
 /** The database of `config`: `DATABASE_URL`, or the embedded one in `DATA_DIR`. Throws one line for a person. */
 export async function openDatabase(config: Config): Promise<Omit<Prepared, 'administrator'>> {
   if (config.databaseUrl) {
-    const { host, pathname } = new URL(config.databaseUrl);
-    return { url: config.databaseUrl, database: `PostgreSQL at ${host}${pathname}`, close: async () => undefined };
+    return { url: config.databaseUrl, database: `PostgreSQL at ${databaseName(config.databaseUrl)}`, close: async () => undefined };
   }
   const { openEmbedded } = await import('./database/embedded.ts');
   const embedded = await openEmbedded(config.dataDir);
@@ -34,37 +36,54 @@ export async function openDatabase(config: Config): Promise<Omit<Prepared, 'admi
   };
 }
 
-/** Opens the database, applies what migrations it lacks, and makes the first administrator while no user exists. */
+/**
+ * Opens the database, applies what migrations it lacks, and makes the first administrator while no user exists. Throws before anything is
+ * started when ADMIN_PASSWORD could not be used.
+ */
 export async function prepareDatabase(config: Config): Promise<Prepared> {
+  await refuseUnfit(config);
+  const password = config.adminPassword ?? generatePassword(config.passwordMinLength);
   const opened = await openDatabase(config);
   try {
+    await refuseOld(opened);
     await migrate(opened.url);
-    return { ...opened, administrator: await ensureAdministrator(config, opened.url) };
+    const created = await ensureAdministrator(config.adminUser, password, opened.url);
+    return { ...opened, administrator: created && !config.adminPassword ? { name: config.adminUser, password } : undefined };
   } catch (error) {
     await opened.close();
     throw error;
   }
 }
 
-async function ensureAdministrator(config: Config, url: string): Promise<FirstAdministrator | undefined> {
-  const { db, close } = connect(url, 1, () => undefined);
+async function refuseUnfit(config: Config): Promise<void> {
+  const policy = await createPasswordPolicy(config);
+  if (config.adminPassword === undefined) return;
+  const faults = await policy.check(config.adminPassword, { pointer: '', userName: config.adminUser, displayName: 'Administrator' });
+  if (faults.length === 0) return;
+  const reasons = faults.map((fault) => describeFault('en', fault).detail).join(' ');
+  throw new ConfigError([`ADMIN_PASSWORD is refused, choose another one or leave it out: ${reasons}`]);
+}
+
+async function refuseOld({ url, database }: { url: string; database: string }): Promise<void> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => undefined);
   try {
-    if (await hasUsers(db)) return undefined;
-    const name = normaliseUserName(config.adminUser);
-    if (name === undefined) throw new ConfigError([`ADMIN_USER must be 1 to 128 characters without control characters`]);
-    const password = config.adminPassword ?? generatePassword();
-    await refuseUnfit(config, name, password);
-    const created = await createFirstAdministrator(db, name, await hashPassword(createPasswordGate(), password));
-    return created && config.adminPassword === undefined ? { name, password } : undefined;
+    await client.connect();
+    const { rows } = await client.query<{ version: number }>(`select current_setting('server_version_num')::int / 10000 as version`);
+    const version = rows[0]?.version ?? 0;
+    if (version < oldestVersion) throw new ConfigError([`${database} has version ${version}, and ${oldestVersion} or later is needed`]);
   } finally {
-    await close();
+    await client.end().catch(() => undefined);
   }
 }
 
-async function refuseUnfit(config: Config, userName: string, password: string): Promise<void> {
-  const policy = await createPasswordPolicy(config);
-  const faults = await policy.check(password, { pointer: '', userName, displayName: 'Administrator' });
-  if (faults.length > 0) {
-    throw new ConfigError([`ADMIN_PASSWORD is refused (${faults.map(({ code }) => code).join(', ')}); choose another one`]);
+/** Whether it made one. */
+async function ensureAdministrator(name: string, password: string, url: string): Promise<boolean> {
+  const { db, close } = connect(url, 1, () => undefined);
+  try {
+    if (await hasUsers(db)) return false;
+    return await createFirstAdministrator(db, name, await hashPassword(createPasswordGate(), password));
+  } finally {
+    await close();
   }
 }

@@ -13,12 +13,15 @@ import type { Context } from './context.ts';
 import { connect } from './database/connect.ts';
 import { Listener } from './database/listen.ts';
 import { keepHouse } from './ops/housekeeping.ts';
+import { listeningLine, logConfiguration } from './ops/logging.ts';
 import { createPasswordGate } from './password/gate.ts';
 import { createPasswordPolicy } from './password/policy.ts';
 import { createThrottle } from './password/throttle.ts';
 
 /** How long keep-alive connections may bring in what is on the wire already, before idle ones are closed. */
 const drainMilliseconds = 1_000;
+/** How long requests under way may then take; security rule 92 gives ten seconds for all of the stop. */
+const patienceMilliseconds = 5_000;
 
 export interface Service {
   app: FastifyInstance;
@@ -41,33 +44,46 @@ export async function openService(config: Config, databaseUrl: string): Promise<
     onNotice: (notice) => principals.forget(notice),
     onError,
   });
-  const context: Context = {
-    config,
-    db,
-    pool,
-    principals,
-    listener,
-    gate: createPasswordGate(Math.ceil(availableParallelism() / config.workers)),
-    throttle: createThrottle(db),
-    policy: await createPasswordPolicy(config),
-    version: contract.document.info.version,
-  };
-  app = await buildApp(context, contract);
-  const running = app;
-  await listener.open();
-  const address = await running.listen({ host: config.host, port: config.port });
-  const stopHousekeeping = keepHouse(context, running.log);
-  let closing: Promise<void> | undefined;
-
-  const close = async () => {
-    stopHousekeeping();
-    running.stopping = true;
-    if ((await openConnections(running)) > 0) await delay(drainMilliseconds);
-    await running.close();
+  const closeDatabase = async () => {
     await listener.close();
     await closePool();
   };
-  return { app: running, context, address, close: () => (closing ??= close()) };
+  try {
+    const context: Context = {
+      config,
+      db,
+      pool,
+      principals,
+      listener,
+      gate: createPasswordGate(Math.ceil(availableParallelism() / config.workers)),
+      throttle: createThrottle(db),
+      policy: await createPasswordPolicy(config),
+      version: contract.document.info.version,
+    };
+    app = await buildApp(context, contract);
+    const running = app;
+    logConfiguration(running.log, config);
+    await listener.open();
+    const address = await running.listen({ host: config.host, port: config.port, listenTextResolver: listeningLine });
+    const stopHousekeeping = keepHouse(context, running.log);
+    let closing: Promise<void> | undefined;
+
+    const close = async () => {
+      stopHousekeeping();
+      running.stopping = true;
+      if ((await openConnections(running)) > 0) await delay(drainMilliseconds);
+      // Clients that are not done by then, such as one that sends its body a byte at a time, do not keep the process from leaving.
+      const patience = setTimeout(() => running.server.closeAllConnections(), patienceMilliseconds);
+      await running.close();
+      clearTimeout(patience);
+      await closeDatabase();
+    };
+    return { app: running, context, address, close: () => (closing ??= close()) };
+  } catch (error) {
+    await app?.close();
+    await closeDatabase();
+    throw error;
+  }
 }
 
 function openConnections(app: FastifyInstance): Promise<number> {

@@ -62,3 +62,9 @@ export function connect(url: string, size: number, onError: (error: Error) => vo
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   return { db, pool, close: () => db.destroy() };
 }
+
+/** Which database a URL names, for people: `host:port/database`, without the secrets of the URL. */
+export function databaseName(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}

@@ -23,7 +23,12 @@ const provider: MigrationProvider = {
 
 async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator) => Promise<T>): Promise<T> {
   // One connection of its own, without the pool's timeouts: waiting for another replica's migration may take long.
-  const pool = new Pool({ connectionString: databaseUrl, max: 1, application_name: 'entity-service migrate' });
+  const pool = new Pool({
+    connectionString: databaseUrl,
+    max: 1,
+    application_name: 'entity-service migrate',
+    connectionTimeoutMillis: 10_000,
+  });
   pool.on('error', () => undefined);
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {

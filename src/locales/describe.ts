@@ -53,7 +53,8 @@ export function describe(locale: Locale, problem: Problem): Description {
   return description;
 }
 
-function describeFault(locale: Locale, fault: Fault): FaultDescription {
+/** One fault as a caller reads it. */
+export function describeFault(locale: Locale, fault: Fault): FaultDescription {
   const { code, values = {} } = fault;
   const detail = fill(locale, catalogues[locale].faults[code], measuresOf(faultValues, code), values);
   return fault.pointer === undefined ? { parameter: fault.parameter, code, detail } : { pointer: fault.pointer, code, detail };

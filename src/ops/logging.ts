@@ -2,8 +2,9 @@
  * The log: one JSON line an event (security rule 84). What goes into a line is chosen here, member by member, so that no header, body,
  * query or secret gets there by accident.
  */
-import type { FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
 import type { Config } from '../config.ts';
+import { databaseName } from '../database/connect.ts';
 
 /** Options for Fastify's logger. Errors keep their type, message and stack; of a cause in the database the SQL state is kept, not the row. */
 export function loggerOptions({ logLevel }: Pick<Config, 'logLevel'>): Exclude<FastifyServerOptions['logger'], boolean | undefined> {
@@ -17,6 +18,30 @@ export function loggerOptions({ logLevel }: Pick<Config, 'logLevel'>): Exclude<F
       err: describeError,
     },
   };
+}
+
+/** Writes the settings in force, without the secrets among them (security rule 86). */
+export function logConfiguration(log: FastifyBaseLogger, { adminPassword, databaseUrl, ...open }: Config): void {
+  log.info({
+    event: 'configuration.loaded',
+    settings: {
+      ...open,
+      publicUrl: open.publicUrl.origin,
+      trustedOrigins: [...open.trustedOrigins],
+      adminPassword: adminPassword === undefined ? undefined : '(set)',
+      databaseUrl: databaseUrl === undefined ? undefined : databaseName(databaseUrl),
+    },
+    node: process.versions.node,
+  });
+}
+
+/**
+ * What Fastify logs once it listens.
+ *
+ * NOTE: its type asks for a text, and it hands whatever it gets to the logger.
+ */
+export function listeningLine(address: string): string {
+  return { event: 'listening', address } as unknown as string;
 }
 
 type ErrorLine = { type: string; message: string; code?: string; stack: string };

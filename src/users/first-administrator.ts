@@ -10,13 +10,14 @@ export interface FirstAdministrator {
 }
 
 const actions: readonly Action[] = ['create', 'read', 'update', 'delete'];
+const groupLength = 6;
 /** Letters and digits that nobody mistakes for each other. */
 const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
 
-/** A password of 28 characters, 118 bits, in groups that can be read aloud. */
-export function generatePassword(): string {
-  const group = () => Array.from({ length: 6 }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
-  return Array.from({ length: 4 }, group).join('-');
+/** A password of at least 27 characters, 118 bits, and of `minimumLength`, in groups that can be read aloud. */
+export function generatePassword(minimumLength: number): string {
+  const group = () => Array.from({ length: groupLength }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
+  return Array.from({ length: Math.max(4, Math.ceil((minimumLength + 1) / (groupLength + 1))) }, group).join('-');
 }
 
 /**

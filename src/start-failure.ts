@@ -1,0 +1,62 @@
+/** Why a start failed, in words for the person who started it: what is wrong, and what to do. Stacks and codes stay out of it. */
+import { DatabaseError } from 'pg';
+import { ConfigError, type Config } from './config.ts';
+import { databaseName } from './database/connect.ts';
+
+const newerSchema = /corrupted migrations: previously executed migration (\S+) is missing/;
+
+/** One line for each thing that is wrong. `config` is undefined as long as the settings are not read. */
+export function explainFailure(error: unknown, config: Config | undefined): string[] {
+  if (error instanceof ConfigError) return error.problems.map((problem) => `- ${problem}`);
+  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  const text =
+    (config && (syscall === 'listen' || syscall === 'bind' ? listenFailure(code, config) : databaseFailure(error, config))) ?? message;
+  return [(text || code || String(error)).replaceAll(/\s*\n\s*/g, ' ')];
+}
+
+function listenFailure(code: string | undefined, { host, port }: Config): string | undefined {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `port ${port} of ${host} is in use: stop the program that has it, or set PORT to another one`;
+    case 'EACCES':
+      return `this user may not open port ${port}: set PORT to 1024 or more`;
+    case 'EADDRNOTAVAIL':
+      return `HOST ${host} is not an address of this machine: set it to one, or to 0.0.0.0 for all`;
+    default:
+      return undefined;
+  }
+}
+
+function databaseFailure(error: unknown, config: Config): string | undefined {
+  const { message } = error as NodeJS.ErrnoException;
+  // pg's own timeout carries no code.
+  const code = message.startsWith('timeout e') ? 'timeout' : (error as NodeJS.ErrnoException).code;
+  const newer = newerSchema.exec(message)?.[1];
+  if (newer)
+    return `the database has the migration ${newer}, which this version does not know: start the version that made it, or a later one`;
+  if (!config.databaseUrl) return undefined;
+  const { hostname, username, pathname } = new URL(config.databaseUrl);
+  const database = decodeURIComponent(pathname.slice(1));
+  const server = `PostgreSQL at ${databaseName(config.databaseUrl)} (DATABASE_URL)`;
+  switch (code) {
+    case 'ECONNREFUSED':
+      return `${server} refuses connections: start it, or correct host and port`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `${server} cannot be found: no address is known for the host ${hostname}`;
+    case 'timeout':
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return `${server} does not answer: check host, port and firewall`;
+    case '28P01':
+    case '28000':
+      return `${server} does not let the user ${decodeURIComponent(username)} in: check user and password`;
+    case '3D000':
+      return `${server} has no database ${database}: create it first`;
+    case '42501':
+      return `${server}: the user ${decodeURIComponent(username)} lacks a right (${message})`;
+    default:
+      return error instanceof DatabaseError ? `${server}: ${message}` : undefined;
+  }
+}
