@@ -17,7 +17,7 @@ import { hashToken, newToken } from './token.ts';
 
 /** How a session came about. `scopes` and `authenticatedAt` come with a token (rule 47). */
 export interface Opening {
-  account: Pick<Account, 'id' | 'name' | 'locale' | 'credentialVersion'>;
+  account: Pick<Account, 'id' | 'name' | 'credentialVersion'>;
   method: 'password' | 'token' | 'openid';
   locale: string | undefined;
   issuer?: string;
@@ -97,7 +97,7 @@ export async function openSession(context: Context, request: FastifyRequest, ope
         method,
         issuer: opening.issuer ?? null,
         scopes: opening.scopes ?? null,
-        locale: opening.locale ?? account.locale ?? 'en',
+        locale: opening.locale,
         authenticatedAt: opening.authenticatedAt,
         address: origin.address,
         userAgent: origin.userAgent,

@@ -23,7 +23,8 @@ export interface NewSession {
   method: SessionMethod;
   issuer: string | null;
   scopes: Scope[] | null;
-  locale: string;
+  /** As asked for; else the default profile's, else the user's, else English. */
+  locale: string | undefined;
   authenticatedAt: Date | undefined;
   address: string;
   userAgent: string | undefined;
@@ -56,7 +57,12 @@ export async function insert(
       method: session.method,
       issuer: session.issuer,
       scopes: session.scopes && JSON.stringify(session.scopes),
-      locale: session.locale,
+      locale: sql`coalesce(
+        ${session.locale ?? null},
+        (select profile.locale from user_profile join profile on profile.id = profile_id where user_id = ${session.userId} and is_default),
+        (select locale from user_account where id = ${session.userId}),
+        'en'
+      )`,
       credential_version: session.credentialVersion,
       authenticated_at: began,
       idle_expires_at: sql`least(now() + make_interval(secs => ${lifetimes.sessionIdleSeconds}), ${expires})`,

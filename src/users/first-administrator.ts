@@ -1,6 +1,7 @@
 /** Makes the first user of an empty database, who may do everything (design, section 9). */
 import { randomInt } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
+import { insertEvent } from '../audit/store.ts';
 import { transact } from '../database/failure.ts';
 import type { Action, Database } from '../database/tables.ts';
 
@@ -56,6 +57,7 @@ export async function createFirstAdministrator(db: Kysely<Database>, name: strin
       .onConflict((conflict) => conflict.doNothing())
       .execute();
     await trx.insertInto('user_profile').values({ user_id: user.id, profile_id: profile.id, is_default: true }).execute();
+    await insertEvent(trx, undefined, { event: 'user.created', outcome: 'ok', userName: name, detail: { by: 'first start' } });
     return true;
   });
 }

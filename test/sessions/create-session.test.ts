@@ -95,6 +95,17 @@ describe('createSession', () => {
     expect((await service().call<Info>('GET', '/auth', { cookie: cookieOf(answer) })).body.locale).toBe(canonical);
   });
 
+  test('200 — without a locale the default profile’s counts, then the user’s, then English', async () => {
+    const { db } = service();
+    await service().createUser('polyglot');
+    const localeOf = async () => (await login('polyglot')).body.locale;
+    expect(await localeOf()).toBe('en');
+    await db.updateTable('user_account').set({ locale: 'ja' }).where('name', '=', 'polyglot').execute();
+    expect(await localeOf()).toBe('ja');
+    await db.updateTable('profile').set({ locale: 'fr-CH' }).where('name', '=', 'polyglot').execute();
+    expect(await localeOf()).toBe('fr-CH');
+  });
+
   test('200 — problems are described in the session’s locale, else by Accept-Language; codes never change', async () => {
     const answer = await service().call('POST', '/auth', { form: { user: 'ada', password, locale: 'de-AT' } });
     const german = await service().call('GET', '/rest/entity/note/1', { cookie: cookieOf(answer), headers: { 'accept-language': 'fr' } });
