@@ -14,6 +14,7 @@ import { connect } from './database/connect.ts';
 import { Listener } from './database/listen.ts';
 import { keepHouse } from './ops/housekeeping.ts';
 import { listeningLine, logConfiguration } from './ops/logging.ts';
+import { isSuperuser, risksOf } from './ops/risks.ts';
 import { createPasswordGate } from './password/gate.ts';
 import { createPasswordPolicy } from './password/policy.ts';
 import { createThrottle } from './password/throttle.ts';
@@ -63,6 +64,7 @@ export async function openService(config: Config, databaseUrl: string): Promise<
     app = await buildApp(context, contract);
     const running = app;
     logConfiguration(running.log, config);
+    for (const risk of risksOf(config, await isSuperuser(db))) running.log.warn({ event: 'configuration.risky' }, risk);
     await listener.open();
     const address = await running.listen({ host: config.host, port: config.port, listenTextResolver: listeningLine });
     const stopHousekeeping = keepHouse(context, running.log);

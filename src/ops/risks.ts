@@ -1,0 +1,27 @@
+/** Settings that are allowed and that somebody should know about: a warning each in the log at the start (security rules 32, 86, 88). */
+import { sql, type Kysely } from 'kysely';
+import type { Config } from '../config.ts';
+import type { Database } from '../database/tables.ts';
+
+const advisedMinimum = 15;
+
+/** What is risky about `config` and about being `superuser` in the database, a sentence each. */
+export function risksOf(config: Pick<Config, 'production' | 'databaseUrl' | 'passwordMinLength'>, superuser: boolean): string[] {
+  const risks: string[] = [];
+  if (config.passwordMinLength < advisedMinimum) {
+    risks.push(`PASSWORD_MIN_LENGTH is below ${advisedMinimum}, too few characters where a password is all that is asked for`);
+  }
+  if (config.production && superuser) {
+    risks.push('The role of DATABASE_URL is a superuser: give the service one that owns nothing but its own tables');
+  }
+  if (config.production && config.databaseUrl && new URL(config.databaseUrl).searchParams.get('sslmode') === 'disable') {
+    risks.push('DATABASE_URL turns off TLS: whoever listens on that network reads everything');
+  }
+  return risks;
+}
+
+/** Whether the service's role may do everything in the database, whatever is granted. */
+export async function isSuperuser(db: Kysely<Database>): Promise<boolean> {
+  const { rows } = await sql<{ superuser: boolean }>`select rolsuper as superuser from pg_roles where rolname = current_user`.execute(db);
+  return rows[0]?.superuser === true;
+}

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError, originPolicy, readConfig, usesSecureCookie } from '../src/config.ts';
+
+/** What is wrong with an environment; empty when the service would start with it. */
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+const production = {
+  NODE_ENV: 'production',
+  PUBLIC_URL: 'https://api.example.com',
+  DATABASE_URL: 'postgres://app:secret@db.example.com/entities?sslmode=verify-full',
+};
+
+describe('without any setting', () => {
+  test('the service is for one machine: loopback, its own database, no proxy and no other origin is believed', () => {
+    const config = readConfig({});
+    expect(config).toMatchObject({ host: '127.0.0.1', port: 3000, dataDir: './data', adminUser: 'admin', production: false });
+    expect(config.publicUrl.origin).toBe('http://localhost:3000');
+    expect([config.databaseUrl, config.adminPassword, config.issuersFile]).toEqual([undefined, undefined, undefined]);
+    expect([config.trustProxy, [...config.trustedOrigins]]).toEqual([[], []]);
+  });
+
+  test('the limits are the ones the rules set (rules 12, 32, 70, 88)', () => {
+    expect(readConfig({})).toMatchObject({
+      sessionIdleSeconds: 30 * 60,
+      sessionAbsoluteSeconds: 8 * 60 * 60,
+      sessionSameSite: 'lax',
+      passwordMinLength: 15,
+      bodyLimitBytes: 1024 * 1024,
+      databasePoolSize: 10,
+      rateLimit: true,
+    });
+  });
+
+  test('an empty value is no value', () => {
+    expect(readConfig({ PORT: '', DATABASE_URL: '', TRUST_PROXY: '', ADMIN_PASSWORD: '' })).toEqual(readConfig({}));
+  });
+});
+
+test('PUBLIC_URL follows PORT until it is set, and is where the origin of browsers is compared with (rule 29)', () => {
+  expect(originPolicy(readConfig({ PORT: '8080' })).publicOrigin).toBe('http://localhost:8080');
+  expect(originPolicy(readConfig({ PORT: '8080', PUBLIC_URL: 'https://api.example.com:443/' })).publicOrigin).toBe(
+    'https://api.example.com',
+  );
+});
+
+test('the cookie is secure wherever clients come by https (rule 9)', () => {
+  expect(usesSecureCookie(readConfig({}))).toBe(false);
+  expect(usesSecureCookie(readConfig({ PUBLIC_URL: 'https://localhost' }))).toBe(true);
+});
+
+test('lists take blanks around their commas, and origins are compared as browsers write them', () => {
+  const config = readConfig({ TRUSTED_ORIGINS: 'https://App.example.com:443 , http://localhost:5173', TRUST_PROXY: '10.0.0.0/8, ::1' });
+  expect([...config.trustedOrigins]).toEqual(['https://app.example.com', 'http://localhost:5173']);
+  expect(config.trustProxy).toEqual(['10.0.0.0/8', '::1']);
+});
+
+test('ADMIN_USER is read in the one form names are kept in (rule 35)', () => {
+  expect(readConfig({ ADMIN_USER: 'ＡＤＡ' }).adminUser).toBe('ada');
+});
+
+test('all problems are told at once, each with its setting', () => {
+  const problems = problemsOf({ PORT: '-1', LOG_LEVEL: 'loud', WORKERS: '0', DATABASE_URL: 'mysql://x/y', RATE_LIMIT: 'maybe' });
+  expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['PORT', 'DATABASE_URL', 'RATE_LIMIT', 'LOG_LEVEL', 'WORKERS']);
+  for (const problem of problems) expect(problem).not.toContain('\n');
+});
+
+describe('what does not fit is refused', () => {
+  test.each([
+    ['PORT', '70000'],
+    ['PORT', '1e3'],
+    ['PORT', ' 80'],
+    ['DATABASE_POOL_SIZE', '0'],
+    ['SESSION_IDLE_SECONDS', '59'],
+    ['SESSION_IDLE_SECONDS', '28801'],
+    ['SESSION_ABSOLUTE_SECONDS', 'day'],
+    ['SESSION_SAME_SITE', 'Lax'],
+    ['SESSION_SAME_SITE', 'none'],
+    ['PASSWORD_MIN_LENGTH', '7'],
+    ['BODY_LIMIT_BYTES', '1MB'],
+    ['ENTITY_TYPES', 'declared'],
+    ['ENTITY_TYPES', 'closed'],
+    ['PUBLIC_URL', 'api.example.com'],
+    ['PUBLIC_URL', 'https://api.example.com/base'],
+    ['PUBLIC_URL', 'https://user@api.example.com'],
+    ['PUBLIC_URL', 'ftp://localhost'],
+    ['TRUSTED_ORIGINS', '*'],
+    ['TRUSTED_ORIGINS', 'https://app.example.com/path'],
+    ['TRUSTED_ORIGINS', 'null'],
+    ['DATABASE_URL', 'localhost:5432/entities'],
+    ['DATABASE_URL', 'postgres://app:50%@localhost/entities'],
+    ['ADMIN_USER', 'a\tb'],
+  ])('%s=%s', (name, value) => {
+    const problems = problemsOf({ [name]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(name);
+  });
+
+  test.each(['true', '1', '0.0.0.0/0', '10.0.0.0/33', 'proxy.example.com', '10.0.0.0/8/8'])(
+    'TRUST_PROXY=%s, with which clients could forge their address (rules 83, 86)',
+    (value) => {
+      expect(problemsOf({ TRUST_PROXY: value })).toEqual([expect.stringContaining('TRUST_PROXY must list addresses or CIDR ranges')]);
+    },
+  );
+
+  test('plain http anywhere but on this machine, where no browser would keep the cookie', () => {
+    expect(problemsOf({ PUBLIC_URL: 'http://127.0.0.1:3000' })).toEqual([]);
+    expect(problemsOf({ PUBLIC_URL: 'http://[::1]:3000' })).toEqual([]);
+    expect(problemsOf({ PUBLIC_URL: 'http://api.example.com' })).toEqual([expect.stringContaining('PUBLIC_URL must be https')]);
+  });
+
+  test('PORT=0 without PUBLIC_URL, since nobody would know where the service is', () => {
+    expect(problemsOf({ PORT: '0' })).toEqual([expect.stringContaining('PUBLIC_URL')]);
+    expect(problemsOf({ PORT: '0', PUBLIC_URL: 'http://localhost' })).toEqual([]);
+  });
+});
+
+describe('in production', () => {
+  test('a whole configuration starts', () => {
+    expect(problemsOf(production)).toEqual([]);
+  });
+
+  test('plain http is refused, the default included (rule 86)', () => {
+    expect(problemsOf({ ...production, PUBLIC_URL: 'http://localhost:3000' })).toHaveLength(1);
+    expect(problemsOf({ ...production, PUBLIC_URL: '' })).toHaveLength(1);
+  });
+
+  test.each(['debug', 'trace'])('LOG_LEVEL=%s is refused (rule 86)', (level) => {
+    expect(problemsOf({ ...production, LOG_LEVEL: level })).toHaveLength(1);
+    expect(problemsOf({ LOG_LEVEL: level })).toEqual([]);
+  });
+
+  test('the way to a database on another machine is verified, or said to be safe (rule 88)', () => {
+    const at = (url: string) => problemsOf({ ...production, DATABASE_URL: url });
+    expect(at('postgres://app:secret@db.example.com/entities')).toHaveLength(1);
+    expect(at('postgres://app:secret@db.example.com/entities?sslmode=require')).toHaveLength(1);
+    expect(at('postgres://app:secret@db.example.com/entities?sslmode=disable')).toEqual([]);
+    expect(at('postgres://app:secret@127.0.0.1/entities')).toEqual([]);
+    expect(problemsOf({ DATABASE_URL: 'postgres://app:secret@db.example.com/entities' })).toEqual([]);
+  });
+});

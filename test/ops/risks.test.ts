@@ -1,0 +1,24 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { isSuperuser, risksOf } from '../../src/ops/risks.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+const careful = { production: true, databaseUrl: 'postgres://app@db.example.com/entities?sslmode=verify-full', passwordMinLength: 15 };
+
+test('nothing is said about careful settings, nor about development', () => {
+  expect(risksOf(careful, false)).toEqual([]);
+  expect(risksOf({ ...careful, production: false }, true)).toEqual([]);
+});
+
+test('short passwords, a superuser and an open way to the database are told (rules 32, 86, 88)', () => {
+  expect(risksOf({ ...careful, passwordMinLength: 14 }, false)).toEqual([expect.stringContaining('PASSWORD_MIN_LENGTH')]);
+  expect(risksOf(careful, true)).toEqual([expect.stringContaining('superuser')]);
+  const open = { ...careful, databaseUrl: 'postgres://app@db.example.com/entities?sslmode=disable' };
+  expect(risksOf(open, false)).toEqual([expect.stringContaining('TLS')]);
+});
+
+test('whether the role is a superuser is what PostgreSQL says itself', async () => {
+  const { rows } = await sql<{ superuser: string }>`select current_setting('is_superuser') as superuser`.execute(service().db);
+  expect(await isSuperuser(service().db)).toBe(rows[0]?.superuser === 'on');
+});
