@@ -228,3 +228,14 @@ export async function replaceKey(trx: Transaction<Database>, id: string, overlap
     .executeTakeFirstOrThrow();
   return worksUntil;
 }
+
+/** The name of the user to whom a key belongs, be it live, expired or revoked; undefined when there is no such key. */
+export async function findOwner(db: Kysely<Database>, id: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('api_key')
+    .innerJoin('user_account', 'user_account.id', 'api_key.user_id')
+    .where('api_key.id', '=', id)
+    .select('user_account.name')
+    .executeTakeFirst();
+  return row?.name;
+}

@@ -101,3 +101,49 @@ export async function insertEvent(db: Kysely<Database>, origin: Origin | undefin
     })
     .execute();
 }
+
+/** An event as it was written, or as an older version wrote it. */
+export interface EventRow {
+  /** Goes up with every event; text, since it has 64 bits. */
+  id: string;
+  at: Date;
+  event: string;
+  outcome: 'ok' | 'refused' | 'failed';
+  user: string | null;
+  requestId: string | null;
+  session: string | null;
+  address: string | null;
+  userAgent: string | null;
+  detail: Record<string, unknown>;
+}
+
+export interface EventFilter {
+  user?: string | undefined;
+  event?: string | undefined;
+  since?: Date | undefined;
+}
+
+/** The latest `limit` events that match, the latest first, leaving out those with an id of `before` or more. */
+export function listEvents(db: Kysely<Database>, { user, event, since }: EventFilter, limit: number, before?: string): Promise<EventRow[]> {
+  return db
+    .selectFrom('audit_event')
+    .$if(user !== undefined, (query) => query.where('user_name', '=', user ?? ''))
+    .$if(event !== undefined, (query) => query.where('event', '=', event ?? ''))
+    .$if(since !== undefined, (query) => query.where('at', '>=', sql<Date>`${since?.toISOString()}::timestamptz`))
+    .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+    .select([
+      'id',
+      'at',
+      'event',
+      'outcome',
+      'user_name as user',
+      'request_id as requestId',
+      'session_id as session',
+      'address',
+      'user_agent as userAgent',
+      'detail',
+    ])
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}

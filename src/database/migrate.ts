@@ -4,7 +4,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import { Migrator, type Migration, type MigrationProvider } from 'kysely/migration';
+import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration, type MigrationProvider } from 'kysely/migration';
 import { Pool } from 'pg';
 
 const directory = new URL('migrations/', import.meta.url);
@@ -21,7 +21,12 @@ const provider: MigrationProvider = {
   },
 };
 
-async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator) => Promise<T>): Promise<T> {
+/** Where Kysely notes what it has applied. */
+interface MigrationTable {
+  [DEFAULT_MIGRATION_TABLE]: { name: string };
+}
+
+async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator, db: Kysely<MigrationTable>) => Promise<T>): Promise<T> {
   // One connection of its own, without the pool's timeouts: waiting for another replica's migration may take long.
   const pool = new Pool({
     connectionString: databaseUrl,
@@ -30,9 +35,9 @@ async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator) =
     connectionTimeoutMillis: 10_000,
   });
   pool.on('error', () => undefined);
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<MigrationTable>({ dialect: new PostgresDialect({ pool }) });
   try {
-    return await work(new Migrator({ db, provider }));
+    return await work(new Migrator({ db, provider }), db);
   } finally {
     await db.destroy();
   }
@@ -47,10 +52,24 @@ export function migrate(databaseUrl: string): Promise<string[]> {
   });
 }
 
-/** The names of the migrations that the database lacks; changes nothing. Throws when the database has one that this version does not know. */
-export function pendingMigrations(databaseUrl: string): Promise<string[]> {
-  return withMigrator(databaseUrl, async (migrator) => {
-    const migrations = await migrator.getMigrations();
-    return migrations.filter((migration) => migration.executedAt === undefined).map((migration) => migration.name);
+export interface MigrationState {
+  /** What the database lacks, in order. */
+  pending: string[];
+  /** What it has that this version does not know: a later version has migrated it. */
+  unknown: string[];
+}
+
+/** Compares the database with `migrations/`; changes nothing. */
+export function migrationState(databaseUrl: string): Promise<MigrationState> {
+  return withMigrator(databaseUrl, async (migrator, db) => {
+    const known = await migrator.getMigrations();
+    const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+    const applied = tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)
+      ? await db.selectFrom(DEFAULT_MIGRATION_TABLE).select('name').orderBy('name').execute()
+      : [];
+    return {
+      pending: known.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name),
+      unknown: applied.map(({ name }) => name).filter((name) => !known.some((migration) => migration.name === name)),
+    };
   });
 }

@@ -2,10 +2,10 @@
 import type { components } from '../../generated/api.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import type { Action, Condition } from '../database/tables.ts';
 import { locales } from '../locales/negotiate.ts';
 import { maximumLength } from '../password/policy.ts';
-import { listProfiles, listRoles, type GrantRow, type ProfileRow } from '../profiles/store.ts';
+import { gatherGrants } from '../profiles/roles.ts';
+import { listProfiles, listRoles, type ProfileRow } from '../profiles/store.ts';
 import type { OwnSession } from './own.ts';
 
 type Schemas = components['schemas'];
@@ -72,14 +72,5 @@ function serverInfo({ config, version }: Context): Schemas['Server'] {
 
 async function describeRoles({ db }: Context, profileId: string): Promise<Schemas['Role'][]> {
   const roles = await listRoles(db, profileId);
-  return roles.map(({ name, description, grants }) => ({ name, description, grants: gather(grants) }));
-}
-
-/** One grant for each entity and condition, its actions together. */
-function gather(rows: readonly GrantRow[]): { entity: string; actions: Action[]; condition: Condition }[] {
-  const grants = Map.groupBy(rows, ({ entity, condition }) => `${entity} ${condition}`);
-  return [...grants.values()].flatMap((group) => {
-    const [first] = group;
-    return first ? [{ entity: first.entity, actions: group.map(({ action }) => action), condition: first.condition }] : [];
-  });
+  return roles.map(({ name, description, grants }) => ({ name, description, grants: gatherGrants(grants) }));
 }

@@ -70,3 +70,80 @@ export async function updatePassword(trx: Transaction<Database>, id: string, pas
     .where('id', '=', id)
     .execute();
 }
+
+/** A user as administrators see one: everything but the hash. */
+export interface UserRow {
+  name: string;
+  displayName: string;
+  locale: string | null;
+  active: boolean;
+  /** False for who signs in through an issuer only. */
+  hasPassword: boolean;
+  /** By name; the default one is where a session starts. */
+  profiles: { name: string; default: boolean }[];
+  createdAt: Date;
+}
+
+/** All users by name, or the one with `id`. */
+export function listUsers(db: Kysely<Database>, id?: string): Promise<UserRow[]> {
+  return db
+    .selectFrom('user_account')
+    .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
+    .select([
+      'name',
+      'display_name as displayName',
+      'locale',
+      'active',
+      sql<boolean>`password_hash is not null`.as('hasPassword'),
+      sql<UserRow['profiles']>`(
+        select coalesce(jsonb_agg(jsonb_build_object('name', profile.name, 'default', user_profile.is_default) order by profile.name), '[]')
+        from user_profile join profile on profile.id = user_profile.profile_id
+        where user_profile.user_id = user_account.id
+      )`.as('profiles'),
+      'created_at as createdAt',
+    ])
+    .orderBy('name')
+    .execute();
+}
+
+export interface NewUser {
+  name: string;
+  displayName: string;
+  locale: string | null;
+  passwordHash: string;
+}
+
+/** Returns the new user's id; undefined when there is already a user of that name. */
+export async function insertUser(db: Kysely<Database>, { name, displayName, locale, passwordHash }: NewUser): Promise<string | undefined> {
+  const row = await db
+    .insertInto('user_account')
+    .values({ name, display_name: displayName, locale, password_hash: passwordHash })
+    .onConflict((conflict) => conflict.constraint('user_account_name_key').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  return row?.id;
+}
+
+/**
+ * Disables or enables a user; false when that is how they were. Disabling raises the credential version, so that no session opened before
+ * lives again when the user is enabled (rule 14). Keys of a disabled user are dead while that lasts (rule 59).
+ */
+export async function updateActive(db: Kysely<Database>, id: string, active: boolean): Promise<boolean> {
+  const row = await db
+    .updateTable('user_account')
+    .set({ active, updated_at: sql`now()`, ...(!active && { credential_version: sql<number>`credential_version + 1` }) })
+    .where('id', '=', id)
+    .where('active', '=', !active)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Sets a password whatever it was before, for a disabled user too. No session opened before is live under it. */
+export async function replacePassword(db: Kysely<Database>, id: string, passwordHash: string): Promise<void> {
+  await db
+    .updateTable('user_account')
+    .set({ password_hash: passwordHash, credential_version: sql<number>`credential_version + 1`, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute();
+}

@@ -1,0 +1,56 @@
+/** `audit …`: reads the audit trail. */
+import type { Command } from 'commander';
+import { listEvents, type EventFilter, type EventRow } from '../audit/store.ts';
+import { eventName, moment, userName, wholeNumber } from './arguments.ts';
+import { group, leaf, onDatabase, type Admin, type Shown } from './command.ts';
+import { userCalled } from './find.ts';
+import { table, timeText, type Outcome } from './output.ts';
+
+/** So many events are read by one statement. */
+const pageSize = 5_000;
+
+export function auditCommands(program: Command): void {
+  const audit = group(program, 'audit', 'the audit trail', ['audit list --user ada --since 24h']);
+  leaf(audit, 'list', 'list what has happened, the latest last', [
+    'audit list --user ada --since 24h',
+    'audit list --event login.failed --since 2026-11-20T08:00:00Z --json',
+  ])
+    .option('--user <name>', 'only events of this user', userName)
+    .option('--event <name>', 'only events of this name', eventName)
+    .option('--since <time>', 'only events from then on: 2026-11-20T08:00:00Z, 2026-11-20 (UTC), or 30m, 24h, 7d ago', moment)
+    .option('--limit <number>', 'at most so many, the latest; 0 for all', wholeNumber(0, 999_999_999), 1_000)
+    .action((options: Shown & EventFilter & { limit: number }) => onDatabase(options, (admin) => list(admin, options)));
+}
+
+async function list({ db }: Admin, { limit, ...filter }: EventFilter & { limit: number }): Promise<Outcome> {
+  if (filter.user !== undefined) await userCalled(db, filter.user);
+  const most = limit === 0 ? Number.POSITIVE_INFINITY : limit;
+  const rows: EventRow[] = [];
+  let page: EventRow[];
+  do {
+    // One more than asked for tells whether there are others.
+    page = await listEvents(db, filter, Math.min(pageSize, most + 1 - rows.length), rows.at(-1)?.id);
+    rows.push(...page);
+  } while (page.length > 0 && rows.length <= most);
+  const more = rows.length > most;
+  const shown = (more ? rows.slice(0, most) : rows).toReversed();
+  return {
+    document: shown,
+    text: describeEvents(shown),
+    ...(more && { note: `there are earlier events; --limit shows more than ${limit}` }),
+  };
+}
+
+function describeEvents(rows: readonly EventRow[]): string {
+  const cells = rows.map((row) => [
+    timeText(row.at),
+    row.event,
+    row.outcome,
+    row.user ?? '-',
+    row.address ?? '-',
+    Object.entries(row.detail)
+      .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+      .join(' '),
+  ]);
+  return table(['TIME', 'EVENT', 'OUTCOME', 'USER', 'ADDRESS', 'DETAIL'], cells, 'There are no such events.');
+}

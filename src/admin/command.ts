@@ -1,0 +1,82 @@
+/** What all commands have in common: how they are declared, how they come to the database, and how their outcome is printed. */
+import { stat } from 'node:fs/promises';
+import { Command } from 'commander';
+import type { Kysely } from 'kysely';
+import { readConfig, type Config } from '../config.ts';
+import { connect } from '../database/connect.ts';
+import { layoutOf } from '../database/embedded/cluster.ts';
+import { migrationState } from '../database/migrate.ts';
+import type { Database } from '../database/tables.ts';
+import { readEnvironment } from '../environment.ts';
+import { openDatabase, type Prepared } from '../prepare.ts';
+import { Refusal, toJson, type Outcome } from './output.ts';
+
+/** What a command works with. */
+export interface Admin {
+  config: Config;
+  db: Kysely<Database>;
+}
+
+/** The option that every command has. */
+export interface Shown {
+  json?: true;
+}
+
+/** Declares a group of commands, named for what they are about. `examples` are what follows `npm run admin --`, here and below. */
+export function group(parent: Command, name: string, description: string, examples: readonly string[]): Command {
+  return parent.command(name).description(description).addHelpText('after', exampleHelp(examples));
+}
+
+/** Declares a command. */
+export function leaf(parent: Command, name: string, description: string, examples: readonly string[]): Command {
+  return parent
+    .command(name)
+    .summary(description)
+    .description(description)
+    .option('--json', 'print one JSON document instead')
+    .addHelpText('after', exampleHelp(examples));
+}
+
+function exampleHelp(examples: readonly string[]): string {
+  return ['', 'Examples:', ...examples.map((example) => `  $ npm run admin -- ${example}`)].join('\n');
+}
+
+/** Prints an outcome; a bad one makes the exit code 1. */
+export function print({ document, text, note, failure }: Outcome, { json }: Shown): void {
+  const printed = json ? toJson(document) : text;
+  if (printed) process.stdout.write(`${printed}\n`);
+  if (note) process.stderr.write(`note: ${note}\n`);
+  if (failure) {
+    process.stderr.write(`error: ${failure}\n`);
+    process.exitCode = 1;
+  }
+}
+
+/** Opens the database of the settings, if there is one. Throws {@link Refusal} rather than build one where nobody expects it. */
+export async function openExisting(config: Config): Promise<Omit<Prepared, 'administrator'>> {
+  if (!config.databaseUrl && !(await stat(layoutOf(config.dataDir).home).catch(() => undefined))) {
+    throw new Refusal(
+      `there is no database in ${config.dataDir}: set DATABASE_URL or DATA_DIR, or create one with "migrate" or "npm start"`,
+    );
+  }
+  return await openDatabase(config);
+}
+
+/** Does `work` on the database and prints its outcome. Throws {@link Refusal} when the database is not of this version. */
+export async function onDatabase(shown: Shown, work: (admin: Admin) => Promise<Outcome>): Promise<void> {
+  const config = readConfig(readEnvironment());
+  const opened = await openExisting(config);
+  try {
+    const { pending, unknown } = await migrationState(opened.url);
+    if (unknown.length > 0) throw new Refusal(`the database belongs to a later version, which added ${unknown.join(', ')}`);
+    if (pending.length > 0) throw new Refusal(`the database lacks ${pending.join(', ')}: run "migrate" or start the service`);
+    const { db, close } = connect(opened.url, 2, () => undefined);
+    try {
+      print(await work({ config, db }), shown);
+    } finally {
+      await close();
+    }
+  } finally {
+    await opened.close();
+  }
+}

@@ -1,0 +1,63 @@
+/** What the command tells: one JSON document for scripts, or tables and lines for people. It knows no command and no database. */
+
+/** What a command has done. */
+export interface Outcome {
+  /** What `--json` prints, and nothing beside it. */
+  document: unknown;
+  /** What people read instead. */
+  text: string;
+  /** Said on standard error in both cases. */
+  note?: string;
+  /** Given when the answer is a bad one, such as migrations that are missing: the exit code is 1. */
+  failure?: string;
+}
+
+/** The command was not carried out: 1, refused or failed; 2, wrong usage. The message is one line for a person, without a secret. */
+export class Refusal extends Error {
+  readonly exitCode: 1 | 2;
+  constructor(message: string, exitCode: 1 | 2 = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** The JSON document as it is printed. What a terminal would obey instead of show is escaped (RFC 8259 leaves U+007F and above bare). */
+export function toJson(document: unknown): string {
+  return JSON.stringify(document, undefined, 2).replaceAll(/[\u007f-\u009f]/g, (character) => `\\u${hexOf(character).padStart(4, '0')}`);
+}
+
+/** Text from the database, safe to print: names and user agents may hold sequences that steer a terminal or turn text around. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, (character) => `\\u{${hexOf(character)}}`);
+}
+
+function hexOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16);
+}
+
+/** Rows under a heading, in aligned columns; what stands instead when there are none is `nothing`. */
+export function table(heading: readonly string[], rows: readonly (readonly string[])[], nothing: string): string {
+  if (rows.length === 0) return nothing;
+  const lines = [heading, ...rows].map((row) => row.map(printable));
+  const widths = heading.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ''))));
+  const align = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell));
+  return lines.map((line) => line.map(align).join('  ').trimEnd()).join('\n');
+}
+
+/** How many columns a terminal gives the text: two for East Asian characters and emoji, none for marks that combine. */
+function widthOf(text: string): number {
+  return Array.from(text).reduce((width, character) => {
+    if (/\p{M}|\u200d/u.test(character)) return width;
+    return (
+      width +
+      (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u.test(character)
+        ? 2
+        : 1)
+    );
+  }, 0);
+}
+
+/** A time as people read it, in UTC to the second. */
+export function timeText(time: Date | null): string {
+  return time === null ? '-' : `${time.toISOString().slice(0, 19).replace('T', ' ')}Z`;
+}

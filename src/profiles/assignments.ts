@@ -1,0 +1,106 @@
+/** Which profiles there are, and which users have them. A user with profiles has exactly one default, where a session starts. */
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Database } from '../database/tables.ts';
+
+export interface AnyProfileRow {
+  name: string;
+  label: string;
+  locale: string | null;
+  roles: string[];
+}
+
+/** Every profile by name, or the one with `id`, with the names of its roles. */
+export function listAllProfiles(db: Kysely<Database>, id?: string): Promise<AnyProfileRow[]> {
+  return db
+    .selectFrom('profile')
+    .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
+    .select([
+      'name',
+      'label',
+      'locale',
+      sql<string[]>`array(
+        select role.name from profile_role join role on role.id = profile_role.role_id
+        where profile_role.profile_id = profile.id order by role.name
+      )`.as('roles'),
+    ])
+    .orderBy('name')
+    .execute();
+}
+
+/** The profile called `name`, whoever has it; undefined when there is none. */
+export function findAnyProfile(db: Kysely<Database>, name: string): Promise<{ id: string; name: string } | undefined> {
+  return db.selectFrom('profile').where('name', '=', name).select(['id', 'name']).executeTakeFirst();
+}
+
+export interface NewProfile {
+  name: string;
+  label: string;
+  /** What a session takes when it switches to the profile; null leaves the session's own. */
+  locale: string | null;
+  roleIds: readonly string[];
+}
+
+/** Returns the new profile's id; undefined when there is already a profile of that name. */
+export async function insertProfile(trx: Transaction<Database>, { name, label, locale, roleIds }: NewProfile): Promise<string | undefined> {
+  const row = await trx
+    .insertInto('profile')
+    .values({ name, label, locale })
+    .onConflict((conflict) => conflict.constraint('profile_name_key').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (row && roleIds.length > 0) {
+    await trx
+      .insertInto('profile_role')
+      .values(roleIds.map((roleId) => ({ profile_id: row.id, role_id: roleId })))
+      .execute();
+  }
+  return row?.id;
+}
+
+/** A user's assignments, the user's row locked: who decides on the default one does so alone. */
+async function lockAssignments(trx: Transaction<Database>, userId: string): Promise<{ profileId: string; isDefault: boolean }[]> {
+  await trx.selectFrom('user_account').where('id', '=', userId).select('id').forNoKeyUpdate().executeTakeFirstOrThrow();
+  return await trx
+    .selectFrom('user_profile')
+    .where('user_id', '=', userId)
+    .select(['profile_id as profileId', 'is_default as isDefault'])
+    .execute();
+}
+
+/**
+ * Gives a user a profile, as the default one when asked or when it is the first. Returns whether it is the default now, or undefined when
+ * nothing had to change.
+ */
+export async function insertAssignment(
+  trx: Transaction<Database>,
+  userId: string,
+  profileId: string,
+  makeDefault: boolean,
+): Promise<{ isDefault: boolean } | undefined> {
+  const present = await lockAssignments(trx, userId);
+  const own = present.find((assignment) => assignment.profileId === profileId);
+  const isDefault = makeDefault || !present.some((assignment) => assignment.isDefault);
+  if (own && (own.isDefault || !isDefault)) return undefined;
+  if (isDefault)
+    await trx.updateTable('user_profile').set({ is_default: false }).where('user_id', '=', userId).where('is_default', '=', true).execute();
+  await trx
+    .insertInto('user_profile')
+    .values({ user_id: userId, profile_id: profileId, is_default: isDefault })
+    .onConflict((conflict) => conflict.columns(['user_id', 'profile_id']).doUpdateSet({ is_default: isDefault }))
+    .execute();
+  return { isDefault };
+}
+
+/** Takes a profile from a user: `removed`, `absent` when they did not have it, `default` (and nothing done) when others would be left without a default. */
+export async function deleteAssignment(
+  trx: Transaction<Database>,
+  userId: string,
+  profileId: string,
+): Promise<'removed' | 'absent' | 'default'> {
+  const present = await lockAssignments(trx, userId);
+  const own = present.find((assignment) => assignment.profileId === profileId);
+  if (!own) return 'absent';
+  if (own.isDefault && present.length > 1) return 'default';
+  await trx.deleteFrom('user_profile').where('user_id', '=', userId).where('profile_id', '=', profileId).execute();
+  return 'removed';
+}
