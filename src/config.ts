@@ -49,7 +49,8 @@ export class ConfigError extends Error {
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** Variables by name, as in `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads one setting after the other and collects what is wrong with them. An empty value counts as not set. */
 class Reader {

@@ -1,0 +1,188 @@
+/**
+ * Reads ISSUERS_FILE, the list of trusted issuers (design, section 9). It speaks to nobody: whether an issuer answers is found out when a
+ * token of it comes in.
+ */
+import { readFile } from 'node:fs/promises';
+import { parseDocument } from 'yaml';
+import { ConfigError, type Environment } from '../config.ts';
+import { Members } from './members.ts';
+
+/** An issuer as configured. */
+export interface Issuer {
+  /** Short name, used in paths and in `oidcIssuer`. */
+  id: string;
+  /** For people. */
+  label: string;
+  /** The exact string that tokens carry as `iss`; one with and one without a final slash are two issuers. */
+  issuer: string;
+  /** What `aud` must contain. */
+  audience: string;
+  /** Undefined for an issuer whose access tokens are taken and that nobody signs in at. */
+  clientId: string | undefined;
+  clientSecret: string | undefined;
+  /** The values of `client_id` that are accepted; undefined accepts all (rule 48). */
+  clients: ReadonlySet<string> | undefined;
+  /** Signature algorithms, all of them asymmetric (rule 45). */
+  algorithms: readonly string[];
+  /** `jwt` also takes access tokens that do not say that they are some, and then refuses whatever may be an ID token. */
+  tokenType: 'at+jwt' | 'jwt';
+  /** Which scopes of a token let it read and write; undefined: scopes narrow nothing. */
+  scopes: { read: string | undefined; write: string | undefined } | undefined;
+  /** Plain http, on the loopback address only. */
+  allowInsecureHttp: boolean;
+}
+
+const asymmetric = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
+/** One scope of RFC 6749, section 3.3. */
+const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
+const printable = /^[\x20-\x7e]{1,256}$/;
+
+/**
+ * The issuers that `file` lists, none for undefined. Secrets are read where the file says, `environment` among these places. Throws
+ * {@link ConfigError} with every problem of the file, each naming the issuer and the member.
+ */
+export async function readIssuers(file: string | undefined, environment: Environment): Promise<Issuer[]> {
+  if (file === undefined) return [];
+  const problems: string[] = [];
+  const report = (problem: string) => void problems.push(`ISSUERS_FILE ${file}: ${problem}`);
+  const issuers: Issuer[] = [];
+  const root = new Members(await parseFile(file, report), '', report);
+  const entries = root.list('issuers') ?? [];
+  root.finish();
+  for (const [index, entry] of entries.entries()) {
+    const issuer = await readIssuer(entry, index, environment, report);
+    if (issuer) issuers.push(issuer);
+  }
+  for (const name of ['id', 'issuer'] as const) {
+    for (const [value, group] of Map.groupBy(issuers, (issuer) => issuer[name])) {
+      if (group.length > 1) report(`${group.length} issuers have the ${name} ${JSON.stringify(value)}; it must be unique`);
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return issuers;
+}
+
+async function parseFile(file: string, report: (problem: string) => void): Promise<unknown> {
+  try {
+    const document = parseDocument(await readFile(file, 'utf8'), { prettyErrors: true });
+    const faults = [...document.errors, ...document.warnings];
+    for (const { message } of faults) report(`is neither YAML nor JSON: ${message.split('\n', 1)[0]?.replace(/:$/, '')}`);
+    return faults.length > 0 ? { issuers: [] } : document.toJS();
+  } catch (error) {
+    report(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    return { issuers: [] };
+  }
+}
+
+/** One entry of the list; undefined when it is not even a mapping with an id and an issuer. Everything wrong with it is reported. */
+async function readIssuer(
+  entry: unknown,
+  index: number,
+  environment: Environment,
+  reportLine: (problem: string) => void,
+): Promise<Issuer | undefined> {
+  const members = new Members(entry, `entry ${index + 1}`, reportLine);
+  const id = members.text('id', {
+    required: true,
+    pattern: /^[a-z0-9-]{1,32}$/,
+    must: 'be 1 to 32 lower case letters, digits and hyphens',
+  });
+  if (id !== undefined) members.rename(`issuer "${id}"`);
+  const report = (problem: string) => members.report(problem);
+  const label = members.text('label', { pattern: /^\P{C}{1,100}$/u, must: 'be 1 to 100 characters' });
+  const allowInsecureHttp = members.flag('allowInsecureHttp');
+  const issuer = members.text('issuer', { required: true });
+  if (issuer !== undefined) checkAddress(issuer, allowInsecureHttp, report);
+  const audience = members.text('audience', { required: true, pattern: printable, must: 'be 1 to 256 printable ASCII characters' });
+  const clientId = members.text('clientId', { pattern: printable, must: 'be 1 to 256 printable ASCII characters' });
+  const algorithms = members.texts('algorithms', { required: true, minimum: 1 }) ?? [];
+  for (const algorithm of algorithms) {
+    if (!asymmetric.includes(algorithm)) {
+      report(
+        `algorithms: "${algorithm}" is not accepted, only ${asymmetric.join(', ')}: a signature must be one that nobody else can make`,
+      );
+    }
+  }
+  const tokenType = members.text('tokenType', { pattern: /^(at\+jwt|jwt|opaque)$/, must: 'be at+jwt, jwt or opaque' }) ?? 'at+jwt';
+  if (tokenType === 'opaque') report('tokenType: opaque (introspection) is not supported yet; use at+jwt, or jwt');
+  if (tokenType === 'jwt' && clientId === undefined) {
+    report('clientId is required with tokenType: jwt, to tell access tokens from ID tokens');
+  } else if (tokenType === 'jwt' && clientId === audience) {
+    report('audience must not be the clientId with tokenType: jwt, for then access tokens look like ID tokens');
+  }
+  const clients = members.texts('clients', { minimum: 1 });
+  const clientSecret = await readSecret(members, environment);
+  const scopes = readScopes(members);
+  readProvision(members);
+  members.finish();
+  if (id === undefined || issuer === undefined) return undefined;
+  return {
+    id,
+    label: label ?? id,
+    issuer,
+    audience: audience ?? '',
+    clientId,
+    clientSecret,
+    clients: clients && new Set(clients),
+    algorithms,
+    tokenType: tokenType === 'jwt' ? 'jwt' : 'at+jwt',
+    scopes,
+    allowInsecureHttp,
+  };
+}
+
+/** Whether `url` names this machine. */
+export function isLoopback(url: URL): boolean {
+  return url.hostname === 'localhost' || url.hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(url.hostname);
+}
+
+function checkAddress(issuer: string, allowInsecureHttp: boolean, report: (problem: string) => void): void {
+  const url = URL.parse(issuer);
+  if (!url || !/^https?:\/\//.test(issuer) || url.search || url.hash || url.username || url.password || /[\s?#]/.test(issuer)) {
+    report(`issuer must be a URL without query, fragment and credentials, exactly as tokens carry it, not "${issuer}"`);
+  } else if (allowInsecureHttp && !isLoopback(url)) {
+    report('allowInsecureHttp is for an issuer on localhost only: remove it');
+  } else if (url.protocol === 'http:' && !allowInsecureHttp) {
+    report('issuer must be https, or plain http on localhost with allowInsecureHttp: true');
+  }
+}
+
+async function readSecret(members: Members, environment: Environment): Promise<string | undefined> {
+  const variable = members.text('clientSecretEnv');
+  const file = members.text('clientSecretFile');
+  if (variable !== undefined && file !== undefined) {
+    members.report('clientSecretEnv and clientSecretFile are both given; keep one');
+  } else if (variable !== undefined) {
+    const secret = environment[variable];
+    if (!secret) members.report(`clientSecretEnv names ${variable}, which is not set in the environment`);
+    return secret;
+  } else if (file !== undefined) {
+    try {
+      const secret = (await readFile(file, 'utf8')).trim();
+      if (secret === '') members.report(`clientSecretFile ${file} is empty`);
+      return secret;
+    } catch (error) {
+      members.report(`clientSecretFile cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return undefined;
+}
+
+function readScopes(members: Members): Issuer['scopes'] {
+  const scopes = members.mapping('scopes');
+  if (!scopes) return undefined;
+  const shape = { pattern: scopeToken, must: 'be one scope, without spaces' };
+  const read = scopes.text('read', shape);
+  const write = scopes.text('write', shape);
+  if (read === undefined && write === undefined) members.report('scopes must name the scope for read, for write, or for both');
+  scopes.finish();
+  return { read, write };
+}
+
+function readProvision(members: Members): void {
+  const provision = members.mapping('provision');
+  if (!provision) return;
+  if (provision.flag('enabled')) members.report('provision.enabled: true is not supported yet; link users by the admin command');
+  provision.text('profile');
+  provision.finish();
+}
