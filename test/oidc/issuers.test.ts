@@ -1,0 +1,168 @@
+/** ISSUERS_FILE: what is read, and what stops the start. */
+import { writeFile } from 'node:fs/promises';
+import { stringify } from 'yaml';
+import { describe, expect, test } from 'vitest';
+import { ConfigError } from '../../src/config.ts';
+import { readIssuers } from '../../src/oidc/issuers.ts';
+import { writeIssuersText } from '../support/issuer.ts';
+import { TestService } from '../support/service.ts';
+
+const corp = { id: 'corp', issuer: 'https://login.example.com', audience: 'entity-service', algorithms: ['RS256'] };
+
+/** The problems of a file with these entries, without the part that names the file. */
+async function problemsOf(text: string, environment: Record<string, string> = {}): Promise<string[]> {
+  const file = await writeIssuersText(text);
+  try {
+    await readIssuers(file, environment);
+    return [];
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as ConfigError).problems.map((problem) => {
+      expect(problem).toMatch(`ISSUERS_FILE ${file}: `);
+      return problem.slice(`ISSUERS_FILE ${file}: `.length);
+    });
+  }
+}
+
+const problemsOfEntry = (members: Record<string, unknown>, environment?: Record<string, string>) =>
+  problemsOf(stringify({ issuers: [{ ...corp, ...members }] }), environment);
+
+describe('what is read', () => {
+  test('the example of the documentation, in YAML', async () => {
+    const file = await writeIssuersText(`
+issuers:
+  - id: corp                          # used in paths and in oidcIssuer
+    label: Corporate login
+    issuer: https://login.example.com
+    audience: entity-service
+    clientId: entity-service
+    clientSecretEnv: CORP_SECRET
+    algorithms: [RS256]
+    tokenType: at+jwt
+    scopes: { read: entities:read, write: entities:write }
+    provision: { enabled: false, profile: member }
+    allowInsecureHttp: false
+`);
+    expect(await readIssuers(file, { CORP_SECRET: 'from the environment' })).toEqual([
+      {
+        id: 'corp',
+        label: 'Corporate login',
+        issuer: 'https://login.example.com',
+        audience: 'entity-service',
+        clientId: 'entity-service',
+        clientSecret: 'from the environment',
+        clients: undefined,
+        algorithms: ['RS256'],
+        tokenType: 'at+jwt',
+        scopes: { read: 'entities:read', write: 'entities:write' },
+        allowInsecureHttp: false,
+      },
+    ]);
+  });
+
+  test('JSON, and the shortest entry there is', async () => {
+    const [issuer] = await readIssuers(await writeIssuersText(JSON.stringify({ issuers: [corp] })), {});
+    expect(issuer).toMatchObject({ label: 'corp', tokenType: 'at+jwt', scopes: undefined, clientId: undefined, clientSecret: undefined });
+  });
+
+  test('a secret from a file, without the line end', async () => {
+    const secret = await writeIssuersText('');
+    await writeFile(secret, 'from a file\n');
+    const [issuer] = await readIssuers(await writeIssuersText(stringify({ issuers: [{ ...corp, clientSecretFile: secret }] })), {});
+    expect(issuer?.clientSecret).toBe('from a file');
+  });
+
+  test('no file and an empty list, both of which trust nobody', async () => {
+    expect(await readIssuers(undefined, {})).toEqual([]);
+    expect(await readIssuers(await writeIssuersText('issuers: []'), {})).toEqual([]);
+  });
+});
+
+describe('what stops the start', () => {
+  test('every problem of the file is told at once, with issuer and member', async () => {
+    const file = {
+      issuers: [
+        { ...corp, audience: undefined, algorithms: ['HS256', 'none'] },
+        { id: 'other', issuer: 'http://a.example' },
+      ],
+    };
+    expect(await problemsOf(stringify(file))).toEqual([
+      'issuer "corp": audience is required',
+      expect.stringMatching(/^issuer "corp": algorithms: "HS256" is not accepted, only RS256, /),
+      expect.stringMatching(/^issuer "corp": algorithms: "none" is not accepted, only RS256, /),
+      'issuer "other": issuer must be https, or plain http on localhost with allowInsecureHttp: true',
+      'issuer "other": audience is required',
+      'issuer "other": algorithms is required',
+    ]);
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['an unknown member, for a mistyped limit would not hold', { audiences: ['a'] }, 'audiences is not known here; known are algorithms, '],
+    ['an unknown member further in', { scopes: { read: 'r', delete: 'd' } }, 'scopes: delete is not known here; known are read, write'],
+    ['an id with capitals', { id: 'Corp' }, 'id must be 1 to 32 lower case letters, digits and hyphens, not "Corp"'],
+    ['an id of 33 characters', { id: 'a'.repeat(33) }, 'id must be 1 to 32 '],
+    ['a number where text is due', { clientId: 42 }, 'clientId must be text: put it in quotes'],
+    ['an empty member', { audience: null }, 'audience is empty'],
+    ['no algorithms (rule 86)', { algorithms: [] }, 'algorithms must be a list of at least 1 text'],
+    ['plain http without leave (rule 86)', { issuer: 'http://127.0.0.1:9' }, 'issuer must be https, or plain http on localhost'],
+    [
+      'plain http elsewhere',
+      { issuer: 'http://login.example.com', allowInsecureHttp: true },
+      'allowInsecureHttp is for an issuer on localhost only',
+    ],
+    ['leave for http that https does not need', { allowInsecureHttp: true }, 'allowInsecureHttp is for an issuer on localhost only'],
+    ['an issuer with a query', { issuer: 'https://a.example/?b' }, 'issuer must be a URL without query, fragment and credentials'],
+    ['an issuer with a password', { issuer: 'https://a:b@c.example' }, 'issuer must be a URL without query, fragment and credentials'],
+    ['something else than an address', { issuer: 'accounts.example.com' }, 'issuer must be a URL without query, fragment and credentials'],
+    ['a secret in two places', { clientSecretEnv: 'A', clientSecretFile: 'b' }, 'clientSecretEnv and clientSecretFile are both given'],
+    ['a secret that is not there', { clientSecretEnv: 'A' }, 'clientSecretEnv names A, which is not set'],
+    ['a secret file that is not there', { clientSecretFile: '/nonexistent/secret' }, 'clientSecretFile cannot be read: ENOENT'],
+    ['a scope that is two', { scopes: { read: 'a b' } }, 'scopes: read must be one scope, without spaces'],
+    ['scopes without any', { scopes: {} }, 'scopes must name the scope for read, for write, or for both'],
+    ['scopes that are no mapping', { scopes: ['read'] }, 'scopes: must be a mapping'],
+    ['tokenType: jwt without a client id to know ID tokens by', { tokenType: 'jwt' }, 'clientId is required with tokenType: jwt'],
+    [
+      'tokenType: jwt whose tokens would all look like ID tokens',
+      { tokenType: 'jwt', clientId: 'entity-service' },
+      'audience must not be the clientId',
+    ],
+    ['a token type there is not', { tokenType: 'saml' }, 'tokenType must be at+jwt, jwt or opaque, not "saml"'],
+    ['opaque tokens, which are not supported yet', { tokenType: 'opaque' }, 'tokenType: opaque (introspection) is not supported yet'],
+    ['provisioning, which is not supported yet', { provision: { enabled: true } }, 'provision.enabled: true is not supported yet'],
+    ['yes for true', { allowInsecureHttp: 'yes' }, 'allowInsecureHttp must be true or false'],
+  ])('%s', async (_what, members, problem) => {
+    const problems = await problemsOfEntry(members);
+    expect(problems.map((line) => line.replace(/^(issuer "corp"|entry 1): /, ''))).toContainEqual(expect.stringContaining(problem));
+  });
+
+  test('two issuers of one id, and two ids of one issuer', async () => {
+    expect(await problemsOf(stringify({ issuers: [corp, corp] }))).toEqual([
+      '2 issuers have the id "corp"; it must be unique',
+      '2 issuers have the issuer "https://login.example.com"; it must be unique',
+    ]);
+  });
+
+  test('one with and one without a final slash are two issuers', async () => {
+    expect(await problemsOf(stringify({ issuers: [corp, { ...corp, id: 'slash', issuer: `${corp.issuer}/` }] }))).toEqual([]);
+  });
+
+  test.each([
+    ['text', 'hello', 'must be a mapping of names to values'],
+    ['nothing', '', 'must be a mapping of names to values'],
+    ['a list', '- a', 'must be a mapping of names to values'],
+    ['an entry that is text', 'issuers: [corp]', 'entry 1: must be a mapping of names to values'],
+    ['issuers that are no list', 'issuers: { a: b }', 'issuers must be a list'],
+    ['a member besides issuers', 'issuers: []\nother: 1', 'other is not known here; known are issuers'],
+    ['a member given twice', 'issuers: []\nissuers: []', 'is neither YAML nor JSON: Map keys must be unique at line 2, column 1'],
+    ['broken JSON', '{"issuers": [', 'is neither YAML nor JSON: '],
+    ['tags nobody knows', 'issuers: !!js/function x', 'is neither YAML nor JSON: Unresolved tag'],
+  ])('a file with %s', async (_what, text, problem) => {
+    expect((await problemsOf(text))[0]).toContain(problem);
+  });
+
+  test('a file that is not there, before anything is opened', async () => {
+    await expect(TestService.start({ ISSUERS_FILE: '/nonexistent/issuers.yaml' })).rejects.toThrow(
+      'ISSUERS_FILE /nonexistent/issuers.yaml: cannot be read: ENOENT',
+    );
+  });
+});

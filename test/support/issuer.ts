@@ -1,0 +1,258 @@
+/**
+ * A real OpenID provider on the loopback address, with keys of its own, that tests can switch off, watch, and sign with. Tokens come from
+ * its endpoints (`machineToken`, `signIn`), or are minted with its key to say what no provider would (`mint`).
+ */
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';
+import { Provider, type Configuration } from 'oidc-provider';
+import { afterAll } from 'vitest';
+import { systemClock, type Clock } from '../../src/oidc/trusted.ts';
+
+/** How the issuer answers: as it should, not at all, with a redirect, with more than anybody reads, or with nonsense. */
+export type Behaviour = 'up' | 'down' | 'silent' | 'redirecting' | 'endless' | 'nonsense';
+
+export interface SigningKey {
+  alg: string;
+  kid: string;
+  privateKey: CryptoKey;
+  jwk: JWK;
+}
+
+export interface Minted {
+  /** Replace those of a good access token; undefined leaves one out. */
+  claims?: Record<string, unknown>;
+  header?: Record<string, unknown>;
+  key?: SigningKey;
+}
+
+const resource = 'https://entities.example';
+export const audience = 'entity-service';
+const client = { id: 'web', secret: 'web-secret-web-secret-web-secret-web', redirectUri: 'https://client.example/callback' };
+
+export class TestIssuer {
+  readonly url: string;
+  readonly id: string;
+  /** The paths that were asked for. */
+  readonly requests: string[] = [];
+  behaviour: Behaviour = 'up';
+  key: SigningKey;
+  readonly #server: Server;
+  readonly #clock: Clock;
+  #handler: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
+
+  private constructor(id: string, server: Server, key: SigningKey, clock: Clock = systemClock) {
+    this.id = id;
+    this.#clock = clock;
+    this.#server = server;
+    this.key = key;
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    server.on('request', (request, response) => this.#answer(request, response));
+  }
+
+  /** Call at the top of a test file: the issuer is closed after its tests. `clock` says when `mint` is. */
+  static async start(id: string, clock?: Clock): Promise<TestIssuer> {
+    const server = createServer();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    server.listen(0, '127.0.0.1', resolve);
+    await promise;
+    const issuer = new TestIssuer(id, server, await newKey(), clock);
+    issuer.publish([issuer.key]);
+    afterAll(() => issuer.close());
+    return issuer;
+  }
+
+  /** Starts the provider anew with these keys. */
+  publish(keys: SigningKey[]): void {
+    const provider = new Provider(this.url, configuration(keys));
+    const callback = provider.callback();
+    this.#handler = (request, response) => void callback(request, response);
+  }
+
+  /** Replaces the signing key. */
+  async rotate(): Promise<void> {
+    this.key = await newKey();
+    this.publish([this.key]);
+  }
+
+  /** Its entry in ISSUERS_FILE. */
+  entry(members: Record<string, unknown> = {}): Record<string, unknown> {
+    return { id: this.id, issuer: this.url, audience, algorithms: ['RS256'], allowInsecureHttp: true, ...members };
+  }
+
+  /** How often its keys were asked for. */
+  get keyRequests(): number {
+    return this.requests.filter((path) => path === '/jwks').length;
+  }
+
+  /** An access token signed with the issuer's key: a good one for the subject `alice`, but for what is asked otherwise. */
+  mint({ claims = {}, header = {}, key = this.key }: Minted = {}): Promise<string> {
+    const now = Math.floor(this.#clock.wall() / 1_000);
+    const payload = {
+      iss: this.url,
+      sub: 'alice',
+      aud: audience,
+      client_id: client.id,
+      jti: randomUUID(),
+      iat: now,
+      exp: now + 300,
+      scope: 'entities:read entities:write',
+      ...claims,
+    };
+    return new SignJWT(JSON.parse(JSON.stringify(payload)) as JWTPayload)
+      .setProtectedHeader(JSON.parse(JSON.stringify({ alg: key.alg, typ: 'at+jwt', kid: key.kid, ...header })))
+      .sign(key.privateKey);
+  }
+
+  /** A token of the client itself, whose subject is the client's id. */
+  async machineToken(scope: string): Promise<string> {
+    const answer = await this.#post('/token', { grant_type: 'client_credentials', scope, resource });
+    return ((await answer.json()) as { access_token: string }).access_token;
+  }
+
+  /** Signs `login` in with a browser's steps: authorization code, PKCE, consent. */
+  async signIn(login: string, scope = 'openid entities:read entities:write'): Promise<{ accessToken: string; idToken: string }> {
+    const verifier = randomBytes(32).toString('base64url');
+    const query = new URLSearchParams({
+      client_id: client.id,
+      redirect_uri: client.redirectUri,
+      response_type: 'code',
+      scope,
+      resource,
+      nonce: randomUUID(),
+      state: randomUUID(),
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    });
+    const code = await this.#browse(`/auth?${query.toString()}`, login);
+    const answer = await this.#post('/token', {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: client.redirectUri,
+      code_verifier: verifier,
+      resource,
+    });
+    const tokens = (await answer.json()) as { access_token: string; id_token: string };
+    return { accessToken: tokens.access_token, idToken: tokens.id_token };
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve());
+    await promise;
+  }
+
+  /** Follows redirects, logging in and consenting, until the client gets its code. */
+  async #browse(path: string, login: string): Promise<string> {
+    const cookies = new Map<string, string>();
+    let location = new URL(path, this.url);
+    let form: Record<string, string> | undefined;
+    for (let hop = 0; hop < 12; hop++) {
+      const response = await fetch(location, {
+        redirect: 'manual',
+        headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+        ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+      });
+      for (const line of response.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+        cookies.set(name, value);
+      }
+      const page = await response.text();
+      const next = response.headers.get('location');
+      if (next?.startsWith(client.redirectUri)) return new URL(next).searchParams.get('code') ?? '';
+      if (next) location = new URL(next, this.url);
+      form = next ? undefined : page.includes('name="login"') ? { prompt: 'login', login, password: 'any' } : { prompt: 'consent' };
+    }
+    throw new Error('the issuer did not let the browser go');
+  }
+
+  #post(path: string, form: Record<string, string>): Promise<Response> {
+    const authorization = `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`;
+    return fetch(this.url + path, { method: 'POST', headers: { authorization }, body: new URLSearchParams(form) });
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    this.requests.push(request.url ?? '');
+    switch (this.behaviour) {
+      case 'up':
+        return this.#handler(request, response);
+      case 'down':
+        return void request.socket.destroy();
+      case 'silent':
+        return;
+      case 'redirecting':
+        return void response.writeHead(302, { location: `${this.url}/elsewhere` }).end();
+      case 'endless':
+        return void response.writeHead(200, { 'content-type': 'application/json' }).end(`{"keys":[],"a":"${'a'.repeat(300_000)}"}`);
+      case 'nonsense':
+        return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"keys":1}');
+    }
+  }
+}
+
+export async function newKey(alg = 'RS256', kid: string = randomUUID()): Promise<SigningKey> {
+  const { privateKey } = await generateKeyPair(alg, { extractable: true });
+  return { alg, kid, privateKey, jwk: { ...(await exportJWK(privateKey)), alg, kid, use: 'sig' } };
+}
+
+/** Writes an ISSUERS_FILE, which is removed after the tests of the file, and returns its path. */
+export async function writeIssuers(...entries: Record<string, unknown>[]): Promise<string> {
+  return await writeIssuersText(JSON.stringify({ issuers: entries }));
+}
+
+export async function writeIssuersText(text: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'entity-service-issuers-'));
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, 'issuers.yaml');
+  await writeFile(file, text);
+  return file;
+}
+
+/** The present, until a test moves it. */
+export class TestClock implements Clock {
+  #offset = 0;
+  readonly wall = () => Date.now() + this.#offset;
+  readonly steady = () => performance.now() + this.#offset;
+
+  advance(seconds: number): void {
+    this.#offset += seconds * 1_000;
+  }
+}
+
+function configuration(keys: SigningKey[]): Configuration {
+  return {
+    jwks: { keys: keys.map(({ jwk }) => jwk) },
+    cookies: { keys: [randomBytes(32).toString('hex')] },
+    clients: [
+      {
+        client_id: client.id,
+        client_secret: client.secret,
+        grant_types: ['authorization_code', 'client_credentials'],
+        response_types: ['code'],
+        redirect_uris: [client.redirectUri],
+      },
+    ],
+    findAccount: (_context, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
+    scopes: ['openid', 'entities:read', 'entities:write'],
+    pkce: { required: () => true },
+    ttl: { AccessToken: 300, ClientCredentials: 300, IdToken: 300, Session: 300, Grant: 300, Interaction: 300 },
+    features: {
+      devInteractions: { enabled: true },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({
+          scope: 'entities:read entities:write',
+          audience,
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: 'RS256' } },
+        }),
+      },
+    },
+  };
+}
