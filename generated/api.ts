@@ -717,7 +717,22 @@ export interface components {
                 };
             };
         };
-        /** @description The operation needs a session and the caller came by other means, or the request came from a foreign site. */
+        /** @description The bearer token is good, and no user is linked to its issuer and subject. */
+        IdentityNotLinked: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "identity-not-linked";
+                };
+            };
+        };
+        /**
+         * @description The operation needs a session and the caller came by other means, the bearer token belongs to nobody known here, or the request came
+         *     from a foreign site.
+         */
         SessionOnly: {
             headers: {
                 [name: string]: unknown;
@@ -725,11 +740,11 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "csrf-rejected" | "forbidden";
+                    code?: "csrf-rejected" | "forbidden" | "identity-not-linked";
                 };
             };
         };
-        /** @description The operation needs a session and the caller came by other means. */
+        /** @description The operation needs a session and the caller came by other means, or the bearer token belongs to nobody known here. */
         SessionNeeded: {
             headers: {
                 [name: string]: unknown;
@@ -737,11 +752,14 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "forbidden";
+                    code?: "forbidden" | "identity-not-linked";
                 };
             };
         };
-        /** @description The session was signed in too long ago, the caller came without a session, or the request came from a foreign site. */
+        /**
+         * @description The session was signed in too long ago, the caller came without a session, the bearer token belongs to nobody known here, or the
+         *     request came from a foreign site.
+         */
         FreshSessionOnly: {
             headers: {
                 [name: string]: unknown;
@@ -749,11 +767,14 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "fresh-login-required" | "csrf-rejected" | "forbidden";
+                    code?: "fresh-login-required" | "csrf-rejected" | "forbidden" | "identity-not-linked";
                 };
             };
         };
-        /** @description The session was signed in too long ago or is narrower than the key, the caller came without a session, or the request came from a foreign site. */
+        /**
+         * @description The session was signed in too long ago or is narrower than the key, the caller came without a session, the bearer token belongs to
+         *     nobody known here, or the request came from a foreign site.
+         */
         RotationForbidden: {
             headers: {
                 [name: string]: unknown;
@@ -761,11 +782,14 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "fresh-login-required" | "insufficient-scope" | "csrf-rejected" | "forbidden";
+                    code?: "fresh-login-required" | "insufficient-scope" | "csrf-rejected" | "forbidden" | "identity-not-linked";
                 };
             };
         };
-        /** @description The present password is wrong, the caller has no session or no password, or the request came from a foreign site. */
+        /**
+         * @description The present password is wrong, the caller has no session or no password, the bearer token belongs to nobody known here, or the
+         *     request came from a foreign site.
+         */
         PasswordForbidden: {
             headers: {
                 [name: string]: unknown;
@@ -773,19 +797,24 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "credential-mismatch" | "csrf-rejected" | "forbidden";
+                    code?: "credential-mismatch" | "csrf-rejected" | "forbidden" | "identity-not-linked";
                 };
             };
         };
-        /** @description No role of the active profile grants this, the credential is too narrow, or the request came from a foreign site. */
+        /**
+         * @description No role of the active profile grants this, the credential is too narrow, the bearer token belongs to nobody known here, or the request
+         *     came from a foreign site.
+         */
         Forbidden: {
             headers: {
+                /** @description For a credential that is too narrow (RFC 6750). */
+                "WWW-Authenticate"?: string;
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "forbidden" | "insufficient-scope" | "csrf-rejected";
+                    code?: "forbidden" | "insufficient-scope" | "csrf-rejected" | "identity-not-linked";
                 };
             };
         };
@@ -942,7 +971,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request came from a foreign site or was speculative; the session lives on. */
+        /** @description The request came from a foreign site or was speculative, and the session lives on; or the bearer token belongs to nobody known here. */
         HeadForbidden: {
             headers: {
                 "Problem-Code": components["headers"]["ProblemCode"];
@@ -1078,6 +1107,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["IdentityNotLinked"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
@@ -1204,6 +1234,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["IdentityNotLinked"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];

@@ -70,7 +70,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   await readBodies(app);
   knowEveryMethod(app);
 
-  const bearer = bearerScheme();
+  const bearer = bearerScheme(context);
   const schemes: Schemes = { sessionCookie: sessionScheme(context), apiKey: apiKeyScheme(context), oauth2: bearer, openId: bearer };
   const handlers: Handlers = {
     ...sessionHandlers(context, schemes),

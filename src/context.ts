@@ -5,6 +5,8 @@ import type { PrincipalCache } from './authn/principal-cache.ts';
 import type { Config } from './config.ts';
 import type { Listener } from './database/listen.ts';
 import type { Database } from './database/tables.ts';
+import type { TrustedIssuers } from './oidc/trusted.ts';
+import type { AddressLimit } from './ops/limits.ts';
 import type { Gate } from './password/gate.ts';
 import type { PasswordPolicy } from './password/policy.ts';
 import type { Throttle } from './password/throttle.ts';
@@ -15,6 +17,10 @@ export interface Context {
   pool: Pool;
   principals: PrincipalCache;
   listener: Listener;
+  /** Whose access tokens count. */
+  issuers: TrustedIssuers;
+  /** How many refused tokens of one address are written into the audit trail, which nobody shall be able to flood. */
+  refusedTokens: AddressLimit;
   /** Bounds the work on passwords in this process. */
   gate: Gate;
   /** Counts failed sign-ins, together with all other processes. */

@@ -6,6 +6,7 @@ import cluster from 'node:cluster';
 import { readContract } from './api/contract.ts';
 import { readConfig, type Config } from './config.ts';
 import { readEnvironment } from './environment.ts';
+import { readIssuers } from './oidc/issuers.ts';
 import { prepareDatabase } from './prepare.ts';
 import { openService } from './service.ts';
 import { explainFailure } from './start-failure.ts';
@@ -78,6 +79,8 @@ Entity Service ${readContract().document.info.version} is ready.
 
 async function start(): Promise<void> {
   config = readConfig(readEnvironment());
+  // Every process reads them for itself; a bad file stops the first before it has opened anything.
+  await readIssuers(config.issuersFile, process.env);
   const inherited = inheritedDatabase();
   await (inherited ? runWorker(config, inherited) : run(config));
 }

@@ -12,7 +12,10 @@ import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { connect } from './database/connect.ts';
 import { Listener } from './database/listen.ts';
+import { readIssuers } from './oidc/issuers.ts';
+import { systemClock, TrustedIssuers } from './oidc/trusted.ts';
 import { keepHouse } from './ops/housekeeping.ts';
+import { AddressLimit } from './ops/limits.ts';
 import { listeningLine, logConfiguration } from './ops/logging.ts';
 import { isSuperuser, risksOf } from './ops/risks.ts';
 import { createPasswordGate } from './password/gate.ts';
@@ -33,12 +36,18 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Opens the service on a migrated database and listens on `config.host` and `config.port` (0: any free one). */
-export async function openService(config: Config, databaseUrl: string): Promise<Service> {
+/**
+ * Opens the service on a migrated database and listens on `config.host` and `config.port` (0: any free one). `clock` tells how old access
+ * tokens are. Throws ConfigError for a bad ISSUERS_FILE.
+ */
+export async function openService(config: Config, databaseUrl: string, clock = systemClock): Promise<Service> {
+  const issuers = await readIssuers(config.issuersFile, process.env);
   const contract = readContract();
   const principals = new PrincipalCache();
   let app: FastifyInstance | undefined;
   const onError = (error: Error) => app?.log.warn({ event: 'outage', err: error }, 'database connection lost');
+  const onIssuerError = (error: unknown, issuer: string) =>
+    app?.log.warn({ event: 'outage', issuer, err: error }, 'the issuer does not give its keys');
   const { db, pool, close: closePool } = connect(databaseUrl, config.databasePoolSize, onError);
   const listener = new Listener(databaseUrl, {
     onLine: (up) => principals.enable(up),
@@ -56,6 +65,8 @@ export async function openService(config: Config, databaseUrl: string): Promise<
       pool,
       principals,
       listener,
+      issuers: new TrustedIssuers(issuers, onIssuerError, clock),
+      refusedTokens: new AddressLimit(clock.steady),
       gate: createPasswordGate(Math.ceil(availableParallelism() / config.workers)),
       throttle: createThrottle(db),
       policy: await createPasswordPolicy(config),

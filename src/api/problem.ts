@@ -82,16 +82,17 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   if (problem.status === 500) request.log.error({ event: 'fault', err: problem.cause ?? problem }, 'unhandled error');
   else if (problem.status === 503) request.log.warn({ event: 'outage', code: problem.code, err: problem.cause }, 'dependency failed');
   request.problemCode = problem.code;
-  if (problem.status === 401) reply.header('www-authenticate', challenge(request));
+  if (problem.status === 401) reply.header('www-authenticate', challenge(request, 'invalid_token'));
+  else if (problem.code === 'insufficient-scope') reply.header('www-authenticate', challenge(request, 'insufficient_scope'));
   const locale = negotiateLocale({ session: request.principal?.locale, acceptLanguage: request.headers['accept-language'] });
   reply.code(problem.status).headers(problem.headers).header('content-language', locale);
   if (request.method === 'HEAD') return reply.header('problem-code', problem.code).send();
   return reply.type(problemType).send(JSON.stringify(documentOf(problem, request.id, locale, publicUrl)));
 }
 
-/** What a 401 offers; `invalid_token` only to a caller who sent a bearer token (RFC 6750 section 3.1). */
-function challenge(request: FastifyRequest): string {
-  return /^bearer /i.test(request.headers.authorization ?? '') ? 'Bearer error="invalid_token"' : 'Bearer';
+/** How to get in; the error only for a caller who sent a bearer token (RFC 6750 section 3.1). */
+function challenge(request: FastifyRequest, error: 'invalid_token' | 'insufficient_scope'): string {
+  return /^bearer /i.test(request.headers.authorization ?? '') ? `Bearer error="${error}"` : 'Bearer';
 }
 
 /** Answers what Node could not read as HTTP at all, and hangs up. `headers` are those every answer carries. */

@@ -39,6 +39,9 @@ export const auditEvents = [
   'entity.created',
   'entity.updated',
   'entity.deleted',
+  'token.refused',
+  'identity.linked',
+  'identity.unlinked',
 ] as const;
 export type AuditEventName = (typeof auditEvents)[number];
 

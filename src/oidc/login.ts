@@ -1,13 +1,44 @@
 /** Opens a session for the bearer of a trusted issuer's access token. */
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
-import { Problem } from '../errors.ts';
+import { openSession } from '../sessions/login.ts';
+import { findLinkedAccount } from '../users/identities.ts';
+import { auditRefusals } from './refused.ts';
+import { ceilingOf } from './scopes.ts';
+import { RefusedToken, verifyAccessToken } from './verify.ts';
 
-/** Returns the new session's token. Throws 401 `invalid-token` for an issuer that is not trusted; it is never contacted (rule 46). */
-export async function loginByToken(
-  _context: Context,
-  _request: FastifyRequest,
-  _asked: { issuer: string; accessToken: string; locale: string | undefined },
-): Promise<string> {
-  throw new Problem('invalid-token');
+export interface TokenLogin {
+  /** Id or exact URL of a trusted issuer. It selects from the list; nothing else is ever contacted (rule 46). */
+  issuer: string;
+  accessToken: string;
+  locale: string | undefined;
+}
+
+/**
+ * Returns the new session's token. The session keeps to the access token's scopes and its absolute lifetime counts from the sign-in at the
+ * issuer (rule 47). Throws 401 `invalid-token`, 403 `identity-not-linked`, and 503 `issuer-unavailable`.
+ */
+export async function loginByToken(context: Context, request: FastifyRequest, asked: TokenLogin): Promise<string> {
+  const { config, db, issuers } = context;
+  return await auditRefusals(context, request, async () => {
+    const expected = issuers.findNamed(asked.issuer);
+    if (!expected) throw new RefusedToken('unknown-issuer');
+    const token = await verifyAccessToken(issuers, asked.accessToken, expected);
+    const identity = { issuer: expected.issuer, subject: token.subject };
+    const account = await findLinkedAccount(db, identity);
+    if (!account) throw new RefusedToken('not-linked', { about: identity });
+    const userName = account.name;
+    if (!account.active) throw new RefusedToken('user-disabled', { about: identity, userName });
+    const { authenticatedAt } = token;
+    const age = issuers.clock.wall() - authenticatedAt.getTime();
+    if (age >= config.sessionAbsoluteSeconds * 1_000) throw new RefusedToken('too-old', { about: identity, userName });
+    return await openSession(context, request, {
+      account,
+      method: 'token',
+      locale: asked.locale,
+      identity,
+      scopes: ceilingOf(token),
+      authenticatedAt,
+    });
+  });
 }

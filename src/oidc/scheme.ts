@@ -1,11 +1,50 @@
-/** Recognises bearer tokens of trusted issuers. */
+/**
+ * Recognises access tokens of trusted issuers in `Authorization: Bearer`. The schemes `oauth2` and `openId` are told apart by nothing on
+ * the wire; both are this one.
+ */
+import { createHash } from 'node:crypto';
 import type { Scheme } from '../authn/authenticate.ts';
-import { Problem } from '../errors.ts';
+import type { Principal } from '../authn/principal.ts';
+import type { Context } from '../context.ts';
+import { findLinkedCaller } from '../users/identities.ts';
+import { auditRefusals } from './refused.ts';
+import { ceilingOf } from './scopes.ts';
+import { RefusedToken, verifyAccessToken } from './verify.ts';
 
-/** The schemes `oauth2` and `openId`, which are told apart by nothing on the wire: *no* for every token that no trusted issuer signed. */
-export function bearerScheme(): Scheme {
+/**
+ * Not asked without `Authorization`; *no* for another kind of it and for any token that is not good: 401 `invalid-token`. A good token of
+ * somebody who is no user here is 403 `identity-not-linked`.
+ */
+export function bearerScheme(context: Context): Scheme {
   return async (request) => {
-    if (request.headers.authorization === undefined) return undefined;
-    throw new Problem('invalid-token');
+    const { authorization } = request.headers;
+    if (authorization === undefined) return undefined;
+    return await auditRefusals(context, request, () => recognise(context, /^Bearer +(\S+)$/i.exec(authorization)?.[1]));
   };
+}
+
+async function recognise({ db, issuers, principals }: Context, token: string | undefined): Promise<Principal> {
+  if (token === undefined) throw new RefusedToken('malformed');
+  // Told apart from the hashes of keys and session tokens, which share the cache: a key is none of ours as a bearer token.
+  const remembered = `bearer ${createHash('sha256').update(token).digest('hex')}`;
+  const cached = principals.find(remembered);
+  if (cached) return cached;
+  const { generation } = principals;
+  const verified = await verifyAccessToken(issuers, token);
+  const { issuer, subject } = verified;
+  const identity = { issuer: issuer.issuer, subject };
+  const caller = await findLinkedCaller(db, identity);
+  if (!caller) throw new RefusedToken('not-linked', { about: identity });
+  const { active, ...known } = caller;
+  if (!active) throw new RefusedToken('user-disabled', { about: identity, userName: known.user.name });
+  const principal: Principal = {
+    ...known,
+    method: 'bearer',
+    issuer: issuer.issuer,
+    authenticatedAt: verified.authenticatedAt,
+    session: undefined,
+    scopes: ceilingOf(verified),
+  };
+  principals.keep(remembered, remembered, principal, verified.lifeMilliseconds, generation);
+  return principal;
 }

@@ -59,13 +59,13 @@ export function describeSession(session: OwnSession, currentId: string | undefin
   };
 }
 
-function serverInfo({ config, version }: Context): Schemas['Server'] {
+function serverInfo({ config, issuers, version }: Context): Schemas['Server'] {
   return {
     name: 'Entity Service',
     version,
     time: new Date().toISOString(),
     locales: [...locales],
-    authentication: config.issuersFile ? ['password', 'api-key', 'oauth2', 'openid'] : ['password', 'api-key'],
+    authentication: issuers.size > 0 ? ['password', 'api-key', 'oauth2', 'openid'] : ['password', 'api-key'],
     password: { minLength: config.passwordMinLength, maxLength: maximumLength },
   };
 }

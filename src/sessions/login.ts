@@ -10,18 +10,19 @@ import { Problem } from '../errors.ts';
 import { hashPassword, verifyPassword } from '../password/hash.ts';
 import { failuresUntilLocked } from '../password/throttle.ts';
 import { normaliseUserName } from '../users/name.ts';
+import { lockLink, type Identity } from '../users/identities.ts';
 import { findAccount, updateHash, type Account } from '../users/store.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { insert, revokeByToken } from './store.ts';
 import { hashToken, newToken } from './token.ts';
 
-/** How a session came about. `scopes` and `authenticatedAt` come with a token (rule 47). */
+/** How a session came about. `scopes` and `authenticatedAt` come with the token of an identity (rule 47). */
 export interface Opening {
   account: Pick<Account, 'id' | 'name' | 'credentialVersion'>;
   method: 'password' | 'token' | 'openid';
   locale: string | undefined;
-  issuer?: string;
-  scopes?: Scope[];
+  identity?: Identity;
+  scopes?: Scope[] | null;
   authenticatedAt?: Date;
 }
 
@@ -78,7 +79,8 @@ export async function underThrottle<T>(
 
 /**
  * Opens a session in one transaction with ending the one the request carries (rule 15), and returns its token. Throws 401
- * `invalid-credentials` when the user has been disabled or the password changed since the account was read.
+ * when the user has been disabled or the password changed since the account was read, or the sign-in was so long ago that the session
+ * would be over; 403 `identity-not-linked` when the identity has been unlinked.
  */
 export async function openSession(context: Context, request: FastifyRequest, opening: Opening): Promise<string> {
   const { config, db, principals } = context;
@@ -87,6 +89,7 @@ export async function openSession(context: Context, request: FastifyRequest, ope
   const token = newToken();
   const carried = tokenIn(request.headers.cookie, sessionCookie(config).name);
   const ended = await transact(db, async (trx) => {
+    if (opening.identity && !(await lockLink(trx, opening.identity, account.id))) throw new Problem('identity-not-linked');
     const before = carried === undefined ? undefined : await revokeByToken(trx, hashToken(carried), 'login');
     const opened = await insert(
       trx,
@@ -95,7 +98,7 @@ export async function openSession(context: Context, request: FastifyRequest, ope
         userId: account.id,
         credentialVersion: account.credentialVersion,
         method,
-        issuer: opening.issuer ?? null,
+        issuer: opening.identity?.issuer ?? null,
         scopes: opening.scopes ?? null,
         locale: opening.locale,
         authenticatedAt: opening.authenticatedAt,
@@ -104,7 +107,7 @@ export async function openSession(context: Context, request: FastifyRequest, ope
       },
       config,
     );
-    if (!opened) throw new Problem('invalid-credentials');
+    if (!opened) throw new Problem(opening.identity ? 'invalid-token' : 'invalid-credentials');
     const userName = account.name;
     await insertEvent(trx, origin, { event: 'login.ok', outcome: 'ok', userName, sessionId: opened.id, detail: { method } });
     await insertEvent(trx, origin, { event: 'session.created', outcome: 'ok', userName, sessionId: opened.id });

@@ -4,6 +4,7 @@
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database, Scope, SessionMethod } from '../database/tables.ts';
+import { Problem } from '../errors.ts';
 import { lockAccount } from '../users/store.ts';
 import { graceSeconds, live } from './verify.ts';
 
@@ -25,6 +26,7 @@ export interface NewSession {
   scopes: Scope[] | null;
   /** As asked for; else the default profile's, else the user's, else English. */
   locale: string | undefined;
+  /** When its absolute lifetime began; undefined: now. Never counts as later than now. */
   authenticatedAt: Date | undefined;
   address: string;
   userAgent: string | undefined;
@@ -37,7 +39,8 @@ export interface Lifetimes {
 
 /**
  * Opens a session under the user's default profile and returns its id; undefined when the user was disabled or the password changed since
- * `credentialVersion` was read. The longest idle sessions beyond fifty are ended; their ids are `evicted`.
+ * `credentialVersion` was read. The longest idle sessions beyond fifty are ended; their ids are `evicted`. Throws 401 `invalid-token` when
+ * the absolute lifetime of the session is over already.
  */
 export async function insert(
   trx: Transaction<Database>,
@@ -46,9 +49,9 @@ export async function insert(
 ): Promise<{ id: string; evicted: string[] } | undefined> {
   // Locking the user's row puts the sign-ins of one user in a row, so that fifty is fifty, and a password change before or after them.
   if (!(await lockAccount(trx, session.userId, session.credentialVersion))) return undefined;
-  const began = session.authenticatedAt ? sql<Date>`${session.authenticatedAt}::timestamptz` : sql<Date>`now()`;
+  const began = session.authenticatedAt ? sql<Date>`least(${session.authenticatedAt}::timestamptz, now())` : sql<Date>`now()`;
   const expires = sql<Date>`${began} + make_interval(secs => ${lifetimes.sessionAbsoluteSeconds})`;
-  const { id } = await trx
+  const { id, live: begins } = await trx
     .insertInto('session')
     .values({
       token_hash: session.tokenHash,
@@ -70,8 +73,9 @@ export async function insert(
       address: session.address,
       user_agent: session.userAgent ?? null,
     })
-    .returning('id')
+    .returning(['id', sql<boolean>`expires_at > now()`.as('live')])
     .executeTakeFirstOrThrow();
+  if (!begins) throw new Problem('invalid-token');
   const evicted = await trx
     .updateTable('session')
     .set({ revoked_at: sql`now()`, revoked_reason: 'evicted' })
@@ -218,6 +222,19 @@ export async function revokePresent(db: Kysely<Database>, tokenHash: Buffer): Pr
     .where('revoked_at', 'is', null)
     .set({ revoked_at: sql`now()`, revoked_reason: 'revoked' })
     .execute();
+}
+
+/** Ends the live sessions that a user opened by tokens of an issuer or through it, and returns the ids of those it ended. */
+export async function revokeOfIssuer(db: Kysely<Database>, userId: string, issuer: string, reason: RevocationReason): Promise<string[]> {
+  const rows = await db
+    .updateTable('session')
+    .where('user_id', '=', userId)
+    .where('issuer', '=', issuer)
+    .where('revoked_at', 'is', null)
+    .set({ revoked_at: sql`now()`, revoked_reason: reason })
+    .returning('id')
+    .execute();
+  return rows.map((row) => row.id);
 }
 
 /** Whether this is the present token of a session that has not been revoked. */

@@ -7,8 +7,10 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { Kysely } from 'kysely';
 import { readConfig } from '../../src/config.ts';
 import type { Action, Condition, Database } from '../../src/database/tables.ts';
+import type { Clock } from '../../src/oidc/trusted.ts';
 import { hashPassword } from '../../src/password/hash.ts';
 import { openService, type Service } from '../../src/service.ts';
+import { linkIdentity } from '../../src/users/identities.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 
 export type Settings = Record<string, string>;
@@ -60,7 +62,7 @@ export class TestService {
     this.url = service.address;
   }
 
-  static async start(settings: Settings = {}, database?: TestDatabase): Promise<TestService> {
+  static async start(settings: Settings = {}, database?: TestDatabase, clock?: Clock): Promise<TestService> {
     const own = database ?? (await createDatabase());
     const config = readConfig({
       PORT: '0',
@@ -69,7 +71,7 @@ export class TestService {
       PUBLIC_URL: 'http://localhost:3000',
       ...settings,
     });
-    return new TestService(own, await openService(config, own.url));
+    return new TestService(own, await openService(config, own.url, clock));
   }
 
   get db(): Kysely<Database> {
@@ -81,8 +83,8 @@ export class TestService {
   }
 
   /** A second replica over the same database; close it before this one. */
-  replica(settings: Settings = {}): Promise<TestService> {
-    return TestService.start(settings, { url: this.#database.url, drop: async () => undefined });
+  replica(settings: Settings = {}, clock?: Clock): Promise<TestService> {
+    return TestService.start(settings, { url: this.#database.url, drop: async () => undefined }, clock);
   }
 
   async close(): Promise<void> {
@@ -135,6 +137,11 @@ export class TestService {
     await db.insertInto('user_profile').values({ user_id: userId, profile_id: profile.id, is_default: isDefault }).execute();
   }
 
+  /** Lets the subject of an issuer act as the user called `userName`. */
+  async link(issuer: { url: string }, subject: string, userName: string): Promise<void> {
+    expect(await linkIdentity(this.db, { issuer: issuer.url, subject }, userName)).toBe('linked');
+  }
+
   /** Signs in and returns the cookie, as `sid=…`. */
   async signIn(user: string, secret = password): Promise<string> {
     const answer = await this.call('POST', '/auth', { form: { user, password: secret } });
@@ -151,10 +158,10 @@ export function cookieOf(answer: Answer): string {
 }
 
 /** A service for all tests of a file; `service()` gives it once they run. */
-export function useService(settings: Settings = {}): () => TestService {
+export function useService(settings: Settings = {}, clock?: Clock): () => TestService {
   let service: TestService | undefined;
   beforeAll(async () => {
-    service = await TestService.start(settings);
+    service = await TestService.start(settings, undefined, clock);
   });
   afterEach(() => {
     expect(found.splice(0), 'answers that are not what openapi.yaml says').toEqual([]);

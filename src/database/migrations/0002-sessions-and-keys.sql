@@ -80,6 +80,8 @@ create trigger api_key_changed after update of key_hash, profile_id, scopes, exp
 create trigger user_account_changed after update of active, credential_version, display_name on user_account
   for each row execute function forget_principal('user');
 
+-- A link that is added needs no notice: nobody remembers who was not known.
+create trigger identity_changed after update or delete or truncate on identity for each statement execute function forget_principal();
 create trigger role_grant_changed after insert or update or delete or truncate on role_grant
   for each statement execute function forget_principal();
 create trigger role_changed after update or delete on role for each statement execute function forget_principal();

@@ -1,0 +1,275 @@
+/** Access tokens of trusted issuers as `Authorization: Bearer`, on every operation. Why a token is refused is in refusals.test.ts. */
+import { cookieOf, password, TestService, useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { operationsOf, readContract } from '../../src/api/contract.ts';
+import { insertKey } from '../../src/api-keys/store.ts';
+import { unlinkIdentity } from '../../src/users/identities.ts';
+import { TestIssuer, writeIssuers } from '../support/issuer.ts';
+
+const corp = await TestIssuer.start('corp');
+const partner = await TestIssuer.start('partner');
+const narrow = { read: 'entities:read', write: 'entities:write' };
+const issuersFile = await writeIssuers(corp.entry(), partner.entry({ scopes: narrow }));
+const service = useService({ ISSUERS_FILE: issuersFile });
+
+interface Entity {
+  key: string;
+  createdBy: string;
+}
+
+interface Info {
+  user: { name: string };
+  profile: { name: string } | null;
+  authentication: { method: string; issuer: string | null; at: string };
+  session: object | null;
+  server: { authentication: string[] };
+}
+
+function bearer<T = ProblemBody>(token: string, method: string, path: string, call: Call = {}): Promise<Answer<T>> {
+  return service().call<T>(method, path, { ...call, headers: { authorization: `Bearer ${token}`, ...call.headers } });
+}
+
+beforeAll(async () => {
+  await service().createUser('ada');
+  await service().link(corp, 'alice', 'ada');
+  await service().link(partner, 'alice', 'ada');
+  await service().createUser('robot', { log: ['create'] });
+  await service().link(corp, 'web', 'robot');
+});
+
+describe('a token that the issuer gave', () => {
+  test('201, 200, 200, 204 — the token of a user who signed in creates, reads, updates and deletes, as the linked user', async () => {
+    const { accessToken } = await corp.signIn('alice');
+    const created = await bearer<Entity>(accessToken, 'POST', '/rest/entity/customer', { json: { city: 'London' } });
+    expect(created).toMatchObject({ status: 201, body: { createdBy: 'ada' } });
+    const path = `/rest/entity/customer/${created.body.key}`;
+    expect((await bearer(accessToken, 'GET', path)).status).toBe(200);
+    const updated = await bearer(accessToken, 'POST', path, { json: { city: 'Paris' } });
+    expect(updated).toMatchObject({ status: 200, body: { fields: { city: 'Paris' }, updatedBy: 'ada' } });
+    expect((await bearer(accessToken, 'DELETE', path)).status).toBe(204);
+    expect((await bearer(accessToken, 'GET', path)).status).toBe(404);
+  });
+
+  test('200 — session info says by which way and issuer, under the default profile, without a session', async () => {
+    const { accessToken } = await corp.signIn('alice');
+    const { status, body, headers } = await bearer<Info>(accessToken, 'GET', '/auth?roles=1&profiles=1');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      user: { name: 'ada' },
+      profile: { name: 'ada' },
+      authentication: { method: 'bearer', issuer: corp.url },
+      session: null,
+      server: { authentication: ['password', 'api-key', 'oauth2', 'openid'] },
+    });
+    expect(headers.getSetCookie()).toEqual([]);
+    expect((await bearer(accessToken, 'GET', '/auth/profiles')).status).toBe(200);
+    expect((await bearer(accessToken, 'HEAD', '/auth')).status).toBe(200);
+  });
+
+  test('401 — the ID token that came with it is no access token, here or at POST /auth (rules 45 and 47)', async () => {
+    const { accessToken, idToken } = await corp.signIn('alice');
+    expect((await bearer(accessToken, 'POST', '/auth', { form: { oidcIssuer: 'corp' } })).status).toBe(200);
+    expect(await bearer(idToken, 'POST', '/auth', { form: { oidcIssuer: 'corp' } })).toMatchObject({
+      status: 401,
+      body: { code: 'invalid-token' },
+    });
+    expect(await bearer(idToken, 'GET', '/auth')).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
+  });
+
+  test('201 — the token of a client, without any user, acts as the account its own id is linked to', async () => {
+    const token = await corp.machineToken('entities:write');
+    expect(await bearer(token, 'POST', '/rest/entity/log', { json: {} })).toMatchObject({ status: 201, body: { createdBy: 'robot' } });
+    expect(await bearer(token, 'POST', '/rest/entity/customer', { json: {} })).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  });
+});
+
+describe('what a token may do', () => {
+  test('403 — rights are the scopes and the roles together: neither adds to the other (rule 48)', async () => {
+    const created = await bearer<Entity>(await partner.mint(), 'POST', '/rest/entity/customer', { json: {} });
+    expect(created.status).toBe(201);
+    const path = `/rest/entity/customer/${created.body.key}`;
+    const reader = await partner.mint({ claims: { scope: 'openid entities:read' } });
+    expect((await bearer(reader, 'GET', path)).status).toBe(200);
+    for (const [method, at, call] of [
+      ['POST', '/rest/entity/customer', { json: {} }],
+      ['POST', path, { json: { city: 'Rome' } }],
+      ['DELETE', path, {}],
+    ] as const) {
+      const refused = await bearer(reader, method, at, call);
+      expect(refused).toMatchObject({ status: 403, body: { code: 'insufficient-scope' } });
+      expect(refused.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope"');
+    }
+    const writer = await partner.mint({ claims: { scope: 'entities:write' } });
+    expect(await bearer(writer, 'GET', path)).toMatchObject({ status: 403, body: { code: 'insufficient-scope' } });
+    expect((await bearer(writer, 'DELETE', path)).status).toBe(204);
+  });
+
+  test.each([
+    ['no scope at all', undefined],
+    ['an empty scope', ''],
+    ['scopes that are not ours', 'entities:readonly xentities:read'],
+  ])('403 — %s is no leave where scopes count (rule 48)', async (_what, scope) => {
+    expect((await bearer(await partner.mint({ claims: { scope } }), 'GET', '/auth')).status).toBe(200);
+    const refused = await bearer(await partner.mint({ claims: { scope } }), 'GET', '/rest/entity/customer/1');
+    expect(refused).toMatchObject({ status: 403, body: { code: 'insufficient-scope' } });
+  });
+
+  test('404 — where the issuer has no scopes configured, they narrow nothing (rule 48)', async () => {
+    const token = await corp.mint({ claims: { scope: undefined } });
+    expect((await bearer(token, 'GET', '/rest/entity/customer/1')).status).toBe(404);
+  });
+
+  test.each([
+    ['POST', '/auth/refresh', {}],
+    ['POST', '/auth/profile', {}],
+    ['POST', '/auth/profile/ada', {}],
+    ['POST', '/auth/password', { form: { 'current-password': password, 'set-password': 'x', 'confirm-password': 'x' } }],
+  ] as const)('403 — %s %s needs a session (rule 43)', async (method, path, call) => {
+    expect(await bearer(await corp.mint(), method, path, call)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  });
+});
+
+describe('whom a token stands for', () => {
+  const unlinked = { status: 403, body: { code: 'identity-not-linked' } };
+
+  test('403 — a good token of nobody we know is refused on every operation, and the audit trail says whom to link (rule 56)', async () => {
+    const closed = operationsOf(readContract().document).filter(({ operationId }) => operationId !== 'createSession');
+    for (const { operationId, method, path } of closed) {
+      const filled = path.replace(/{(\w+)}/g, (_all, name) => (name === 'key' ? '1' : 'x'));
+      const answer = await bearer(await corp.mint({ claims: { sub: 'bob' } }), method.toUpperCase(), filled);
+      expect([answer.status, answer.headers.get('problem-code') ?? answer.body?.code], operationId).toEqual([403, 'identity-not-linked']);
+    }
+    const { detail, user_name: userName } = await service()
+      .db.selectFrom('audit_event')
+      .where('event', '=', 'token.refused')
+      .orderBy('id', 'desc')
+      .select(['detail', 'user_name'])
+      .executeTakeFirstOrThrow();
+    expect({ detail, userName }).toEqual({ detail: { reason: 'not-linked', issuer: corp.url, subject: 'bob' }, userName: null });
+  });
+
+  test('403 — neither the e-mail address nor the name of a user makes a link, nor the same subject at another issuer (rule 56)', async () => {
+    await service().createUser('carol');
+    await service().link(partner, 'carol-1', 'carol');
+    expect((await bearer(await partner.mint({ claims: { sub: 'carol-1' } }), 'GET', '/auth')).status).toBe(200);
+    const claims = { sub: 'carol-1', preferred_username: 'carol', email: 'carol@example.com', email_verified: true };
+    expect(await bearer(await corp.mint({ claims }), 'GET', '/auth')).toMatchObject(unlinked);
+    expect(await bearer(await corp.mint({ claims: { ...claims, sub: 'carol' } }), 'GET', '/auth')).toMatchObject(unlinked);
+  });
+
+  test('200, then 403 — a link counts from the next request on, and so does its end, for the same token (rule 62)', async () => {
+    await service().createUser('dora');
+    const token = await corp.mint({ claims: { sub: 'dora-1' } });
+    expect(await bearer(token, 'GET', '/auth')).toMatchObject(unlinked);
+    await service().link(corp, 'dora-1', 'dora');
+    expect((await bearer(token, 'GET', '/auth')).status).toBe(200);
+    expect((await bearer(token, 'GET', '/auth')).status).toBe(200);
+    expect(await unlinkIdentity(service().db, { issuer: corp.url, subject: 'dora-1' }, 'dora')).toBe(true);
+    await service().settle();
+    expect(await bearer(token, 'GET', '/auth')).toMatchObject(unlinked);
+  });
+
+  test('401 — the token of a disabled user is refused from the next request on (rule 14)', async () => {
+    const { id } = await service().createUser('eve');
+    await service().link(corp, 'eve-1', 'eve');
+    const token = await corp.mint({ claims: { sub: 'eve-1' } });
+    expect((await bearer(token, 'GET', '/auth')).status).toBe(200);
+    await service().db.updateTable('user_account').set({ active: false }).where('id', '=', id).execute();
+    await service().settle();
+    expect(await bearer(token, 'GET', '/auth')).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
+  });
+
+  test('403 — a user without a profile may look, and do nothing (rule 62)', async () => {
+    await service().createUser('fred', null);
+    await service().link(corp, 'fred-1', 'fred');
+    const token = await corp.mint({ claims: { sub: 'fred-1' } });
+    expect(await bearer<Info>(token, 'GET', '/auth')).toMatchObject({ status: 200, body: { profile: null } });
+    expect(await bearer(token, 'GET', '/rest/entity/customer/1')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  });
+});
+
+describe('how a token is carried', () => {
+  test('200 — the word Bearer in any case', async () => {
+    const authorization = `bearer ${await corp.mint()}`;
+    expect((await service().call('GET', '/auth', { headers: { authorization } })).status).toBe(200);
+  });
+
+  test.each([
+    ['another scheme', 'Basic YWRhOnB3'],
+    ['the scheme alone', 'Bearer'],
+    ['two words', 'Bearer a b'],
+    ['something else', 'gibberish'],
+    ['an opaque token', 'Bearer 2YotnFZFEjr1zCsicMWpAA'],
+    ['an encrypted one', 'Bearer a.b.c.d.e'],
+    ['letters that are no JSON', 'Bearer aaaa.bbbb.cccc'],
+  ])('401 — %s, and never a 500 (rule 8)', async (_what, authorization) => {
+    const answer = await service().call('GET', '/auth', { headers: { authorization } });
+    expect(answer).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
+    const challenge = authorization.startsWith('Bearer ') ? 'Bearer error="invalid_token"' : 'Bearer';
+    expect(answer.headers.get('www-authenticate')).toBe(challenge);
+  });
+
+  test('401 — a bad token is not helped by a good cookie beside it (rule 6)', async () => {
+    const cookie = await service().signIn('ada');
+    expect((await service().call('GET', '/auth', { cookie })).status).toBe(200);
+    expect((await bearer('a.b.c', 'GET', '/auth', { cookie })).status).toBe(401);
+  });
+
+  test('401 — neither a session token nor an API key is taken for an access token (rule 6)', async () => {
+    const cookie = await service().signIn('ada');
+    expect((await service().call('GET', '/rest/entity/customer/1', { cookie })).status).toBe(404);
+    const { id: userId } = await service().db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirstOrThrow();
+    const wanted = { userId, name: 'test', profileId: null, scopes: null, expiresInDays: 1 };
+    const { key } = await service()
+      .db.transaction()
+      .execute((trx) => insertKey(trx, wanted));
+    expect((await service().call('GET', '/rest/entity/customer/1', { headers: { 'x-api-key': key } })).status).toBe(404);
+    for (const token of [cookie.replace('sid=', ''), key]) {
+      expect((await bearer(token, 'GET', '/rest/entity/customer/1')).status).toBe(401);
+    }
+  });
+
+  test('400 — a token and an API key (rule 6)', async () => {
+    const token = await corp.mint();
+    expect(await bearer(token, 'GET', '/auth', { headers: { 'x-api-key': 'esk_' } })).toMatchObject({
+      status: 400,
+      body: { code: 'ambiguous-credentials' },
+    });
+  });
+
+  test('200 — a write by token needs no proof of origin: no form of another site can send one (rule 27)', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
+    expect((await bearer(await corp.mint(), 'POST', '/rest/entity/customer', { json: {}, headers })).status).toBe(201);
+  });
+});
+
+test('401 — without issuers no token is good, and the server says that it takes none (rule 67)', async () => {
+  const lone = await TestService.start();
+  try {
+    await lone.createUser('ada');
+    const cookie = cookieOf(await lone.call('POST', '/auth', { form: { user: 'ada', password } }));
+    const info = await lone.call<Info>('GET', '/auth', { cookie });
+    expect(info.body.server.authentication).toEqual(['password', 'api-key']);
+    const asked = corp.requests.length;
+    const refused = await lone.call('GET', '/auth', { headers: { authorization: `Bearer ${await corp.mint()}` } });
+    expect(refused).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
+    expect(corp.requests).toHaveLength(asked);
+  } finally {
+    await lone.close();
+  }
+});
+
+test('403 — a second process forgets a link that was removed through the first (rule 62)', async () => {
+  await service().createUser('gina');
+  await service().link(corp, 'gina-1', 'gina');
+  const other = await service().replica({ ISSUERS_FILE: issuersFile });
+  try {
+    const headers = { authorization: `Bearer ${await corp.mint({ claims: { sub: 'gina-1' } })}` };
+    expect((await other.call('GET', '/auth', { headers })).status).toBe(200);
+    await unlinkIdentity(service().db, { issuer: corp.url, subject: 'gina-1' }, 'gina');
+    await other.settle();
+    expect((await other.call('GET', '/auth', { headers })).status).toBe(403);
+  } finally {
+    await other.close();
+  }
+});

@@ -1,0 +1,263 @@
+/** Which access tokens do not count, by every rule of RFC 9068 we hold to; each by both ways in, and each for the reason we think. */
+import { TestService, useService, type Answer } from '../support/service.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createHmac } from 'node:crypto';
+import { exportSPKI, importJWK } from 'jose';
+import { newKey, TestClock, TestIssuer, writeIssuers, type Minted } from '../support/issuer.ts';
+
+const clock = new TestClock();
+const corp = await TestIssuer.start('corp', clock);
+const partner = await TestIssuer.start('partner', clock);
+const issuersFile = await writeIssuers(
+  corp.entry({ clients: ['web', 'app'] }),
+  partner.entry({ tokenType: 'jwt', clientId: 'entity-login', algorithms: ['RS256', 'ES256', 'EdDSA'] }),
+);
+const service = useService({ ISSUERS_FILE: issuersFile }, clock);
+
+beforeAll(async () => {
+  await service().createUser('ada');
+  for (const issuer of [corp, partner]) {
+    await service().link(issuer, 'alice', 'ada');
+    await service().link(issuer, 'a'.repeat(255), 'ada');
+  }
+});
+
+const now = () => Math.floor(clock.wall() / 1_000);
+
+async function present(token: string, issuer: TestIssuer, by: TestService = service()): Promise<{ bearer: Answer; login: Answer }> {
+  const bearer = await by.call('GET', '/auth', { headers: { authorization: `Bearer ${token}` } });
+  const login = await by.call('POST', '/auth', { headers: { authorization: `Bearer ${token}` }, form: { oidcIssuer: issuer.id } });
+  return { bearer, login };
+}
+
+async function expectTaken(token: string, issuer = corp): Promise<void> {
+  const { bearer, login } = await present(token, issuer);
+  expect(bearer.status, bearer.text).toBe(200);
+  expect(login.status, login.text).toBe(200);
+}
+
+/** Both ways in say 401, no session is opened, and the audit trail tells why. */
+async function expectRefused(token: string, reason: string, issuer = corp): Promise<void> {
+  const before = await lastEvent();
+  const { bearer, login } = await present(token, issuer);
+  for (const answer of [bearer, login]) {
+    expect(answer).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
+    expect(answer.headers.getSetCookie()).toEqual([]);
+  }
+  const events = await service().db.selectFrom('audit_event').where('id', '>', before).orderBy('id').selectAll().execute();
+  expect(events.map(({ event, detail }) => [event, detail['reason']])).toEqual([
+    ['token.refused', reason],
+    ['token.refused', reason],
+  ]);
+  expect(JSON.stringify(events)).not.toContain(token.split('.')[2] || token);
+}
+
+async function lastEvent(): Promise<string> {
+  const row = await service().db.selectFrom('audit_event').select('id').orderBy('id', 'desc').executeTakeFirst();
+  return row?.id ?? '0';
+}
+
+describe('what a token must say (rule 45)', () => {
+  test('200 — the token all others here differ from in one thing', async () => {
+    await expectTaken(await corp.mint());
+    await expectTaken(await corp.mint({ header: { typ: 'application/at+jwt' } }));
+    await expectTaken(await corp.mint({ claims: { aud: ['another', 'entity-service'] } }));
+    await expectTaken(await corp.mint({ claims: { sub: 'a'.repeat(255) } }));
+    await expectTaken(await corp.mint({ claims: { nbf: now() + 50 } }));
+    await expectTaken(await corp.mint({ claims: { exp: now() - 50 } }));
+    await expectTaken(await corp.mint({ claims: { iat: now() + 50, auth_time: now() - 50 } }));
+  });
+
+  test.each<[string, Minted, string]>([
+    ['another audience', { claims: { aud: 'another' } }, 'wrong-audience'],
+    ['our audience as part of another', { claims: { aud: ['entity-service2', 'x entity-service'] } }, 'wrong-audience'],
+    ['no audience', { claims: { aud: undefined } }, 'incomplete'],
+    ['no exp', { claims: { exp: undefined } }, 'incomplete'],
+    ['an exp that is text', { claims: { exp: '9999999999' } }, 'incomplete'],
+    ['no iat', { claims: { iat: undefined } }, 'incomplete'],
+    ['an iat beyond all calendars', { claims: { iat: -1 } }, 'incomplete'],
+    ['no sub', { claims: { sub: undefined } }, 'incomplete'],
+    ['an empty sub', { claims: { sub: '' } }, 'incomplete'],
+    ['a sub that is a number', { claims: { sub: 7 } }, 'incomplete'],
+    ['a sub with U+0000, which the database has not', { claims: { sub: 'a\u0000' } }, 'incomplete'],
+    ['a sub of 256 characters', { claims: { sub: 'a'.repeat(256) } }, 'incomplete'],
+    ['no client_id', { claims: { client_id: undefined } }, 'incomplete'],
+    ['no jti', { claims: { jti: undefined } }, 'incomplete'],
+    ['an auth_time that is text', { claims: { auth_time: 'yesterday' } }, 'incomplete'],
+    ['scopes as a list', { claims: { scope: ['entities:read'] } }, 'incomplete'],
+    ['no iss', { claims: { iss: undefined } }, 'unknown-issuer'],
+    ['a client that is not on the list (rule 48)', { claims: { client_id: 'stranger' } }, 'client-not-allowed'],
+    ['a key its bearer would have to prove', { claims: { cnf: { jkt: 'x' } } }, 'sender-constrained'],
+  ])('401 — %s', async (what, minted, reason) => {
+    // Without an issuer of its own to go by, POST /auth finds that the token is not of the one it was told.
+    if (what !== 'no iss') return await expectRefused(await corp.mint(minted), reason);
+    const { bearer, login } = await present(await corp.mint(minted), corp);
+    expect([bearer.status, login.status]).toEqual([401, 401]);
+  });
+
+  test('401 — over 8 KiB, and 8 KiB is taken', async () => {
+    const sized = async (bytes: number) => {
+      const empty = (await corp.mint({ claims: { pad: '' } })).length;
+      const token = await corp.mint({ claims: { pad: 'x'.repeat(Math.floor(((bytes - empty) * 3) / 4)) } });
+      expect(Math.abs(token.length - bytes)).toBeLessThan(4);
+      return token;
+    };
+    await expectTaken(await sized(8_188));
+    await expectRefused(await sized(8_200), 'too-long');
+  });
+});
+
+describe('when a token counts (rule 45)', () => {
+  test('401 — more than 60 seconds after it expired, though nothing else has changed', async () => {
+    const token = await corp.mint({ claims: { exp: now() + 100 } });
+    await expectTaken(token);
+    clock.advance(150);
+    await expectTaken(await corp.mint({ claims: { exp: now() - 50 } }));
+    clock.advance(20);
+    await expectRefused(await corp.mint({ claims: { exp: now() - 70 } }), 'expired');
+  });
+
+  test.each([
+    ['nbf', { nbf: 90 }],
+    ['iat', { iat: 90 }],
+    ['auth_time', { auth_time: 90 }],
+  ])('401 — more than 60 seconds before its %s', async (name, later) => {
+    const claims = Object.fromEntries(Object.entries(later).map(([claim, seconds]) => [claim, now() + seconds]));
+    await expectRefused(await corp.mint({ claims: { exp: now() + 500, ...claims } }), 'not-yet-valid');
+    clock.advance(40);
+    await expectTaken(await corp.mint({ claims: { exp: now() + 500, [name]: claims[name] } }));
+  });
+});
+
+describe('how a token is signed (rule 45)', () => {
+  test('401 — without a signature', async () => {
+    const [, payload] = (await corp.mint()).split('.');
+    const header = Buffer.from(JSON.stringify({ alg: 'none', typ: 'at+jwt' })).toString('base64url');
+    await expectRefused(`${header}.${payload}.`, 'malformed');
+    await expectRefused(`${header}.${payload}.AA`, 'wrong-algorithm');
+  });
+
+  test('401 — HS256 with the public key as the secret', async () => {
+    const { kid, alg, jwk } = corp.key;
+    const { kty, n, e } = jwk;
+    const publicKey = await importJWK({ kty, n, e } as typeof jwk, alg);
+    const pem = await exportSPKI(publicKey as Exclude<typeof publicKey, Uint8Array>);
+    const [, payload] = (await corp.mint()).split('.');
+    const header = Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'at+jwt', kid })).toString('base64url');
+    const signature = createHmac('sha256', pem).update(`${header}.${payload}`).digest('base64url');
+    await expectRefused(`${header}.${payload}.${signature}`, 'wrong-algorithm');
+  });
+
+  test('401 — an algorithm that is good but not on the list of this issuer', async () => {
+    await expectRefused(await corp.mint({ key: await newKey('ES256') }), 'wrong-algorithm');
+  });
+
+  test('401 — with a byte changed in the payload or in the signature', async () => {
+    const [header = '', payload = '', signature = ''] = (await corp.mint()).split('.');
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
+    const forged = Buffer.from(JSON.stringify({ ...claims, scope: 'everything' })).toString('base64url');
+    await expectRefused(`${header}.${forged}.${signature}`, 'bad-signature');
+    await expectRefused(`${header}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`, 'bad-signature');
+  });
+
+  test('401 — with a key of somebody else, under a name the issuer does not know and under the name of its own', async () => {
+    await expectRefused(await corp.mint({ key: await newKey() }), 'unknown-key');
+    await expectRefused(await corp.mint({ key: await newKey('RS256', corp.key.kid) }), 'bad-signature');
+    await expectRefused(await corp.mint({ key: partner.key }), 'unknown-key');
+  });
+
+  test('401 — keys that the token brings along or points to are never looked at', async () => {
+    const thief = await newKey('RS256', corp.key.kid);
+    const { kty, n, e } = thief.jwk;
+    const asked = partner.requests.length;
+    const header = { jwk: { kty, n, e }, jku: `${partner.url}/jwks`, x5u: `${partner.url}/cert` };
+    await expectRefused(await corp.mint({ key: thief, header }), 'bad-signature');
+    expect(partner.requests).toHaveLength(asked);
+    await expectTaken(await corp.mint({ header }));
+  });
+
+  test('401 — with critical headers, of which we understand none', async () => {
+    const [, payload = '', signature = ''] = (await corp.mint()).split('.');
+    const fields = { alg: 'RS256', typ: 'at+jwt', kid: corp.key.kid, crit: ['b64'], b64: true };
+    await expectRefused(`${Buffer.from(JSON.stringify(fields)).toString('base64url')}.${payload}.${signature}`, 'critical-header');
+  });
+
+  test('200 — a token that names no key is tried with all that would do, and 401 if none fits', async () => {
+    const [first, second] = [await newKey(), await newKey()];
+    partner.publish([first, second]);
+    clock.advance(601);
+    for (const key of [first, second]) await expectTaken(await partner.mint({ key, header: { kid: undefined } }), partner);
+    await expectRefused(await partner.mint({ key: await newKey(), header: { kid: undefined } }), 'bad-signature', partner);
+    partner.key = first;
+  });
+
+  test.each(['ES256', 'EdDSA'])('200 — %s, where the issuer is configured with it', async (alg) => {
+    const key = await newKey(alg);
+    partner.publish([partner.key, key]);
+    clock.advance(601);
+    await expectTaken(await partner.mint({ key }), partner);
+  });
+});
+
+describe('whose token it is (rule 46)', () => {
+  test('401 — of an issuer that is not on the list, which is never contacted', async () => {
+    const stranger = `http://127.0.0.1:${new URL(partner.url).port}/elsewhere`;
+    const asked = partner.requests.length;
+    const token = await partner.mint({ claims: { iss: stranger } });
+    expect((await present(token, partner)).bearer.status).toBe(401);
+    for (const oidcIssuer of [stranger, `${corp.url}/`, corp.url.toUpperCase(), 'CORP', 'constructor']) {
+      const answer = await service().call('POST', '/auth', { form: { oidcIssuer, access_token: token } });
+      expect(answer).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
+    }
+    expect(partner.requests).toHaveLength(asked);
+  });
+
+  test('401 — signed by one trusted issuer in the name of another', async () => {
+    expect((await present(await partner.mint({ claims: { iss: corp.url } }), corp)).bearer.status).toBe(401);
+    await expectRefused(await partner.mint({ claims: { iss: corp.url } }), 'unknown-key');
+  });
+
+  test('401 — a good token, exchanged under the name of another issuer', async () => {
+    const token = await partner.mint();
+    await expectTaken(token, partner);
+    const answer = await service().call('POST', '/auth', { form: { oidcIssuer: 'corp', access_token: token } });
+    expect(answer).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
+  });
+});
+
+describe('ID tokens are no access tokens (rules 45 and 47)', () => {
+  test.each([['JWT'], ['logout+jwt'], ['at'], [undefined], [7]])('401 — typ %s', async (typ) => {
+    await expectRefused(await corp.mint({ header: { typ } }), 'wrong-type');
+  });
+
+  test('200 — typ JWT and no typ, from an issuer configured with tokenType: jwt', async () => {
+    await expectTaken(await partner.mint({ header: { typ: 'JWT' } }), partner);
+    await expectTaken(await partner.mint({ header: { typ: undefined } }), partner);
+    await expectRefused(await partner.mint({ header: { typ: 'logout+jwt' } }), 'wrong-type', partner);
+  });
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ['a nonce', { nonce: 'n' }, 'id-token'],
+    ['at_hash', { at_hash: 'h' }, 'id-token'],
+    ['c_hash', { c_hash: 'h' }, 'id-token'],
+    ['the client id alone as audience', { aud: 'entity-login' }, 'wrong-audience'],
+  ])('401 — there, what looks like an ID token by %s', async (_what, claims, reason) => {
+    await expectRefused(await partner.mint({ header: { typ: 'JWT' }, claims }), reason, partner);
+  });
+});
+
+test('401 — a flood of refused tokens fills no audit trail: of one address at one time fifty are written down', async () => {
+  const crowded = await service().replica({ ISSUERS_FILE: issuersFile }, { wall: clock.wall, steady: () => 0 });
+  try {
+    const before = await lastEvent();
+    const answers = await Promise.all(
+      Array.from({ length: 120 }, () => crowded.call('GET', '/auth', { headers: { authorization: 'Bearer a' } })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+    const events = await service().db.selectFrom('audit_event').where('id', '>', before).select('id').execute();
+    expect(events).toHaveLength(50);
+  } finally {
+    await crowded.close();
+  }
+});
