@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { areWithin, faultsOfScopes } from '../../src/api-keys/scopes.ts';
+import { grantMap } from '../../src/authn/principal.ts';
+import type { Action, Scope } from '../../src/database/tables.ts';
+
+const scope = (entity: string, ...actions: Action[]): Scope => ({ entity, actions });
+const grants = grantMap([
+  { entity: 'note', action: 'read', condition: 'any' },
+  { entity: 'note', action: 'update', condition: 'own' },
+  { entity: '*', action: 'create', condition: 'any' },
+]);
+const pointers = (scopes: Scope[], ceiling: Scope[] | null = null) => faultsOfScopes(scopes, grants, ceiling).map(({ pointer }) => pointer);
+
+describe('scopes asked for', () => {
+  test('are fine where the roles grant the action, on the entity or on all, on any row or on own ones', () => {
+    expect(pointers([scope('note', 'read', 'update', 'create'), scope('order', 'create'), scope('*', 'read')])).toEqual([]);
+  });
+
+  test('are at fault where nothing grants the action, each action by itself', () => {
+    expect(pointers([scope('order', 'create', 'read'), scope('*', 'delete')])).toEqual(['/scopes/0/actions/1', '/scopes/1/actions/0']);
+  });
+
+  test('are told what would be granted, or nothing where nothing would', () => {
+    expect(faultsOfScopes([scope('note', 'delete')], grants, null)[0]?.values).toEqual({ allowed: 'create, read, update' });
+    expect(faultsOfScopes([scope('note', 'delete')], grantMap([]), null)[0]?.values).toBeUndefined();
+  });
+
+  test('must be in the ceiling of the credential as well, where only * reaches *', () => {
+    expect(pointers([scope('note', 'read')], [scope('note', 'read')])).toEqual([]);
+    expect(pointers([scope('note', 'read')], [scope('*', 'read')])).toEqual([]);
+    expect(pointers([scope('*', 'read')], [scope('note', 'read')])).toEqual(['/scopes/0/actions/0']);
+    expect(pointers([scope('note', 'read')], [])).toEqual(['/scopes/0/actions/0']);
+  });
+
+  test('know a name like constructor as an entity and as nothing else (rule 65)', () => {
+    expect(pointers([scope('constructor', 'read')])).toEqual(['/scopes/0/actions/0']);
+  });
+});
+
+describe('scopes of a key against those of a session', () => {
+  const everything = [scope('*', 'create', 'read', 'update', 'delete')];
+  test.each<[Scope[] | null, Scope[] | null, boolean]>([
+    [null, null, true],
+    [everything, null, true],
+    [null, everything, true],
+    [null, [scope('*', 'read')], false],
+    [[scope('note', 'read')], [scope('*', 'read')], true],
+    [[scope('*', 'read')], [scope('note', 'read')], false],
+    [[scope('note', 'read', 'delete')], [scope('note', 'read')], false],
+    [[], [], true],
+  ])('%j within %j: %s', (scopes, ceiling, expected) => {
+    expect(areWithin(scopes, ceiling)).toBe(expected);
+  });
+});
