@@ -1,12 +1,17 @@
 /**
- * One connection that hears the database's notifications on the channel `principal`, reconnecting for as long as the process lives.
+ * One connection that hears the database's notifications on the channel `principal`, reconnecting for as long as the process lives, and
+ * tells when every process has heard them. PostgreSQL hands notifications to each connection in its own time, so that is asked for and
+ * answered: `echo <channel> <token>` goes to all, and `heard <token> <pid>` comes back on a channel of one's own.
  */
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 
 const channel = 'principal';
 const retryMilliseconds = 1_000;
-const echoTimeoutMilliseconds = 1_000;
+/** A process that does not answer is waited for no longer than it may keep what it has verified (`authn/principal-cache.ts`). */
+const answerMilliseconds = 3_000;
+/** Held, shared, by the connection of every process that listens, so that they can be counted. Two numbers of our own. */
+const [lockSpace, lockNumber] = [1_936_941_420, 1];
 
 export interface ListenerEvents {
   /** The line is up (true) or has gone down (false). Up is reported before the first notice. */
@@ -15,13 +20,28 @@ export interface ListenerEvents {
   onError(error: Error): void;
 }
 
+/** The connections that listen on this database. */
+const listeners = `
+  select pid from pg_locks where locktype = 'advisory' and classid = $1 and objid = $2 and objsubid = 2 and granted
+    and database = (select oid from pg_database where datname = current_database())`;
+
+/** Who is asked whether they have heard, and who has said so, by the process id of their connection. */
+interface Question {
+  asked: number[] | undefined;
+  heard: Set<number>;
+  resolve: () => void;
+}
+
 export class Listener {
   readonly #url: string;
   readonly #events: ListenerEvents;
-  readonly #echoes = new Map<string, () => void>();
+  readonly #replyChannel = `principal_${randomUUID()}`;
+  readonly #questions = new Map<string, Question>();
   #client: Client | undefined;
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
+  /** The end of the latest statement: a connection takes one after the other. */
+  #done: Promise<unknown> = Promise.resolve();
 
   constructor(url: string, events: ListenerEvents) {
     this.#url = url;
@@ -38,11 +58,15 @@ export class Listener {
     });
     client.on('error', (error) => this.#down(client, error));
     client.on('end', () => this.#down(client));
-    client.on('notification', ({ payload = '' }) => this.#hear(payload));
+    client.on('notification', ({ payload = '' }) => this.#hear(client, payload));
     this.#client = client;
+    this.#done = Promise.resolve();
     try {
       await client.connect();
-      await client.query(`listen ${channel}`);
+      await this.#query(client, `listen ${channel}; listen "${this.#replyChannel}"`);
+      // Otherwise a machine that has lost its power would be waited for until the database notices, which takes hours by default.
+      await this.#query(client, 'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3');
+      await this.#query(client, 'select pg_advisory_lock_shared($1, $2)', [lockSpace, lockNumber]);
       if (this.#client === client) this.#events.onLine(true);
     } catch (error) {
       this.#down(client, error as Error);
@@ -50,25 +74,23 @@ export class Listener {
   }
 
   /**
-   * Resolves once every notification that was committed before the call has been sent out to all listening processes and has arrived
-   * here, or after a second, or at once while the line is down (then nothing is cached).
+   * Resolves once every notification that was committed before the call has been acted upon by all processes that listen; after three
+   * seconds when one does not say so or the line is down, since then nobody holds anything older.
    */
   async settle(): Promise<void> {
-    const client = this.#client;
-    if (!client) return;
-    const token = `echo ${randomUUID()}`;
+    const token = randomUUID();
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#echoes.set(token, resolve);
-    const timer = setTimeout(resolve, echoTimeoutMilliseconds);
+    const question: Question = { asked: undefined, heard: new Set(), resolve };
+    this.#questions.set(token, question);
+    const timer = setTimeout(resolve, answerMilliseconds);
     try {
-      await client.query('select pg_notify($1, $2)', [channel, token]);
-      await promise;
+      await this.#ask(token, question);
     } catch {
-      // The line broke: #down has emptied the cache, which is what the caller waits for.
-    } finally {
-      clearTimeout(timer);
-      this.#echoes.delete(token);
+      // The line broke, and with it the chance of an answer.
     }
+    await promise;
+    clearTimeout(timer);
+    this.#questions.delete(token);
   }
 
   async close(): Promise<void> {
@@ -77,10 +99,35 @@ export class Listener {
     await this.#client?.end().catch(() => undefined);
   }
 
-  #hear(payload: string): void {
-    const echo = this.#echoes.get(payload);
-    if (echo) echo();
-    else if (!payload.startsWith('echo ')) this.#events.onNotice(payload);
+  async #ask(token: string, question: Question): Promise<void> {
+    const client = this.#client;
+    if (!client) return;
+    await this.#query(client, 'select pg_notify($1, $2)', [channel, `echo ${this.#replyChannel} ${token}`]);
+    // One that begins to listen later has kept nothing yet.
+    const rows = await this.#query<{ pid: number }>(client, listeners, [lockSpace, lockNumber]);
+    question.asked = rows.map(({ pid }) => pid);
+    settleIfHeard(question);
+  }
+
+  async #query<Row extends object>(client: Client, text: string, values: unknown[] = []): Promise<Row[]> {
+    const result = this.#done.then(() => client.query<Row>(text, values));
+    this.#done = result.catch(() => undefined);
+    return (await result).rows;
+  }
+
+  #hear(client: Client, payload: string): void {
+    const [kind, first = '', second = ''] = payload.split(' ');
+    if (kind === 'echo') {
+      // Whatever was notified before has been heard before, and acted upon at once.
+      const answer = "select pg_notify($1, 'heard ' || $2 || ' ' || pg_backend_pid())";
+      this.#query(client, answer, [first, second]).catch((error: Error) => this.#down(client, error));
+    } else if (kind === 'heard') {
+      const question = this.#questions.get(first);
+      question?.heard.add(Number(second));
+      if (question) settleIfHeard(question);
+    } else {
+      this.#events.onNotice(payload);
+    }
   }
 
   #down(client: Client, error?: Error): void {
@@ -92,4 +139,8 @@ export class Listener {
     client.end().catch(() => undefined);
     this.#retry = setTimeout(() => void this.open(), retryMilliseconds);
   }
+}
+
+function settleIfHeard({ asked, heard, resolve }: Question): void {
+  if (asked?.every((pid) => heard.has(pid))) resolve();
 }
