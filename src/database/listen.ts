@@ -83,11 +83,8 @@ export class Listener {
     const question: Question = { asked: undefined, heard: new Set(), resolve };
     this.#questions.set(token, question);
     const timer = setTimeout(resolve, answerMilliseconds);
-    try {
-      await this.#ask(token, question);
-    } catch {
-      // The line broke, and with it the chance of an answer.
-    }
+    // Not awaited: over a line that is dead without knowing it, even asking takes for ever.
+    this.#ask(token, question).catch(() => undefined);
     await promise;
     clearTimeout(timer);
     this.#questions.delete(token);
