@@ -1,6 +1,7 @@
 /**
  * Checks every answer of every service that runs in this process against openapi.yaml as it passes: the status is declared, the required
- * headers are there, the body fits. Also notes which operation has answered with which status, for `coverage.ts`.
+ * headers are there, the body fits. Also notes which operation has answered with which status, for the
+ * judgement of `coverage-reporter.ts`.
  */
 import { channel } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
@@ -8,13 +9,22 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { operationsOf, readContract, resolve, type Operation, type ResponseObject } from '../../src/api/contract.ts';
 import { createAjv } from '../../src/api/validate.ts';
 
-/** Where `coverage.ts` looks for what was exercised; empty outside of the suite. */
+/** Where `coverage-reporter.ts` looks for what was exercised; empty outside of the suite. */
 const coverageFile = process.env['CONTRACT_COVERAGE_FILE'];
 
 const { document } = readContract();
 const operations = new Map(operationsOf(document).map((operation) => [operation.operationId, operation]));
 const ajv = createAjv();
+// Ajv compiles the whole document to get at a schema inside it.
+ajv.addVocabulary(Object.keys(document));
 ajv.addSchema({ $id: 'openapi.yaml', ...document });
+
+/** What is wrong with `value` by the schema at a JSON pointer into openapi.yaml, URI-encoded (`#/components/schemas/Entity`). */
+export function misfits(pointer: string, value: unknown): string[] {
+  const validate = ajv.getSchema(`openapi.yaml${pointer}`);
+  if (!validate) throw new Error(`openapi.yaml: no schema at ${pointer}`);
+  return validate(value) === true ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+}
 
 /** Statuses that any request can get before an operation is known (the document's description says so). */
 const beforeOperation = new Set([405, 408, 414, 431]);
@@ -55,9 +65,7 @@ function bodyViolations(operation: Operation, declared: ResponseObject, { status
   const response = pointer.reduce<unknown>((node, part) => (node as Record<string, unknown>)[part], document);
   const base =
     typeof response === 'object' && response && '$ref' in response ? String(response.$ref) : `#/${pointer.map(escape).join('/')}`;
-  const validate = ajv.getSchema(`openapi.yaml${base}/content/${escape(contentType)}/schema`);
-  if (!validate) return ['the schema cannot be found'];
-  return validate(JSON.parse(body)) === true ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+  return misfits(`${base}/content/${escape(contentType)}/schema`, JSON.parse(body));
 }
 
 const escape = (part: string) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
@@ -75,7 +83,12 @@ function watch(app: FastifyInstance): void {
   app.addHook('onResponse', async (request: FastifyRequest, reply: FastifyReply) => {
     const { operationId } = request.routeOptions.config;
     if (operationId === undefined) return;
-    found.push(...violations(operationId, { status: reply.statusCode, headers: reply.getHeaders(), body: bodies.get(reply) ?? '' }));
+    try {
+      found.push(...violations(operationId, { status: reply.statusCode, headers: reply.getHeaders(), body: bodies.get(reply) ?? '' }));
+    } catch (error) {
+      // Fastify would only log it.
+      found.push(`${operationId} ${reply.statusCode}: ${String(error)}`);
+    }
     if (coverageFile) appendFileSync(coverageFile, `${operationId} ${reply.statusCode}\n`);
   });
 }

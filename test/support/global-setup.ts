@@ -3,7 +3,7 @@
  * Makes the migrated template that `database.ts` copies for the tests.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -30,12 +30,22 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await server.stop();
     throw error;
   }
+  const coverage = await noteCoverage();
   project.provide('postgresUrl', server.url);
   project.provide('templateName', templateName);
   return async () => {
     await execute(server.url, `drop database ${templateName} with (force)`);
     await server.stop();
+    await coverage.remove();
   };
+}
+
+/** A file for the run in which every process notes what has been answered; `contract.ts` writes it, `coverage-reporter.ts` reads it. */
+async function noteCoverage(): Promise<{ remove(): Promise<void> }> {
+  const file = join(tmpdir(), `contract-coverage-${randomBytes(6).toString('hex')}`);
+  await writeFile(file, '');
+  process.env['CONTRACT_COVERAGE_FILE'] = file;
+  return { remove: () => rm(file, { force: true }) };
 }
 
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
