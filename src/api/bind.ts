@@ -9,7 +9,7 @@ import glue from 'fastify-openapi-glue';
 import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
 import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.ts';
 import { Problem } from '../errors.ts';
-import { ignoredBodyLimitBytes, refuseFormFaults, requireBody, requireContent } from './body.ts';
+import { bodyLimitOf, checkBody, ignoreBody, requireBody } from './body.ts';
 import { operationsOf, type ContractDocument, type Operation } from './contract.ts';
 import { JsonText, type Handlers } from './operation.ts';
 import { refuseUnknownParameters } from './parameters.ts';
@@ -28,8 +28,8 @@ export interface Binding {
 }
 
 /**
- * Registers the operations that `belongs` picks on `app`. Throws at once when one has no handler or names a security scheme that does not
- * exist: the service must not start with an open or a dead operation (rule 3).
+ * Registers the operations that `belongs` picks on `app`. Throws at once when one has no handler, names a security scheme that does not
+ * exist, or asks for two at once: the service must not start with an open or a dead operation (rule 3).
  */
 export async function bind(app: FastifyInstance, binding: Binding, belongs: (operation: Operation) => boolean): Promise<void> {
   const operations = operationsOf(binding.document).filter(belongs);
@@ -51,23 +51,24 @@ export async function bind(app: FastifyInstance, binding: Binding, belongs: (ope
 }
 
 function routeOptions(operation: Operation, binding: Binding): object {
-  const { operationId, requestBody, method } = operation;
+  const { operationId, requestBody } = operation;
   if (!Object.hasOwn(binding.handlers, operationId)) throw new Error(`openapi.yaml: operation ${operationId} has no handler`);
-  for (const name of operation.security.flatMap((alternative) => Object.keys(alternative))) {
-    if (!Object.hasOwn(binding.schemes, name))
-      throw new Error(`openapi.yaml: ${operationId} asks for ${name}, for which there is no scheme`);
+  for (const names of operation.security.map((alternative) => Object.keys(alternative))) {
+    for (const name of names) {
+      if (!Object.hasOwn(binding.schemes, name))
+        throw new Error(`openapi.yaml: ${operationId} asks for ${name}, for which there is no scheme`);
+    }
+    // The schemes take one credential from a request, so one of the two would do.
+    if (names.length > 1) throw new Error(`openapi.yaml: ${operationId} asks for ${names.join(' and ')} at once`);
   }
-  const takesBody = requestBody !== undefined;
+  const bodyLimit = bodyLimitOf(requestBody);
   return {
-    config: { operationId, takesBody },
+    config: { operationId },
     // Otherwise Fastify answers HEAD by running the GET handler (rule 26).
     exposeHeadRoute: false,
-    ...(takesBody || method === 'get' || method === 'head' ? {} : { bodyLimit: ignoredBodyLimitBytes }),
+    ...(bodyLimit !== undefined && { bodyLimit }),
     onRequest: guard(operation, binding),
-    preValidation: async (request: FastifyRequest) => {
-      refuseFormFaults(request);
-      if (takesBody) requireContent(request);
-    },
+    ...(requestBody && { preValidation: async (request: FastifyRequest) => checkBody(request) }),
     handler: route((binding.handlers as Record<string, unknown>)[operationId] as AnyHandler),
   };
 }
@@ -86,6 +87,7 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
       throw new Problem('csrf-rejected');
     }
     if (operation.requestBody) requireBody(request, operation.requestBody);
+    else ignoreBody(request);
     if (answersJson) requireAcceptable(request);
     refuseUnknownParameters(request, operation);
   };
@@ -96,14 +98,16 @@ function fetchMetadata({ headers }: FastifyRequest): { secFetchSite: HeaderValue
   return { secFetchSite: headers['sec-fetch-site'], origin: headers.origin };
 }
 
-/** Throws 406 when `Accept` rules out application/json. Quality values other than 0 do not matter, since there is nothing else to send. */
+/** Throws 406 when `Accept` rules out application/json: of the ranges that cover it the most specific decides (RFC 9110 section 12.5.1). */
 function requireAcceptable({ headers: { accept } }: FastifyRequest): void {
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
-  const acceptable = accept.split(',').some((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    return ['*/*', 'application/*', 'application/json'].includes(type) && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-  });
-  if (!acceptable) throw new Problem('not-acceptable', { values: { allowed: 'application/json' } });
+  const ranges = new Map<string, boolean>();
+  for (const range of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    ranges.set(type, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)));
+  }
+  if (ranges.get('application/json') ?? ranges.get('application/*') ?? ranges.get('*/*')) return;
+  throw new Problem('not-acceptable', { values: { allowed: 'application/json' } });
 }
 
 function route(handler: AnyHandler): RouteHandlerMethod {

@@ -9,10 +9,11 @@ import type { RequestBodyObject } from './contract.ts';
 import { readPairs } from './form.ts';
 import { readJson } from './json.ts';
 
+const formType = 'application/x-www-form-urlencoded';
 const formLimitBytes = 8_192;
-export const ignoredBodyLimitBytes = 1_024;
+const ignoredBodyLimitBytes = 1_024;
 
-/** Under this member a form parser hands on what it may not throw; {@link refuseFormFaults} throws in its stead. */
+/** Under this member a form parser hands on what it may not throw; {@link checkBody} throws in its stead. */
 const faultsInForm = Symbol('faults');
 
 /** Teaches `app` to read JSON and form bodies, and takes away all else. */
@@ -20,16 +21,16 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
   app.removeAllContentTypeParsers();
   app.decorateRequest('bodyText', '');
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
-    if (!takesBody(request) || bytes.length === 0) return done(null, undefined);
+    if (bytes.length === 0) return done(null, undefined);
     const read = readJson(bytes);
     if (!('text' in read)) return done(new Problem('malformed-request', { faults: [read] }));
     request.bodyText = read.text;
     done(null, read.value);
   });
   await app.register(formbody, {
-    bodyLimit: formLimitBytes,
     // The plugin calls this inside an event handler, where a throw would end the process.
     parser: (text) => {
+      if (text === '') return undefined as never;
       const { values, faults } = readPairs(text, 'field');
       return faults.length > 0 ? { [faultsInForm]: faults } : { ...values };
     },
@@ -38,14 +39,34 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
   app.addContentTypeParser(['*', 'application/problem+json'], { parseAs: 'buffer' }, (_request, _bytes, done) => done(null, undefined));
 }
 
-/** Throws 400 when the form could not be read. Must run before validation. */
-export function refuseFormFaults({ body }: FastifyRequest): void {
-  const faults = (body as { [faultsInForm]?: Fault[] } | undefined)?.[faultsInForm];
+/**
+ * How many bytes of body an operation takes; undefined for as many as any. It is an option of the route because Fastify ignores the limit of
+ * a parser.
+ */
+export function bodyLimitOf(body: RequestBodyObject | undefined): number | undefined {
+  if (!body) return ignoredBodyLimitBytes;
+  return formType in body.content ? formLimitBytes : undefined;
+}
+
+/**
+ * Throws 400 when an announced body turned out to be empty, or a form could not be read. Must run between parsing and validation, which
+ * would see null.
+ */
+export function checkBody(request: FastifyRequest): void {
+  if (request.body === undefined && hasBody(request)) throw missing();
+  const faults = (request.body as { [faultsInForm]?: Fault[] } | undefined)?.[faultsInForm];
   if (faults) throw new Problem('malformed-request', { faults });
 }
 
+/** Has the body read as nothing, whatever type it is announced as, and however wrongly. */
+export function ignoreBody({ headers }: FastifyRequest): void {
+  delete headers['content-type'];
+}
+
+const missing = () => new Problem('malformed-request', { faults: [{ pointer: '', code: 'required' }] });
+
 /** Whether the request announces a body at all. */
-export function hasBody({ headers }: FastifyRequest): boolean {
+function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] !== undefined && headers['content-length'] !== '0');
 }
 
@@ -54,31 +75,23 @@ export function hasBody({ headers }: FastifyRequest): boolean {
  * it is not optional. Fastify would skip validation in either case.
  */
 export function requireBody(request: FastifyRequest, declared: RequestBodyObject): void {
-  if (declared.required !== true && !hasBody(request)) {
-    // Many clients send it without a body. Fastify would take it as the promise of one, and validate null in its place.
-    delete request.headers['content-type'];
-    return;
-  }
-  const types = Object.keys(declared.content);
-  const unsupported = () => new Problem('unsupported-media-type', { headers: { 'Accept-Post': types.join(', ') } });
+  // Many clients send a type without a body. Fastify would take it as the promise of one, and validate null in its place.
+  if (declared.required !== true && !hasBody(request)) return ignoreBody(request);
   const { 'content-type': contentType, 'content-encoding': encoding } = request.headers;
   if (contentType !== undefined || hasBody(request)) {
     const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
-    const foreign = parameters.filter((parameter) => parameter !== '' && parameter !== 'charset=utf-8' && parameter !== 'charset="utf-8"');
-    if (!types.includes(type) || foreign.length > 0 || encoding !== undefined) throw unsupported();
+    const foreign = parameters.some((parameter) => !['', 'charset=utf-8', 'charset="utf-8"'].includes(parameter));
+    if (!Object.hasOwn(declared.content, type) || foreign || encoding !== undefined) {
+      const allowed = Object.keys(declared.content).join(', ');
+      throw new Problem('unsupported-media-type', { headers: { 'Accept-Post': allowed }, values: { allowed } });
+    }
   }
   if (!hasBody(request)) throw missing();
 }
 
-/** Throws 400 for a body that was announced in chunks and turned out empty. Must run before validation, which would see null. */
-export function requireContent(request: FastifyRequest): void {
-  if (request.body === undefined && hasBody(request)) throw missing();
-}
-
-const missing = () => new Problem('malformed-request', { faults: [{ pointer: '', code: 'required' }] });
-
-function takesBody(request: FastifyRequest): boolean {
-  return request.routeOptions.config.takesBody === true;
+/** Whether the body is announced as a form. */
+export function isForm({ headers }: FastifyRequest): boolean {
+  return /^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers['content-type'] ?? '');
 }
 
 declare module 'fastify' {
@@ -88,6 +101,5 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     operationId?: string;
-    takesBody?: boolean;
   }
 }

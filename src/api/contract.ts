@@ -19,11 +19,12 @@ export interface ParameterObject {
   in: 'path' | 'query' | 'header' | 'cookie';
   required?: boolean;
   schema: Record<string, unknown>;
+  example?: unknown;
 }
 
 export interface RequestBodyObject {
   required?: boolean;
-  content: Record<string, { schema?: Record<string, unknown> }>;
+  content: Record<string, { schema?: Record<string, unknown>; examples?: Record<string, { value: unknown } | Reference> }>;
 }
 
 export interface ResponseObject {

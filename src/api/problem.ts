@@ -5,11 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isOutage, outage } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { describe, type FaultDescription } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
+import { isForm } from './body.ts';
 import { faultsOf } from './validate.ts';
 
 export interface ProblemDocument {
@@ -32,21 +34,18 @@ function documentOf(problem: Problem, requestId: string, locale: ReturnType<type
   return { type, title, status, detail, instance: `urn:uuid:${requestId}`, code, ...(errors && { errors }) };
 }
 
-/**
- * What `error` is to the caller, whose request had a body of `contentType`. Anything nobody foresaw is `internal-error`: a bug, kept as the
- * cause.
- */
-export function problemOf(error: unknown, contentType = ''): Problem {
+/** What `error` is to the caller of `request`. Anything nobody foresaw is `internal-error`: a bug, kept as the cause. */
+export function problemOf(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   if (isOutage(error)) return outage(error);
   const { code, statusCode, validation, validationContext } = error as Partial<FastifyError>;
   if (validation) {
-    const form = validationContext === 'body' && contentType.startsWith('application/x-www-form-urlencoded');
+    const form = validationContext === 'body' && isForm(request);
     return faultsOf(validation, form ? 'form' : (validationContext ?? 'body'));
   }
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Problem('content-too-large', { cause: error });
+      return new Problem('content-too-large', { values: { limit: request.routeOptions.bodyLimit }, cause: error });
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Problem('unsupported-media-type', { cause: error });
     case 'FST_ERR_MAX_PARAM_LENGTH':
@@ -71,7 +70,7 @@ export function answerProblems(
 ): void {
   app.decorateRequest('problemCode', '');
   app.setErrorHandler((error, request, reply) => {
-    const problem = problemOf(error, request.headers['content-type']);
+    const problem = problemOf(error, request);
     return sendProblem(replace(problem, request) ?? problem, request, reply, publicUrl);
   });
   app.setNotFoundHandler((request, reply) => sendProblem(new Problem('not-found'), request, reply, publicUrl));
@@ -95,16 +94,33 @@ function challenge(request: FastifyRequest, error: 'invalid_token' | 'insufficie
   return /^bearer /i.test(request.headers.authorization ?? '') ? `Bearer error="${error}"` : 'Bearer';
 }
 
+/** What a client did whose bytes Node could not read as HTTP; undefined when it has merely hung up. */
+function problemOnSocket(error: NodeJS.ErrnoException): Problem | undefined {
+  switch (error.code) {
+    case 'ECONNRESET':
+      return undefined;
+    case 'HPE_HEADER_OVERFLOW':
+      return new Problem('headers-too-large', { values: { limit: 16_384 } });
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Problem('request-timeout');
+    default:
+      return new Problem('malformed-request');
+  }
+}
+
 /** Answers what Node could not read as HTTP at all, and hangs up. `headers` are those every answer carries. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, headers: Record<string, string>, publicUrl: URL): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const problem =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? new Problem('headers-too-large', { values: { limit: 16_384 } })
-      : new Problem(error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request-timeout' : 'malformed-request');
+  const problem = problemOnSocket(error);
+  if (!problem || !socket.writable) return void socket.destroy();
+  answerOnSocket(problem, socket, headers, publicUrl);
+}
+
+/** Writes a whole answer to a connection that has no reply to write to, and hangs up. */
+export function answerOnSocket(problem: Problem, socket: Duplex, headers: Record<string, string>, publicUrl: URL): void {
   const body = JSON.stringify(documentOf(problem, randomUUID(), 'en', publicUrl));
   const lines = Object.entries({
     ...headers,
+    ...problem.headers,
     'content-type': problemType,
     'content-language': 'en',
     'content-length': String(Buffer.byteLength(body)),

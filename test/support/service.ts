@@ -5,12 +5,18 @@
 import { found } from './contract.ts';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { Kysely } from 'kysely';
+import { insertKey, type NewKey } from '../../src/api-keys/store.ts';
 import { readConfig } from '../../src/config.ts';
+import { transact } from '../../src/database/failure.ts';
 import type { Action, Condition, Database } from '../../src/database/tables.ts';
 import type { Clock } from '../../src/oidc/trusted.ts';
 import { hashPassword } from '../../src/password/hash.ts';
 import { openService, type Service } from '../../src/service.ts';
+import { sessionCookie } from '../../src/sessions/cookie.ts';
+import { insert as insertSession } from '../../src/sessions/store.ts';
+import { hashToken, newToken } from '../../src/sessions/token.ts';
 import { linkIdentity } from '../../src/users/identities.ts';
+import { getAccount } from '../../src/users/store.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 
 export type Settings = Record<string, string>;
@@ -140,6 +146,25 @@ export class TestService {
   /** Lets the subject of an issuer act as the user called `userName`. */
   async link(issuer: { url: string }, subject: string, userName: string): Promise<void> {
     expect(await linkIdentity(this.db, { issuer: issuer.url, subject }, userName)).toBe('linked');
+  }
+
+  /** An API key of the user that acts under their default profile, unless `wanted` says otherwise. */
+  async createKey(userId: string, wanted: Partial<NewKey> = {}): Promise<string> {
+    const key = { userId, name: 'test', profileId: null, scopes: null, expiresInDays: 90, ...wanted };
+    return (await transact(this.db, (trx) => insertKey(trx, key))).key;
+  }
+
+  /** A live session of the user, as {@link signIn} would open it but without the work on a password; returns the cookie. */
+  async openSession(userId: string): Promise<string> {
+    const { config } = this.context;
+    const token = newToken();
+    const { credentialVersion } = await getAccount(this.db, userId);
+    const opening = { method: 'password', issuer: null, scopes: null, locale: 'en', authenticatedAt: undefined } as const;
+    const origin = { address: '127.0.0.1', userAgent: undefined };
+    const session = { ...opening, ...origin, tokenHash: hashToken(token), userId, credentialVersion };
+    const opened = await transact(this.db, (trx) => insertSession(trx, session, config));
+    if (!opened) throw new Error('the user is disabled');
+    return `${sessionCookie(config).name}=${token}`;
   }
 
   /** Signs in and returns the cookie, as `sid=…`. */

@@ -1,0 +1,139 @@
+/** Which bodies an operation reads, for every operation of openapi.yaml: what is not declared never reaches a validator, let alone a handler. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { bodyOf, methodOf, operations, pathOf, titled, withBody } from '../support/operations.ts';
+import { sendBytes, type RawAnswer } from '../support/raw.ts';
+import { useService, type Call, type ProblemBody } from '../support/service.ts';
+
+const service = useService({ BODY_LIMIT_BYTES: '16384' });
+let ada: string;
+
+beforeAll(async () => {
+  ada = (await service().createUser('ada', null)).id;
+});
+
+const everyType = [
+  'application/json',
+  'application/x-www-form-urlencoded',
+  'text/plain',
+  'multipart/form-data; boundary=x',
+  'application/octet-stream',
+];
+
+/** Whether the answer says that there should have been a body. */
+function isMissing({ status, text }: RawAnswer): boolean {
+  const { errors: [first] = [] } = JSON.parse(text) as ProblemBody;
+  return status === 400 && first?.pointer === '' && first.code === 'required';
+}
+
+describe.for(titled(withBody))('%s', ([, operation]) => {
+  const method = methodOf(operation);
+  const path = pathOf(operation);
+  const declared = Object.keys(operation.requestBody?.content ?? {});
+  const { text = '', type = '' } = bodyOf(operation) ?? {};
+  let cookie: string;
+  beforeAll(async () => {
+    cookie = await service().openSession(ada);
+  });
+  const send = (call: Call) => service().call(method, path, { ...call, cookie });
+  const bytes = (...lines: string[]) => [`${method} ${path} HTTP/1.1`, 'Host: localhost', `Cookie: ${cookie}`, ...lines].join('\r\n');
+
+  test('415 — a body of a type, charset or encoding that is not declared, with the declared types in Accept-Post (rules 71 and 73)', async () => {
+    const undeclared = [
+      ...everyType.filter((other) => !declared.includes(other)).map((other) => ({ 'content-type': other })),
+      { 'content-type': `${type}; charset=latin1` },
+      { 'content-type': `${type}; charset=utf-16` },
+      { 'content-type': `${type}x` },
+      { 'content-type': `${type}; charset=utf-8; charset=latin1` },
+      { 'content-type': 'nonsense' },
+      { 'content-type': type, 'content-encoding': 'gzip' },
+      { 'content-type': type, 'content-encoding': 'identity' },
+    ];
+    for (const headers of undeclared) {
+      const answer = await send({ headers, raw: text });
+      expect(answer.status, JSON.stringify(headers)).toBe(415);
+      expect(answer.body.code).toBe('unsupported-media-type');
+      expect(answer.headers.get('accept-post')).toBe(declared.join(', '));
+    }
+    // fetch would name a type for text, but none for bytes.
+    expect((await send({ raw: Buffer.from(text) })).status, 'no type at all').toBe(415);
+  });
+
+  test('the declared type is read in any case, with or without charset=utf-8', async () => {
+    for (const same of [type, type.toUpperCase(), `${type};charset=UTF-8`, `${type} ; charset="utf-8"`]) {
+      const answer = await send({ headers: { 'content-type': same }, raw: '[' });
+      expect(answer.status, same).toBe(400);
+      expect(answer.body.errors?.[0], 'the parser has seen a body').not.toMatchObject({ pointer: '', code: 'required' });
+    }
+  });
+
+  const required = operation.requestBody?.required === true;
+
+  test(`${required ? '400 — no body is refused' : 'no body is taken'}, whether or not a type is announced`, async () => {
+    const ways = [
+      bytes('', ''),
+      bytes('Content-Length: 0', '', ''),
+      bytes(`Content-Type: ${type}`, '', ''),
+      bytes(`Content-Type: ${type}`, 'Content-Length: 0', '', ''),
+    ];
+    for (const way of ways) {
+      const answer = await sendBytes(service().url, way);
+      expect(isMissing(answer), `${way}${answer.text}`).toBe(required);
+    }
+  });
+
+  test('400 — a body that was announced and is empty', async () => {
+    const ways = [
+      bytes(`Content-Type: ${type}`, 'Content-Length: 00', '', ''),
+      bytes(`Content-Type: ${type}`, 'Transfer-Encoding: chunked', '', '0', '', ''),
+    ];
+    for (const way of ways) {
+      const answer = await sendBytes(service().url, way);
+      expect(isMissing(answer), `${way}${answer.text}`).toBe(true);
+    }
+  });
+
+  test('413 — a body over the limit, whether its length is announced or not (rules 70 and 71)', async () => {
+    const [limit, filling] = type === 'application/json' ? [16_384, ' '] : [8_192, '&'];
+    const within = await send({ headers: { 'content-type': type }, raw: '['.padEnd(limit, filling) });
+    expect(within.status).toBe(400);
+    const large = '['.padEnd(limit + 1, filling);
+    const announced = await send({ headers: { 'content-type': type }, raw: large });
+    expect(announced.status).toBe(413);
+    expect(announced.body).toMatchObject({ code: 'content-too-large', detail: expect.stringMatching(/\d/) });
+    const chunks = bytes(`Content-Type: ${type}`, 'Transfer-Encoding: chunked', '', large.length.toString(16), large, '0', '', '');
+    expect((await sendBytes(service().url, chunks)).status).toBe(413);
+  });
+});
+
+const withoutBody = operations.filter(
+  (operation) => operation.requestBody === undefined && operation.method !== 'get' && operation.method !== 'head',
+);
+
+describe.for(titled(withoutBody))('%s', ([, operation]) => {
+  const method = methodOf(operation);
+  const path = pathOf(operation);
+  const status = async ({ cookie, ...call }: Call) => {
+    const answer = await service().call(method, path, { ...call, cookie: cookie ?? (await service().openSession(ada)) });
+    return answer.status;
+  };
+
+  test('a body is ignored up to 1 KiB under whatever type, and so is the type of an empty one (rule 73)', async () => {
+    const plain = await status({});
+    expect([200, 403, 404]).toContain(plain);
+    for (const type of [...everyType, 'nonsense', 'a/b; c', ';']) {
+      for (const raw of ['', 'a=%zz&a=1'.padEnd(1_024, '{')]) {
+        expect(await status({ headers: { 'content-type': type }, raw }), `${type} ${raw.length}`).toBe(plain);
+      }
+    }
+    expect(await status({ headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' }, raw: '{}' })).toBe(plain);
+    expect(await status({ raw: Buffer.from('x') })).toBe(plain);
+  });
+
+  test('413 — a body over 1 KiB under whatever type, and nothing is done (rule 73)', async () => {
+    const cookie = await service().openSession(ada);
+    for (const type of everyType) {
+      expect(await status({ cookie, headers: { 'content-type': type }, raw: 'x'.repeat(1_025) }), type).toBe(413);
+    }
+    expect((await service().call('POST', '/auth/refresh', { cookie })).status, 'the token still rotates').toBe(200);
+  });
+});

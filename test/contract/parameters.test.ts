@@ -1,0 +1,112 @@
+/** Parameters and Accept, for every operation of openapi.yaml: what is not declared is refused, never ignored. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Operation } from '../../src/api/contract.ts';
+import { exampleCall, methodOf, operations, pathOf, titled } from '../support/operations.ts';
+import { sendBytes } from '../support/raw.ts';
+import { useService, type Answer, type ProblemBody } from '../support/service.ts';
+
+const service = useService();
+let cookie: string;
+
+beforeAll(async () => {
+  const { id } = await service().createUser('eve');
+  cookie = await service().openSession(id);
+});
+
+/** Sends the operation's example; what it would do is prevented by what is wrong with the request. */
+const send = (operation: Operation, path: string, headers: Record<string, string> = {}) =>
+  service().call(methodOf(operation), path, exampleCall(operation, { cookie, headers }));
+
+/** Asserts a 400 with this code and, since an answer to HEAD has no body, this fault for all other methods. */
+function expectRefusal({ method }: Operation, answer: Answer<ProblemBody>, code: string, fault: object): void {
+  expect(answer.status, answer.text).toBe(400);
+  if (method === 'head') expect(answer.headers.get('problem-code')).toBe(code);
+  else expect(answer.body).toMatchObject({ code, errors: [fault] });
+}
+
+describe.for(titled(operations))('%s', ([, operation]) => {
+  const path = pathOf(operation);
+
+  test('400 — a query parameter that is not declared, that cannot be decoded, or that comes twice (rule 69)', async () => {
+    const refuse = async (query: string, fault: object) =>
+      expectRefusal(operation, await send(operation, `${path}?${query}`), 'malformed-request', fault);
+    await refuse('unknown=1', { parameter: 'unknown', code: 'unknown' });
+    await refuse('__proto__=1', { parameter: '__proto__', code: 'unknown' });
+    await refuse('%zz=1', { parameter: '%zz', code: 'invalid-encoding' });
+    for (const { name } of operation.parameters.filter((parameter) => parameter.in === 'query')) {
+      await refuse(`${name}=1&${name}=1`, { parameter: name, code: 'repeated' });
+      await refuse(`${name}=%ff`, { parameter: name, code: 'invalid-encoding' });
+      for (const value of ['', '0', '2', 'true', ' 1', '１']) await refuse(`${name}=${encodeURIComponent(value)}`, { parameter: name });
+    }
+  });
+
+  test('414 — an address of more than 8 KiB (rule 80)', async () => {
+    const address = `${path}?${'a'.repeat(8_192)}`;
+    const answer = await sendBytes(
+      service().url,
+      `${methodOf(operation)} ${address} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer.status).toBe(414);
+    if (operation.method === 'head') expect(answer.headers['problem-code']).toBe('uri-too-long');
+    else expect(JSON.parse(answer.text)).toMatchObject({ code: 'uri-too-long', detail: expect.stringContaining('8') });
+  });
+});
+
+const withPath = operations.filter(({ parameters }) => parameters.some((parameter) => parameter.in === 'path'));
+
+describe.for(titled(withPath))('%s', ([, operation]) => {
+  const names = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+
+  test('400 and 414 — a path parameter outside of its pattern, badly escaped, or over-long (rule 69)', async () => {
+    for (const name of names) {
+      const ask = (value: string) => send(operation, pathOf(operation, { [name]: value }));
+      for (const value of ['a%2Fb', '%00', 'x'.repeat(65), '%E2%82%AC', '*', '1%0d%0aX:1']) {
+        expectRefusal(operation, await ask(value), name === 'key' ? 'invalid-key' : 'malformed-request', { parameter: name });
+      }
+      for (const value of ['%', '%zz', '%ff', '%c0%af']) {
+        const answer = await ask(value);
+        expect(answer.status, value).toBe(400);
+        expect(answer.body.code).toBe('malformed-request');
+      }
+      const long = await ask('x'.repeat(257));
+      expect(long.status).toBe(414);
+      expect(long.body.code).toBe('uri-too-long');
+    }
+  });
+});
+
+const answeringJson = operations.filter(({ responses }) =>
+  Object.values(responses).some(({ content = {} }) => 'application/json' in content),
+);
+
+describe.for(titled(answeringJson))('%s', ([, operation]) => {
+  const path = pathOf(operation);
+
+  test('406 — an Accept that rules application/json out, while any that allows it is served', async () => {
+    const allowing = [
+      'application/json',
+      '*/*',
+      'application/*',
+      'text/html, application/json;q=0.1',
+      'APPLICATION/JSON; charset=utf-8',
+      'text/html;q=0.9, */*;q=0.1',
+      'text/*;q=0, application/json',
+    ];
+    for (const accept of allowing) expect((await send(operation, `${path}?unknown=1`, { accept })).status, accept).toBe(400);
+    const rulingOut = [
+      'text/html',
+      'application/xml, text/*',
+      'application/json;q=0',
+      '*/*;q=0',
+      'application/json; q=0.000, text/html',
+      '*/*, application/json;q=0',
+      'application/*;q=0, */*',
+      'nonsense',
+    ];
+    for (const accept of rulingOut) {
+      const answer = await send(operation, path, { accept });
+      expect(answer.status, accept).toBe(406);
+      expect(answer.body.code).toBe('not-acceptable');
+    }
+  });
+});

@@ -1,0 +1,67 @@
+/** What stops a start: a document and a code that do not agree. The service must not open with a dead or an unguarded operation (rule 3). */
+import Fastify from 'fastify';
+import { describe, expect, test } from 'vitest';
+import { bind, knowEveryMethod, type Binding } from '../../src/api/bind.ts';
+import { readBodies } from '../../src/api/body.ts';
+import { operationsOf, readContract, type ContractDocument } from '../../src/api/contract.ts';
+import type { Handlers } from '../../src/api/operation.ts';
+
+const scheme = async () => undefined;
+const schemes = { sessionCookie: scheme, apiKey: scheme, oauth2: scheme, openId: scheme };
+
+/** Binds the document to handlers that exist for every operation of openapi.yaml but those left out. */
+async function start(document: ContractDocument, leaveOut: string[] = []): Promise<void> {
+  const names = operationsOf(readContract().document).map(({ operationId }) => operationId);
+  const handlers = Object.fromEntries(
+    names.filter((name) => !leaveOut.includes(name)).map((name) => [name, async () => ({ status: 204 })]),
+  );
+  const app = Fastify();
+  knowEveryMethod(app);
+  await readBodies(app);
+  const csrf = { publicOrigin: 'http://localhost:3000', trustedOrigins: new Set<string>() };
+  const binding: Binding = { document, handlers: handlers as unknown as Handlers, schemes, csrf, onCsrfRefused: async () => undefined };
+  await bind(app, binding, () => true);
+}
+
+/** openapi.yaml with one operation changed. */
+function doctored(
+  path: string,
+  method: 'get' | 'post',
+  change: (operation: NonNullable<ContractDocument['paths'][string]['get']>) => void,
+) {
+  const { document } = readContract();
+  const operation = document.paths[path]?.[method];
+  if (!operation) throw new Error(`nothing at ${method} ${path}`);
+  change(operation);
+  return document;
+}
+
+describe('the start', () => {
+  test('goes on with openapi.yaml as it is', async () => {
+    await start(readContract().document);
+  });
+
+  test('is refused when an operation has no handler', async () => {
+    await expect(start(readContract().document, ['getEntity'])).rejects.toThrow('openapi.yaml: operation getEntity has no handler');
+  });
+
+  test('is refused when an operation is called like a member that every object has', async () => {
+    const document = doctored('/auth', 'get', (operation) => (operation.operationId = 'constructor'));
+    await expect(start(document)).rejects.toThrow('openapi.yaml: operation constructor has no handler');
+  });
+
+  test('is refused when an operation asks for a scheme that nobody has written', async () => {
+    const document = doctored('/auth', 'get', (operation) => (operation.security = [{ sessionCookie: [] }, { mutualTls: [] }]));
+    await expect(start(document)).rejects.toThrow('getSession asks for mutualTls, for which there is no scheme');
+  });
+
+  test('is refused when the document asks for such a scheme for every operation', async () => {
+    const { document } = readContract();
+    await expect(start({ ...document, security: [{ toString: [] }] })).rejects.toThrow('asks for toString, for which there is no scheme');
+  });
+
+  test('is refused when an operation asks for two credentials at once, of which one would be let in', async () => {
+    const document = doctored('/auth', 'get', (operation) => (operation.security = [{ sessionCookie: [], apiKey: [] }]));
+    await expect(start(document)).rejects.toThrow('getSession asks for sessionCookie and apiKey at once');
+  });
+});
