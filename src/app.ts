@@ -10,6 +10,7 @@ import { serveDocs } from './api/docs.ts';
 import type { Handlers } from './api/operation.ts';
 import { readQuery } from './api/parameters.ts';
 import { answerClientError, answerProblems, problemOf, sendProblem } from './api/problem.ts';
+import { answerForNode, nodeOptions, refuseUnknownPaths } from './api/wire.ts';
 import { keyHandlers } from './api-keys/handlers.ts';
 import { apiKeyScheme } from './api-keys/scheme.ts';
 import { insertEvent, originOf } from './audit/store.ts';
@@ -46,12 +47,12 @@ export async function buildApp(context: Context, contract: { text: string; docum
     requestTimeout: 30_000,
     handlerTimeout: 15_000,
     keepAliveTimeout: 72_000,
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16_384 },
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16_384, ...nodeOptions },
     return503OnClosing: false,
     routerOptions: { maxParamLength: 256, querystringParser: readQuery, caseSensitive: true, ignoreTrailingSlash: false },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, headers, publicUrl),
     frameworkErrors: (error, request, reply) => {
-      void sendProblem(problemOf(error), request, reply.headers(headers), publicUrl);
+      void sendProblem(problemOf(error, request), request, reply.headers(headers), publicUrl);
     },
   });
   app.server.maxConnections = 4_096;
@@ -64,9 +65,11 @@ export async function buildApp(context: Context, contract: { text: string; docum
   );
   logRequests(app);
   sendSecurityHeaders(app, headers);
+  answerForNode(app, headers, publicUrl);
   limitUrls(app);
   allowTrustedOrigins(app, config.trustedOrigins);
   if (limit) limitStrangers(app, limit, cookieName);
+  refuseUnknownPaths(app);
   await readBodies(app);
   knowEveryMethod(app);
 

@@ -31,6 +31,10 @@ export async function serveDocs(app: FastifyInstance, contract: { text: string; 
     pages.addHook('onRequest', async (_request, reply) => {
       reply.header('content-security-policy', pagePolicy);
     });
+    // The files are sent with a policy of their sender's (rule 82).
+    pages.addHook('onSend', async (_request, reply) => {
+      reply.header('cache-control', 'no-store');
+    });
     await pages.register(swagger, { mode: 'static', specification: { document: contract.document as never } });
     await pages.register(swaggerUi, {
       routePrefix: '/docs',
