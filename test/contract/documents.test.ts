@@ -1,0 +1,137 @@
+/** That openapi.yaml, the problem catalogue and what is served say the same, compared in both directions. */
+import { readFileSync } from 'node:fs';
+import { channel } from 'node:diagnostics_channel';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { describe, expect, test } from 'vitest';
+import { resolve, type Reference } from '../../src/api/contract.ts';
+import { Problem, problemStatus, type ProblemCode } from '../../src/errors.ts';
+import { describe as describeProblem } from '../../src/locales/describe.ts';
+import { misfits } from '../support/contract.ts';
+import { document, methodOf, operations } from '../support/operations.ts';
+import { useService } from '../support/service.ts';
+
+const routes: RouteOptions[] = [];
+// Before the service of this file is built.
+channel('fastify.initialization').subscribe((message) => {
+  (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', (route) => void routes.push(route));
+});
+
+const service = useService();
+
+type Json = Record<string, unknown>;
+
+/** Every object inside a JSON document, with where it is. */
+function* objectsIn(value: unknown, at = '#'): Generator<[string, Json]> {
+  if (typeof value !== 'object' || value === null) return;
+  yield [at, value as Json];
+  for (const [name, member] of Object.entries(value)) yield* objectsIn(member, `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+}
+
+/** The problem codes that the document lists for each status. */
+function listedCodes(): Map<string, Set<string>> {
+  const listed = new Map<string, Set<string>>();
+  for (const { responses } of operations) {
+    for (const [status, response] of Object.entries(responses)) {
+      const enums = [...objectsIn(response.content)].map(([, object]) => (object['code'] as { enum?: string[] } | undefined)?.enum ?? []);
+      for (const code of enums.flat()) listed.set(code, (listed.get(code) ?? new Set()).add(status));
+    }
+  }
+  return listed;
+}
+
+describe('problem codes', () => {
+  test('every code that an operation lists exists, and has the status it is listed under', () => {
+    const listed = listedCodes();
+    expect(listed.size).toBeGreaterThan(10);
+    for (const [code, statuses] of listed) {
+      expect([...statuses].map(Number), `${code} is listed under another status than errors.ts gives it`).toEqual([
+        problemStatus[code as ProblemCode],
+      ]);
+    }
+  });
+
+  test('every code that exists is listed by an operation, or in the description where no operation is known', () => {
+    const { info } = document as unknown as { info: { description: string } };
+    const listed = listedCodes();
+    // NOTE: until an entity type can demand If-Match, nothing answers with this one.
+    const reserved = ['precondition-required'];
+    const unlisted = Object.keys(problemStatus).filter(
+      (code) => !listed.has(code) && !reserved.includes(code) && !info.description.includes(`\`${code}\``),
+    );
+    expect(unlisted, 'codes of errors.ts that openapi.yaml does not mention').toEqual([]);
+  });
+
+  test('the examples of problems say what the service says', () => {
+    const examples = [...objectsIn(document)].filter(
+      ([, { type, code, status }]) => typeof type === 'string' && typeof code === 'string' && typeof status === 'number',
+    );
+    expect(examples.length).toBeGreaterThan(10);
+    for (const [at, example] of examples) {
+      const code = example['code'] as ProblemCode;
+      expect(example['status'], at).toBe(problemStatus[code]);
+      const { title, detail } = describeProblem('en', new Problem(code));
+      expect(example, at).toMatchObject({ title, detail });
+      expect(example['type'], at).toBe(`http://localhost:3000/problems/${code}`);
+    }
+  });
+
+  test.for(Object.keys(problemStatus))('/problems/%s explains the code', async (code) => {
+    const answer = await service().call<Json>('GET', `/problems/${code}`, { headers: { 'accept-language': 'de' } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-language')).toBe('de');
+    expect(answer.body).toMatchObject({
+      code,
+      status: problemStatus[code as ProblemCode],
+      title: expect.stringMatching(/\w/),
+      detail: expect.stringMatching(/\w/),
+    });
+  });
+
+  test('/problems/… is 404 for what is no code, the names that every object has included (rule 65)', async () => {
+    for (const code of ['nonsense', 'constructor', '__proto__', 'toString']) {
+      expect((await service().call('GET', `/problems/${code}`)).status, code).toBe(404);
+    }
+  });
+});
+
+describe('the document', () => {
+  test('is served byte for byte at /openapi.yaml and as the same JSON at /openapi.json', async () => {
+    const yaml = await service().call('GET', '/openapi.yaml');
+    expect(yaml.headers.get('content-type')).toBe('application/yaml; charset=utf-8');
+    expect(yaml.text).toBe(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8'));
+    const json = await service().call<Json>('GET', '/openapi.json');
+    expect(json.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(json.body).toEqual(document);
+  });
+
+  test('has examples that fit their own schemas', () => {
+    let checked = 0;
+    for (const [at, { schema, examples }] of objectsIn(document)) {
+      if (schema === undefined || typeof examples !== 'object' || examples === null) continue;
+      const pointer = at.slice(1).split('/').map(encodeURIComponent).join('/');
+      for (const [name, example] of Object.entries(examples as Record<string, Reference | { value: unknown }>)) {
+        expect(misfits(`#${pointer}/schema`, resolve(document, example).value), `${at} ${name}`).toEqual([]);
+        checked++;
+      }
+    }
+    expect(checked).toBeGreaterThan(20);
+  });
+});
+
+describe('the routes', () => {
+  const templateOf = (url: string) => url.replace(/:(\w+)/g, '{$1}');
+
+  test('are the operations of the document, each under its own path and method', async () => {
+    const bound = routes.filter(({ config }) => config?.operationId !== undefined);
+    const served = bound.map(({ config, method, url }) => `${config?.operationId} ${String(method)} ${templateOf(url)}`);
+    const declared = operations.map((operation) => `${operation.operationId} ${methodOf(operation)} ${operation.path}`);
+    expect(served.sort()).toEqual(declared.sort());
+  });
+
+  test('beside them are only those for documentation and health', () => {
+    const paths = new Set(operations.map(({ path }) => path));
+    const others = routes.filter(({ url, config }) => config?.operationId === undefined && !paths.has(templateOf(url)));
+    const known = /^\/(openapi\.yaml|openapi\.json|problems\/:code|docs(\/.*)?|health\/(live|ready))$/;
+    expect(others.map(({ url }) => url).filter((url) => !known.test(url))).toEqual([]);
+  });
+});
