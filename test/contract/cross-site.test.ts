@@ -1,0 +1,70 @@
+/** Requests that another site makes a browser send, for every operation of openapi.yaml (security rules 27 to 30). */
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { changing, exampleCall, methodOf, pathOf, titled } from '../support/operations.ts';
+import { useService } from '../support/service.ts';
+
+const trusted = 'https://app.example.com';
+const service = useService({ TRUSTED_ORIGINS: trusted });
+let eve: string;
+let key: string;
+let cookie: string;
+
+beforeAll(async () => {
+  // Without any profile, so that nothing an operation's example asks for is done.
+  eve = (await service().createUser('eve', null)).id;
+  key = await service().createKey(eve);
+});
+
+beforeEach(async () => {
+  cookie = await service().openSession(eve);
+});
+
+const foreign: Record<string, string>[] = [
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+  { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+  { 'sec-fetch-site': 'cross-site', origin: 'http://localhost:3000' },
+  { origin: 'https://evil.example' },
+  { origin: 'null' },
+  { origin: `${trusted}.evil.example` },
+];
+
+const own: Record<string, string>[] = [
+  {},
+  { 'sec-fetch-site': 'same-origin' },
+  { 'sec-fetch-site': 'none' },
+  { origin: 'http://localhost:3000' },
+  { 'sec-fetch-site': 'cross-site', origin: trusted },
+  { origin: trusted },
+];
+
+describe.for(titled(changing))('%s', ([, operation]) => {
+  const send = (headers: Record<string, string>, carrier?: string) =>
+    service().call(methodOf(operation), pathOf(operation), exampleCall(operation, { cookie: carrier, headers }));
+
+  test('403 — by cookie from another site, an empty body and a form included, while the own site and trusted ones go on (rules 28 and 30)', async () => {
+    for (const headers of foreign) {
+      const answer = await send(headers, cookie);
+      expect(answer.status, JSON.stringify(headers)).toBe(403);
+      expect(answer.body.code).toBe('csrf-rejected');
+      expect(answer.headers.getSetCookie()).toEqual([]);
+    }
+    for (const headers of own) {
+      const answer = await send(headers, await service().openSession(eve));
+      expect(answer.body?.code, JSON.stringify(headers)).not.toBe('csrf-rejected');
+    }
+  });
+
+  test('403 — the Host header is not believed (rule 29)', async () => {
+    const answer = await send({ origin: 'https://evil.example', host: 'evil.example', 'x-forwarded-host': 'evil.example' }, cookie);
+    expect(answer.status).toBe(403);
+  });
+
+  test.for(['x-api-key', 'authorization'])(
+    'a credential in %s is never hindered: no form of another site can set it (rule 27)',
+    async (name) => {
+      const value = name === 'x-api-key' ? key : 'Bearer abc';
+      for (const headers of foreign) expect((await send({ ...headers, [name]: value })).body?.code).not.toBe('csrf-rejected');
+    },
+  );
+});

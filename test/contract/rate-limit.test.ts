@@ -1,0 +1,62 @@
+/** The general rate limit, for every operation of openapi.yaml (security rule 81): strangers and bad credentials draw from one bucket. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { exampleCall, guarded, methodOf, operations, pathOf, titled } from '../support/operations.ts';
+import { useService, type Answer, type ProblemBody } from '../support/service.ts';
+
+const service = useService({ RATE_LIMIT: 'on' });
+let key: string;
+
+beforeAll(async () => {
+  const { id } = await service().createUser('eve', null);
+  key = await service().createKey(id);
+});
+
+/** Draws from the bucket of this address until it is empty. It fills again, by one in 100 ms. */
+async function exhaust(): Promise<void> {
+  for (;;) {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => service().call('GET', '/nowhere')));
+    if (answers.every(({ status }) => status === 429)) return;
+  }
+}
+
+/** The first 429 among the answers to a few requests, in case a token comes back meanwhile. */
+async function refusal(send: () => Promise<Answer<ProblemBody>>): Promise<Answer<ProblemBody>> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const answer = await send();
+    if (answer.status === 429) return answer;
+    await exhaust();
+  }
+  throw new Error('never refused');
+}
+
+describe.for(titled(operations))('%s', ([, operation]) => {
+  const send = (headers: Record<string, string> = {}) =>
+    service().call(methodOf(operation), pathOf(operation), exampleCall(operation, { headers }));
+
+  test('429 — strangers, with when to come back', async () => {
+    const answer = await refusal(() => send());
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(answer.headers.get('ratelimit-policy')).toMatch(/q=\d+/);
+    expect(answer.headers.get('ratelimit')).toMatch(/r=0/);
+    if (operation.method === 'head') expect(answer.headers.get('problem-code')).toBe('rate-limited');
+    else expect(answer.body.code).toBe('rate-limited');
+  });
+});
+
+describe.for(titled(guarded))('%s', ([, operation]) => {
+  const send = (headers: Record<string, string>) =>
+    service().call(methodOf(operation), pathOf(operation), exampleCall(operation, { headers }));
+
+  test('429 — guessers at credentials, while a valid credential from the same address is served', async () => {
+    for (const headers of [{ 'x-api-key': 'esk_x' }, { authorization: 'Bearer abc' }, { cookie: `sid=${'x'.repeat(32)}` }]) {
+      const answer = await refusal(() => send(headers));
+      expect(answer.body.code).toBe('rate-limited');
+    }
+    expect((await send({ 'x-api-key': key })).status).not.toBe(429);
+  });
+});
+
+test('liveness is never limited, so that no flood has the process restarted (rule 81)', async () => {
+  await exhaust();
+  expect((await service().call('GET', '/health/live')).status).toBe(200);
+});
