@@ -38,7 +38,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   const headers = securityHeaders(config);
   const app = Fastify({
     logger: loggerOptions(config),
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,

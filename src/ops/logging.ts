@@ -3,14 +3,27 @@
  * query or secret gets there by accident.
  */
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
+import { destination } from 'pino';
 import type { Config } from '../config.ts';
 import { databaseName } from '../database/connect.ts';
+
+/** Lines are written out when there are so many bytes of them, or after so many milliseconds: a write for each costs as much as its request. */
+const batchBytes = 8_192;
+const batchMilliseconds = 200;
+
+let output: ReturnType<typeof destination> | undefined;
+
+/** Standard output, of which the process has one. What is in hand when the process exits is still written. */
+function standardOutput(): NonNullable<typeof output> {
+  return (output ??= destination({ dest: 1, sync: false, minLength: batchBytes, periodicFlush: batchMilliseconds }));
+}
 
 /** Options for Fastify's logger. Errors keep their type, message and stack; of a cause in the database the SQL state is kept, not the row. */
 export function loggerOptions({ logLevel }: Pick<Config, 'logLevel'>): Exclude<FastifyServerOptions['logger'], boolean | undefined> {
   return {
     level: logLevel,
-    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    stream: standardOutput(),
+    timestamp,
     base: null,
     formatters: { level: (level) => ({ level }) },
     serializers: {
@@ -44,6 +57,19 @@ export function listeningLine(address: string): string {
   return { event: 'listening', address } as unknown as string;
 }
 
+let millisecond = 0;
+let timeMember = '';
+
+/** The member `time` of a line. Under load many lines share a millisecond. */
+function timestamp(): string {
+  const now = Date.now();
+  if (now !== millisecond) {
+    millisecond = now;
+    timeMember = `,"time":"${new Date(now).toISOString()}"`;
+  }
+  return timeMember;
+}
+
 type ErrorLine = { type: string; message: string; code?: string; stack: string };
 
 /** A database error's message may quote a value, and its `detail` always does; the SQL state says enough. */
@@ -57,13 +83,12 @@ function describeError(error: unknown): ErrorLine {
 
 /** Writes one line for every answered request. */
 export function logRequests(app: FastifyInstance): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const { principal } = request;
     request.log.info({
       event: 'request',
       outcome: reply.statusCode < 400 ? 'ok' : reply.statusCode < 500 ? 'refused' : 'failed',
       ...(request.problemCode && { reason: request.problemCode }),
-      requestId: request.id,
       method: request.method,
       route: request.routeOptions.url,
       operation: request.routeOptions.config.operationId,
@@ -75,5 +100,6 @@ export function logRequests(app: FastifyInstance): void {
       address: request.ip,
       userAgent: request.headers['user-agent']?.slice(0, 256),
     });
+    done();
   });
 }

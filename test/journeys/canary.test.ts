@@ -21,6 +21,7 @@ const secrets = {
 
 let database: TestDatabase;
 let service: ChildProcess;
+let closed: Promise<unknown>;
 let origin: string;
 let log = '';
 const problems: string[] = [];
@@ -59,6 +60,7 @@ beforeAll(async () => {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  closed = new Promise((resolve) => service.once('close', resolve));
   const { promise: ready, resolve } = Promise.withResolvers<void>();
   const hear = (chunk: Buffer) => {
     log += chunk.toString();
@@ -69,9 +71,14 @@ beforeAll(async () => {
   await ready;
 });
 
+/** Stops the service and waits until all of its log has been read. */
+async function stop(): Promise<void> {
+  if (!service.killed) service.kill('SIGTERM');
+  await closed;
+}
+
 afterAll(async () => {
-  service.kill('SIGTERM');
-  await new Promise((resolve) => service.once('exit', resolve));
+  await stop();
   await database.drop();
 });
 
@@ -114,6 +121,7 @@ test('no password, token, key, query, body or name typed by mistake reaches the 
   await client.connect();
   const audit = await client.query<{ line: string }>('select a::text as line from audit_event a');
   await client.end();
+  await stop();
   const trail = audit.rows.map(({ line }) => line).join('\n');
   expect(trail).toContain('password.changed');
   expect(log).toContain('"operation":"changePassword"');
