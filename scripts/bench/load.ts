@@ -1,7 +1,7 @@
 /**
  * A closed loop of keep-alive connections: each sends its next request when the last answer is complete. It reads no more of an answer
  * than its status and its length, because what the load costs is taken from the core that PostgreSQL needs, and it measures each answer in
- * microseconds; general load generators take several times as much and round to milliseconds.
+ * microseconds; autocannon takes up to half as much again and rounds to milliseconds.
  */
 import { connect, type Socket } from 'node:net';
 

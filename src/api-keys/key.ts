@@ -3,7 +3,7 @@
  * The checksum catches typing errors and lets scanners find leaked keys; it keeps nobody out.
  */
 
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -28,7 +28,7 @@ export function parseKey(text: string): { id: string } | undefined {
 
 /** SHA-256 of the whole key, 32 bytes. A plain hash is enough for a secret of 256 random bits (rule 58). */
 export function hashKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 /** `randomInt` draws from the CSPRNG and discards what would favour some characters. */

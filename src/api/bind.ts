@@ -12,7 +12,7 @@ import { Problem } from '../errors.ts';
 import { bodyLimitOf, checkBody, ignoreBody, requireBody } from './body.ts';
 import { operationsOf, type ContractDocument, type Operation } from './contract.ts';
 import { JsonText, type Handlers } from './operation.ts';
-import { refuseUnknownParameters } from './parameters.ts';
+import { queryParametersOf, refuseUnknownParameters } from './parameters.ts';
 import { validatorCompiler } from './validate.ts';
 
 /** A handler with its types worn off; the validators have made sure of what they say. */
@@ -77,6 +77,7 @@ function routeOptions(operation: Operation, binding: Binding): object {
 function guard(operation: Operation, binding: Binding): (request: FastifyRequest) => Promise<void> {
   const open = operation.security.length === 0 || operation.security.some((alternative) => Object.keys(alternative).length === 0);
   const answersJson = Object.values(operation.responses).some((response) => response.content && 'application/json' in response.content);
+  const queryParameters = queryParametersOf(operation);
   const opensSession = operation.operationId === 'createSession';
   return async (request) => {
     const carrier = carrierOf(request.raw);
@@ -89,7 +90,7 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
     if (operation.requestBody) requireBody(request, operation.requestBody);
     else ignoreBody(request);
     if (answersJson) requireAcceptable(request);
-    refuseUnknownParameters(request, operation);
+    refuseUnknownParameters(request, queryParameters);
   };
 }
 

@@ -11,16 +11,21 @@ const faultsInQuery = Symbol('faults');
 
 /** Fastify's `querystringParser`: must not throw, so what is wrong travels with the result. */
 export function readQuery(text: string): Record<string, unknown> {
+  if (text === '') return Object.create(null) as Record<string, never>;
   const { values, faults } = readPairs(text, 'parameter');
   return faults.length > 0 ? Object.defineProperty(values, faultsInQuery, { value: faults }) : values;
 }
 
-/** Throws 400 for a query that cannot be decoded, repeats a parameter, or has one that `operation` does not declare. */
-export function refuseUnknownParameters(request: FastifyRequest, operation: Operation): void {
+/** The names of the query parameters that the operation declares. */
+export function queryParametersOf({ parameters }: Operation): ReadonlySet<string> {
+  return new Set(parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name));
+}
+
+/** Throws 400 for a query that cannot be decoded, repeats a parameter, or has one that is not among the `declared`. */
+export function refuseUnknownParameters(request: FastifyRequest, declared: ReadonlySet<string>): void {
   const query = request.query as Record<string, unknown> & { [faultsInQuery]?: Fault[] };
-  const declared = operation.parameters.filter((parameter) => parameter.in === 'query');
   const unknown = Object.keys(query)
-    .filter((name) => !declared.some((parameter) => parameter.name === name))
+    .filter((name) => !declared.has(name))
     .map((parameter): Fault => ({ parameter, code: 'unknown' }));
   const faults = [...(query[faultsInQuery] ?? []), ...unknown];
   if (faults.length > 0) throw new Problem('malformed-request', { faults });

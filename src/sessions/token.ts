@@ -1,6 +1,6 @@
 /** The session token, the secret in the session cookie (rules 10 and 11): how one is made, recognised and hashed. It knows no cookie. */
 
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** A fresh token: 192 bits from the CSPRNG as 32 characters of base64url. */
 export function newToken(): string {
@@ -14,5 +14,5 @@ export function isToken(text: string): boolean {
 
 /** SHA-256 of the token, 32 bytes: the only form in which it is stored (rule 11). */
 export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+  return hash('sha256', token, 'buffer');
 }
