@@ -1046,15 +1046,9 @@ export interface components {
          * @example 4fT9xKq2LmZa
          */
         KeyId: components["schemas"]["KeyId"];
-        /**
-         * @description Act only if the entity's ETag is one of these; `*` if it exists.
-         * @example "3"
-         */
+        /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
         IfMatch: string;
-        /**
-         * @description Answer 304 if the entity's ETag is one of these.
-         * @example "3"
-         */
+        /** @description Answer 304 if the entity's ETag is one of these. */
         IfNoneMatch: string;
     };
     requestBodies: {
@@ -1567,10 +1561,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Answer 304 if the entity's ETag is one of these.
-                 * @example "3"
-                 */
+                /** @description Answer 304 if the entity's ETag is one of these. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
@@ -1611,10 +1602,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Act only if the entity's ETag is one of these; `*` if it exists.
-                 * @example "3"
-                 */
+                /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -1651,10 +1639,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description Act only if the entity's ETag is one of these; `*` if it exists.
-                 * @example "3"
-                 */
+                /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {

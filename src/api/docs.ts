@@ -6,15 +6,24 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { Problem, problemStatus, type ProblemCode } from '../errors.ts';
+import { uiConfig } from './docs-ui.ts';
 import { catalogues } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import type { ContractDocument } from './contract.ts';
 
-/** What the pages of Swagger UI may load: themselves, and the styles they write into their elements. */
-const pagePolicy =
-  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
+/** What the pages of Swagger UI may load: their own files, and the pictures that its style sheet holds. */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
 
-/** Serves `contract` on `app`. `cookieName` replaces the production name in the shown document where the cookie is called otherwise. */
+/** Serves `contract` on `app`. */
 export async function serveDocs(app: FastifyInstance, contract: { text: string; document: ContractDocument }): Promise<void> {
   const json = JSON.stringify(contract.document);
   app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml; charset=utf-8').send(contract.text));
@@ -36,9 +45,6 @@ export async function serveDocs(app: FastifyInstance, contract: { text: string; 
       reply.header('cache-control', 'no-store');
     });
     await pages.register(swagger, { mode: 'static', specification: { document: contract.document as never } });
-    await pages.register(swaggerUi, {
-      routePrefix: '/docs',
-      uiConfig: { url: '/openapi.json', validatorUrl: null, withCredentials: true, deepLinking: true, displayRequestDuration: true },
-    });
+    await pages.register(swaggerUi, { routePrefix: '/docs', theme: { title: contract.document.info.title }, uiConfig });
   });
 }

@@ -1,8 +1,9 @@
-/** Prints `N passed, N failed, N skipped` as the very last line of a run: what CI reads. */
+/** Says why tests were skipped, and prints `N passed, N failed, N skipped` as the very last line of a run: what CI reads. */
 import { writeSync } from 'node:fs';
 import type { Reporter, TestModule } from 'vitest/node';
 
 export default class ClosingLine implements Reporter {
+  private readonly reasons = new Set<string>();
   private readonly count = { passed: 0, failed: 0, skipped: 0, pending: 0 };
 
   onInit(): void {
@@ -10,6 +11,7 @@ export default class ClosingLine implements Reporter {
       const { passed, skipped, pending } = this.count;
       // A run can fail without any test: when the server of the suite does not start, when it is interrupted, when no file matches.
       const failed = code === 0 ? this.count.failed : Math.max(1, this.count.failed);
+      for (const reason of this.reasons) writeSync(1, `${reason}\n`);
       writeSync(1, `${passed} passed, ${failed} failed, ${skipped + pending} skipped\n`);
     });
   }
@@ -19,8 +21,10 @@ export default class ClosingLine implements Reporter {
     for (const module of modules) {
       let failedTests = 0;
       for (const test of module.children.allTests()) {
-        const { state } = test.result();
+        const result = test.result();
+        const { state } = result;
         this.count[state] += 1;
+        if (result.state === 'skipped' && result.note) this.reasons.add(`skipped: ${test.name}: ${result.note}`);
         if (state === 'failed') failedTests += 1;
       }
       // A file or a hook can fail without any test of it having failed.

@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
+import { expect, test, vi } from 'vitest';
+import { freePort } from '../../src/database/embedded/launch.ts';
+import { openBrowser } from '../support/browser.ts';
+import { password, useService } from '../support/service.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+const port = await freePort();
+const origin = `http://localhost:${port}`;
+const service = useService({ PORT: String(port), PUBLIC_URL: origin });
+const screenshots = join(import.meta.dirname, '../../test-results');
+
+/** Opens Swagger UI, and notes whom it asks and what it complains about. */
+async function openDocs(browser: BrowserContext): Promise<{ page: Page; asked: Set<string>; complaints: string[] }> {
+  const page = await browser.newPage();
+  const asked = new Set<string>();
+  const complaints: string[] = [];
+  // Every attempt, those included that the page's policy stops before they leave.
+  page.on('request', (request) => asked.add(new URL(request.url()).origin));
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  await page.goto(`${origin}/docs`);
+  await page.locator('.opblock').first().waitFor();
+  return { page, asked, complaints };
+}
+
+/** Unfolds an operation and makes its fields ready to be filled in. */
+async function tryOut(page: Page, tag: string, operationId: string): Promise<Locator> {
+  const operation = page.locator(`#operations-${tag}-${operationId}`);
+  await operation.locator('.opblock-summary-control').click();
+  await operation.getByRole('button', { name: 'Try it out' }).click();
+  return operation;
+}
+
+/** Sends the request and reads the answer off the page. */
+async function execute(operation: Locator): Promise<{ status: string; body: Record<string, unknown> }> {
+  await operation.getByRole('button', { name: 'Execute' }).click();
+  const answer = operation.locator('.live-responses-table');
+  const status = await answer.locator('tbody .response-col_status').first().innerText();
+  const body = answer.locator('.highlight-code code').first();
+  const shown = status.startsWith('20') && (await body.count()) > 0 ? await body.innerText() : '{}';
+  return { status: status.trim(), body: JSON.parse(shown) as Record<string, unknown> };
+}
+
+test('a person signs in on /docs, creates an entity, reads it, changes it and signs out, and the page asks nobody but its server', async (context) => {
+  const browser = await openBrowser(context);
+  await service().createUser('ada');
+  const { page, asked, complaints } = await openDocs(browser);
+
+  // Nothing has to be cleared: what is not filled in is not sent.
+  const signIn = await tryOut(page, 'Sessions', 'createSession');
+  await signIn.locator('[data-property-name=user] input[type=text]').fill('ada');
+  await signIn.locator('[data-property-name=password] input[type=password]').fill(password);
+  const session = await execute(signIn);
+  expect(session.status).toBe('200');
+  expect(session.body).toMatchObject({ user: { name: 'ada' }, locale: 'en', authentication: { method: 'password' } });
+  expect(await browser.cookies()).toEqual([expect.objectContaining({ name: 'sid', domain: 'localhost', httpOnly: true, sameSite: 'Lax' })]);
+  await signIn.locator('.opblock-summary-control').click();
+
+  const create = await tryOut(page, 'Entities', 'createEntity');
+  const { status, body } = await execute(create);
+  expect(status).toBe('201');
+  expect(body).toMatchObject({ name: 'customer', version: 1, createdBy: 'ada' });
+  await create.locator('.opblock-summary-control').click();
+
+  const read = await tryOut(page, 'Entities', 'getEntity');
+  await read.getByPlaceholder('key').fill(String(body['key']));
+  expect(await execute(read)).toEqual({ status: '200', body });
+  await page.setViewportSize({ width: 1100, height: 1300 });
+  await read.evaluate((element) => element.scrollIntoView());
+  await page.screenshot({ path: join(screenshots, 'swagger-ui.png') });
+  await read.locator('.opblock-summary-control').click();
+
+  const update = await tryOut(page, 'Entities', 'updateEntity');
+  await update.getByPlaceholder('key').fill(String(body['key']));
+  await update.locator('textarea').fill('{ "city": null }');
+  const updated = await execute(update);
+  expect(updated.status).toBe('200');
+  expect(updated.body).toMatchObject({ version: 2, fields: { company: 'Analytical Engines Ltd' } });
+  expect(updated.body['fields']).not.toHaveProperty('city');
+  await update.locator('.opblock-summary-control').click();
+
+  const signOut = await tryOut(page, 'Sessions', 'endSession');
+  await signOut.locator('select').selectOption('1');
+  expect((await execute(signOut)).status).toBe('204');
+  expect(await browser.cookies()).toEqual([]);
+
+  expect([...asked]).toEqual([origin]);
+  expect(complaints).toEqual([]);
+});
+
+test('the page shows the document as it stands, and may load and reach nothing but its own server', async () => {
+  const [page, shown, contract] = await Promise.all(['/docs', '/docs/json', '/openapi.json'].map((path) => service().call('GET', path)));
+  expect(shown?.body).toEqual(contract?.body);
+  const policy = page?.headers.get('content-security-policy')?.split('; ') ?? [];
+  expect(policy).toContain("default-src 'none'");
+  for (const directive of policy) expect(directive).toMatch(/^[a-z-]+ ('none'|'self'( data:)?)$/);
+});
