@@ -2,14 +2,14 @@
 import type { Command } from 'commander';
 import { listEvents, type EventFilter, type EventRow } from '../audit/store.ts';
 import { eventName, moment, userName, wholeNumber } from './arguments.ts';
-import { group, leaf, onDatabase, type Admin, type Shown } from './command.ts';
+import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
 import { table, timeText, type Outcome } from './output.ts';
 
 /** So many events are read by one statement. */
 const pageSize = 5_000;
 
-export function auditCommands(program: Command): void {
+export function auditCommands(program: Command, desk: Desk): void {
   const audit = group(program, 'audit', 'the audit trail', ['audit list --user ada --since 24h']);
   leaf(audit, 'list', 'list what has happened, the latest last', [
     'audit list --user ada --since 24h',
@@ -19,7 +19,7 @@ export function auditCommands(program: Command): void {
     .option('--event <name>', 'only events of this name', eventName)
     .option('--since <time>', 'only events from then on: 2026-11-20T08:00:00Z, 2026-11-20 (UTC), or 30m, 24h, 7d ago', moment)
     .option('--limit <number>', 'at most so many, the latest; 0 for all', wholeNumber(0, 999_999_999), 1_000)
-    .action((options: Shown & EventFilter & { limit: number }) => onDatabase(options, (admin) => list(admin, options)));
+    .action((options: Shown & EventFilter & { limit: number }) => onDatabase(desk, options, (admin) => list(admin, options)));
 }
 
 async function list({ db }: Admin, { limit, ...filter }: EventFilter & { limit: number }): Promise<Outcome> {

@@ -1,5 +1,6 @@
 /** What all commands have in common: how they are declared, how they come to the database, and how their outcome is printed. */
 import { stat } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
 import type { Kysely } from 'kysely';
 import { readConfig, type Config } from '../config.ts';
@@ -7,12 +8,25 @@ import { connect } from '../database/connect.ts';
 import { layoutOf } from '../database/embedded/cluster.ts';
 import { migrationState } from '../database/migrate.ts';
 import type { Database } from '../database/tables.ts';
-import { readEnvironment } from '../environment.ts';
 import { openDatabase, type Prepared } from '../prepare.ts';
 import { Refusal, toJson, type Outcome } from './output.ts';
 
+/** Where a command is run: what it reads, where it writes, and what it ends with. */
+export interface Desk {
+  /** Passwords come in here. */
+  input: Readable & { isTTY?: boolean };
+  /** For the answer alone. */
+  output: Writable;
+  /** For refusals, notes and prompts. */
+  errors: Writable;
+  environment: () => NodeJS.ProcessEnv;
+  /** 0: done; 1: refused or failed; 2: wrong usage. */
+  exitCode: 0 | 1 | 2;
+}
+
 /** What a command works with. */
 export interface Admin {
+  desk: Desk;
   config: Config;
   db: Kysely<Database>;
 }
@@ -42,14 +56,11 @@ function exampleHelp(examples: readonly string[]): string {
 }
 
 /** Prints an outcome; a bad one makes the exit code 1. */
-export function print({ document, text, note, failure }: Outcome, { json }: Shown): void {
-  const printed = json ? toJson(document) : text;
-  if (printed) process.stdout.write(`${printed}\n`);
-  if (note) process.stderr.write(`note: ${note}\n`);
-  if (failure) {
-    process.stderr.write(`error: ${failure}\n`);
-    process.exitCode = 1;
-  }
+export function print(desk: Desk, { json }: Shown, { document, text, note, failure }: Outcome): void {
+  desk.output.write(`${json ? toJson(document) : text}\n`);
+  if (note) desk.errors.write(`note: ${note}\n`);
+  if (failure) desk.errors.write(`error: ${failure}\n`);
+  if (failure) desk.exitCode = 1;
 }
 
 /** Opens the database of the settings, if there is one. Throws {@link Refusal} rather than build one where nobody expects it. */
@@ -63,8 +74,8 @@ export async function openExisting(config: Config): Promise<Omit<Prepared, 'admi
 }
 
 /** Does `work` on the database and prints its outcome. Throws {@link Refusal} when the database is not of this version. */
-export async function onDatabase(shown: Shown, work: (admin: Admin) => Promise<Outcome>): Promise<void> {
-  const config = readConfig(readEnvironment());
+export async function onDatabase(desk: Desk, shown: Shown, work: (admin: Admin) => Promise<Outcome>): Promise<void> {
+  const config = readConfig(desk.environment());
   const opened = await openExisting(config);
   try {
     const { pending, unknown } = await migrationState(opened.url);
@@ -72,7 +83,7 @@ export async function onDatabase(shown: Shown, work: (admin: Admin) => Promise<O
     if (pending.length > 0) throw new Refusal(`the database lacks ${pending.join(', ')}: run "migrate" or start the service`);
     const { db, close } = connect(opened.url, 2, () => undefined);
     try {
-      print(await work({ config, db }), shown);
+      print(desk, shown, await work({ desk, config, db }));
     } finally {
       await close();
     }

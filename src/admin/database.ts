@@ -2,35 +2,34 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { migrate, migrationState } from '../database/migrate.ts';
-import { readEnvironment } from '../environment.ts';
 import { openDatabase } from '../prepare.ts';
-import { leaf, openExisting, print, type Shown } from './command.ts';
-import { examine } from './doctor.ts';
+import { leaf, openExisting, print, type Desk, type Shown } from './command.ts';
+import { examine, type Check } from './doctor.ts';
 import { Refusal, table, type Outcome } from './output.ts';
 
-export function databaseCommands(program: Command): void {
+export function databaseCommands(program: Command, desk: Desk): void {
   leaf(program, 'migrate', 'bring the database to the schema of this version', ['migrate', 'migrate --check'])
     .option('--check', 'change nothing; exit code 1 when migrations are missing')
-    .action(async (options: Shown & { check?: true }) => print(await (options.check ? checkMigrations() : applyMigrations()), options));
-  leaf(program, 'doctor', 'check the machine, the settings and the database', ['doctor', 'doctor --json']).action(
-    async (options: Shown) => {
-      const checks = await examine(readEnvironment());
-      const failed = checks.filter((check) => check.status === 'fail').length;
-      const rows = checks.map((check) => [check.status, check.name, check.message]);
-      print(
-        {
-          document: { ok: failed === 0, checks },
-          text: table(['RESULT', 'CHECK', 'FINDING'], rows, ''),
-          ...(failed > 0 && { failure: failed === 1 ? '1 check has failed' : `${failed} checks have failed` }),
-        },
-        options,
-      );
-    },
+    .action(async (options: Shown & { check?: true }) =>
+      print(desk, options, await (options.check ? checkMigrations(desk) : applyMigrations(desk))),
+    );
+  leaf(program, 'doctor', 'check the machine, the settings and the database', ['doctor', 'doctor --json']).action(async (options: Shown) =>
+    print(desk, options, report(await examine(desk.environment()))),
   );
 }
 
-async function applyMigrations(): Promise<Outcome> {
-  const opened = await openDatabase(readConfig(readEnvironment()));
+function report(checks: Check[]): Outcome {
+  const failed = checks.filter((check) => check.status === 'fail').length;
+  const rows = checks.map((check) => [check.status, check.name, check.message]);
+  return {
+    document: { ok: failed === 0, checks },
+    text: table(['RESULT', 'CHECK', 'FINDING'], rows, ''),
+    ...(failed > 0 && { failure: failed === 1 ? '1 check has failed' : `${failed} checks have failed` }),
+  };
+}
+
+async function applyMigrations(desk: Desk): Promise<Outcome> {
+  const opened = await openDatabase(readConfig(desk.environment()));
   try {
     await refuseLater(opened.url);
     const applied = await migrate(opened.url);
@@ -41,8 +40,8 @@ async function applyMigrations(): Promise<Outcome> {
   }
 }
 
-async function checkMigrations(): Promise<Outcome> {
-  const opened = await openExisting(readConfig(readEnvironment()));
+async function checkMigrations(desk: Desk): Promise<Outcome> {
+  const opened = await openExisting(readConfig(desk.environment()));
   try {
     const pending = await refuseLater(opened.url);
     const text = pending.length > 0 ? pending.join('\n') : 'The database has every migration.';

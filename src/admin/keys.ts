@@ -6,7 +6,7 @@ import { listKeys, liveKeysPerUser } from '../api-keys/store.ts';
 import { Problem } from '../errors.ts';
 import { listProfiles } from '../profiles/store.ts';
 import { roleOrProfileName, shownText, userName, wholeNumber } from './arguments.ts';
-import { group, leaf, onDatabase, type Admin, type Shown } from './command.ts';
+import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
 import { printable, Refusal, table, timeText, type Outcome } from './output.ts';
 
@@ -16,7 +16,7 @@ interface NewKeyOptions {
   expiresDays: number;
 }
 
-export function keyCommands(program: Command): void {
+export function keyCommands(program: Command, desk: Desk): void {
   const keys = group(program, 'key', 'API keys', ['key create ada --name "nightly import"', 'key list ada']);
   leaf(keys, 'create', 'create an API key, which is shown this once', [
     'key create ada --name "nightly import"',
@@ -26,13 +26,13 @@ export function keyCommands(program: Command): void {
     .requiredOption('--name <text>', 'what it is for', shownText)
     .option('--profile <name>', "one of the user's profiles (default: whichever is the default one at the time)", roleOrProfileName)
     .option('--expires-days <number>', 'days until it expires, 1 to 365', wholeNumber(1, 365), 90)
-    .action((user: string, options: Shown & NewKeyOptions) => onDatabase(options, (admin) => create(admin, user, options)));
+    .action((user: string, options: Shown & NewKeyOptions) => onDatabase(desk, options, (admin) => create(admin, user, options)));
   leaf(keys, 'list', 'list the API keys that have not been revoked', ['key list', 'key list ada --json'])
     .argument('[user]', 'only those of this user', userName)
-    .action((user: string | undefined, options: Shown) => onDatabase(options, (admin) => list(admin, user)));
+    .action((user: string | undefined, options: Shown) => onDatabase(desk, options, (admin) => list(admin, user)));
   leaf(keys, 'revoke', 'end an API key', ['key revoke 4fT9xQ2mLs0B'])
     .argument('<id>', 'its id, as listed: the twelve characters after esk_')
-    .action((id: string, options: Shown) => onDatabase(options, (admin) => revoke(admin, id)));
+    .action((id: string, options: Shown) => onDatabase(desk, options, (admin) => revoke(admin, id)));
 }
 
 async function create({ db }: Admin, name: string, options: NewKeyOptions): Promise<Outcome> {

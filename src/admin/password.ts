@@ -4,20 +4,14 @@
  */
 import { buffer } from 'node:stream/consumers';
 import { createInterface } from 'node:readline';
-import { Writable, type Readable } from 'node:stream';
+import { Writable } from 'node:stream';
 import { describeFault } from '../locales/describe.ts';
 import { createPasswordGate } from '../password/gate.ts';
 import { hashPassword } from '../password/hash.ts';
 import { createPasswordPolicy } from '../password/policy.ts';
-import type { Config } from '../config.ts';
 import { generatePassword } from '../users/first-administrator.ts';
+import type { Admin, Desk } from './command.ts';
 import { Refusal } from './output.ts';
-
-export interface Terminal {
-  input: Readable & { isTTY?: boolean };
-  /** Where the prompts go: standard error, since standard output is for the answer. */
-  output: Writable;
-}
 
 export interface NewPassword {
   passwordHash: string;
@@ -30,12 +24,11 @@ export interface NewPassword {
  * terminal it is asked for twice; otherwise, and when nothing is typed, one is generated. Throws {@link Refusal}.
  */
 export async function takePassword(
-  config: Config,
+  { config, desk }: Pick<Admin, 'config' | 'desk'>,
   user: { name: string; displayName: string },
   fromStdin: boolean,
-  terminal: Terminal,
 ): Promise<NewPassword> {
-  const given = await readGiven(fromStdin, terminal);
+  const given = await readGiven(fromStdin, desk);
   const password = given ?? generatePassword(config.passwordMinLength);
   const policy = await createPasswordPolicy(config);
   const faults = await policy.check(password, { pointer: '', userName: user.name, displayName: user.displayName });
@@ -45,10 +38,10 @@ export async function takePassword(
   return { passwordHash: await hashPassword(createPasswordGate(), password), generated: given === undefined ? password : undefined };
 }
 
-async function readGiven(fromStdin: boolean, terminal: Terminal): Promise<string | undefined> {
-  if (!fromStdin) return terminal.input.isTTY ? await ask(terminal) : undefined;
-  if (terminal.input.isTTY) throw new Refusal('--password-stdin is for a password that comes through a pipe; leave it out to be asked', 2);
-  const bytes = await buffer(terminal.input);
+async function readGiven(fromStdin: boolean, desk: Desk): Promise<string | undefined> {
+  if (!fromStdin) return desk.input.isTTY ? await ask(desk) : undefined;
+  if (desk.input.isTTY) throw new Refusal('--password-stdin is for a password that comes through a pipe; leave it out to be asked', 2);
+  const bytes = await buffer(desk.input);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes).replace(/\r?\n$/, '');
   } catch {
@@ -57,29 +50,25 @@ async function readGiven(fromStdin: boolean, terminal: Terminal): Promise<string
 }
 
 /** Asks twice; undefined when nothing was typed. */
-async function ask(terminal: Terminal): Promise<string | undefined> {
-  const muted = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: terminal.input, output: muted, terminal: true, historySize: 0 });
-  const answer = (prompt: string): Promise<string> =>
-    new Promise((resolve, reject) => {
-      const cancel = () => reject(new Refusal('cancelled'));
-      lines.once('SIGINT', cancel);
-      lines.once('close', cancel);
-      terminal.output.write(prompt);
-      lines.question('', (text) => {
-        lines.off('SIGINT', cancel);
-        lines.off('close', cancel);
-        resolve(text);
-      });
-    });
+async function ask({ input, errors }: Desk): Promise<string | undefined> {
+  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input, output: unseen, terminal: true, historySize: 0 });
+  lines.on('SIGINT', () => lines.close());
+  // Keeps what is typed, or pasted, before it is asked for.
+  const typed = lines[Symbol.asyncIterator]();
+  const answer = async (prompt: string): Promise<string> => {
+    errors.write(prompt);
+    const line = await typed.next();
+    errors.write('\n');
+    if (line.done) throw new Refusal('cancelled');
+    return line.value;
+  };
   try {
     const first = await answer('New password (empty: generate one): ');
-    terminal.output.write('\n');
     if (first === '') return undefined;
     if ((await answer('The same again: ')) !== first) throw new Refusal('the two passwords differ');
     return first;
   } finally {
-    terminal.output.write('\n');
     lines.close();
   }
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { listAllProfiles } from '../profiles/assignments.ts';
 import { createProfile } from '../profiles/administer.ts';
 import { localeTag, roleNames, roleOrProfileName, shownText } from './arguments.ts';
-import { group, leaf, onDatabase, type Admin, type Shown } from './command.ts';
+import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { roleCalled } from './find.ts';
 import { Refusal, table, type Outcome } from './output.ts';
 
@@ -13,7 +13,7 @@ interface NewProfileOptions {
   locale?: string;
 }
 
-export function profileCommands(program: Command): void {
+export function profileCommands(program: Command, desk: Desk): void {
   const profiles = group(program, 'profile', 'profiles: the roles that somebody works under', [
     'profile create sales --label Sales --roles editor',
   ]);
@@ -22,9 +22,9 @@ export function profileCommands(program: Command): void {
     .requiredOption('--label <text>', 'what people read', shownText)
     .requiredOption('--roles <list>', 'names of its roles, with commas between', roleNames)
     .option('--locale <tag>', 'language a session takes when it switches to the profile', localeTag)
-    .action((name: string, options: Shown & NewProfileOptions) => onDatabase(options, (admin) => create(admin, name, options)));
+    .action((name: string, options: Shown & NewProfileOptions) => onDatabase(desk, options, (admin) => create(admin, name, options)));
   leaf(profiles, 'list', 'list all profiles', ['profile list', 'profile list --json']).action((options: Shown) =>
-    onDatabase(options, async ({ db }) => {
+    onDatabase(desk, options, async ({ db }) => {
       const rows = await listAllProfiles(db);
       const cells = rows.map((row) => [row.name, row.label, row.roles.join(', ') || '-', row.locale ?? '-']);
       return { document: rows, text: table(['NAME', 'LABEL', 'ROLES', 'LOCALE'], cells, 'There are no profiles yet.') };

@@ -1,10 +1,13 @@
-/** All commands in one tree. */
+/** All commands in one tree, and what running one comes to. */
 import { Command } from 'commander';
+import { readConfig, type Config } from '../config.ts';
 import { auditCommands } from './audit.ts';
+import type { Desk } from './command.ts';
 import { databaseCommands } from './database.ts';
+import { failureOf } from './failure.ts';
 import { keyCommands } from './keys.ts';
 import { profileCommands } from './profiles.ts';
-import { Refusal } from './output.ts';
+import { Refusal, toJson } from './output.ts';
 import { roleCommands } from './roles.ts';
 import { userCommands } from './users.ts';
 
@@ -23,21 +26,46 @@ Examples:
   $ npm run admin -- help user
   $ npm run admin -- user create --help`;
 
+/** Runs the command that `words` name; what comes of it is on the desk. Never throws. */
+export async function runCommand(words: readonly string[], desk: Desk): Promise<void> {
+  try {
+    await buildProgram(desk).parseAsync(words, { from: 'user' });
+  } catch (error) {
+    const { messages, exitCode } = failureOf(error, readableConfig(desk));
+    for (const message of messages) desk.errors.write(`error: ${message}\n`);
+    if (messages.length > 0 && words.includes('--json')) desk.output.write(`${toJson({ error: messages.join('; ') })}\n`);
+    desk.exitCode = exitCode;
+  }
+}
+
+/** Which database could not be reached, for the message; undefined when the settings are what is wrong. */
+function readableConfig({ environment }: Desk): Config | undefined {
+  try {
+    return readConfig(environment());
+  } catch {
+    return undefined;
+  }
+}
+
 /** The command line, which throws what ends it and never ends the process. */
-export function buildProgram(): Command {
+export function buildProgram(desk: Desk): Command {
   const program = new Command('npm run admin --')
     .description('Administers Entity Service: users, roles, profiles, API keys, the audit trail, the database.')
     .addHelpText('after', after)
     .helpCommand(false)
     .exitOverride()
-    // Messages are printed in one place, by what catches them.
-    .configureOutput({ outputError: () => undefined });
-  userCommands(program);
-  roleCommands(program);
-  profileCommands(program);
-  keyCommands(program);
-  auditCommands(program);
-  databaseCommands(program);
+    .configureOutput({
+      writeOut: (text) => desk.output.write(text),
+      writeErr: (text) => desk.errors.write(text),
+      // Messages are printed in one place, by what catches them.
+      outputError: () => undefined,
+    });
+  userCommands(program, desk);
+  roleCommands(program, desk);
+  profileCommands(program, desk);
+  keyCommands(program, desk);
+  auditCommands(program, desk);
+  databaseCommands(program, desk);
   program
     .command('help')
     .description('explain a command')

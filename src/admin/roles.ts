@@ -5,7 +5,7 @@ import { createRole, grantActions, revokeActions } from '../profiles/administer.
 import { gatherGrants, listAllRoles } from '../profiles/roles.ts';
 import type { RoleRow } from '../profiles/store.ts';
 import { actionList, entityName, roleOrProfileName, shownText } from './arguments.ts';
-import { group, leaf, onDatabase, type Admin, type Shown } from './command.ts';
+import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { roleCalled } from './find.ts';
 import { Refusal, table, type Outcome } from './output.ts';
 
@@ -14,7 +14,7 @@ interface GrantOptions {
   actions: Action[];
 }
 
-export function roleCommands(program: Command): void {
+export function roleCommands(program: Command, desk: Desk): void {
   const roles = group(program, 'role', 'roles: what their holders may do', [
     'role create editor',
     'role grant editor --entity customer --actions read,update',
@@ -23,7 +23,7 @@ export function roleCommands(program: Command): void {
     .argument('<name>', 'the name of the role', roleOrProfileName)
     .option('--description <text>', 'what it is for', shownText)
     .action((name: string, options: Shown & { description?: string }) =>
-      onDatabase(options, (admin) => create(admin, name, options.description ?? '')),
+      onDatabase(desk, options, (admin) => create(admin, name, options.description ?? '')),
     );
   leaf(roles, 'grant', 'let a role do something', [
     'role grant editor --entity customer --actions create,read,update',
@@ -34,15 +34,15 @@ export function roleCommands(program: Command): void {
     .requiredOption('--actions <list>', 'some of create,read,update,delete', actionList)
     .addOption(new Option('--condition <condition>', 'on any row, or on own rows only').choices(['any', 'own']).default('any'))
     .action((name: string, options: Shown & GrantOptions & { condition: Condition }) =>
-      onDatabase(options, (admin) => grant(admin, name, options)),
+      onDatabase(desk, options, (admin) => grant(admin, name, options)),
     );
   leaf(roles, 'revoke', 'take from a role what it was granted', ['role revoke editor --entity customer --actions update'])
     .argument('<name>', 'the role', roleOrProfileName)
     .requiredOption('--entity <name>', "the entity name, or '*', as it was granted", entityName)
     .requiredOption('--actions <list>', 'some of create,read,update,delete', actionList)
-    .action((name: string, options: Shown & GrantOptions) => onDatabase(options, (admin) => revoke(admin, name, options)));
+    .action((name: string, options: Shown & GrantOptions) => onDatabase(desk, options, (admin) => revoke(admin, name, options)));
   leaf(roles, 'list', 'list all roles and what they grant', ['role list', 'role list --json']).action((options: Shown) =>
-    onDatabase(options, async ({ db }) => {
+    onDatabase(desk, options, async ({ db }) => {
       const rows = await listAllRoles(db);
       return { document: rows.map(documentOf), text: describeRoles(rows) };
     }),

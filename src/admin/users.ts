@@ -5,10 +5,10 @@ import { assignProfile, removeProfile } from '../profiles/administer.ts';
 import { createUser, disableUser, enableUser, resetPassword, unlockUser } from '../users/administer.ts';
 import { findAccount, listUsers, type UserRow } from '../users/store.ts';
 import { localeTag, newUserName, roleOrProfileName, shownText, userName } from './arguments.ts';
-import { group, leaf, onDatabase, type Admin, type Shown } from './command.ts';
+import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { profileCalled, userCalled } from './find.ts';
 import { printable, Refusal, table, timeText, type Outcome } from './output.ts';
-import { takePassword, type Terminal } from './password.ts';
+import { takePassword } from './password.ts';
 
 interface PasswordSource {
   passwordStdin?: true;
@@ -19,13 +19,12 @@ interface NewUserOptions extends PasswordSource {
   locale?: string;
 }
 
-const terminal: Terminal = { input: process.stdin, output: process.stderr };
 const stdinOption = ['--password-stdin', 'read the password from standard input, less one newline at its end'] as const;
 const passwordHelp =
   'The password is asked for twice, or read from standard input with --password-stdin. Without a terminal, and when nothing ' +
   'is typed, one is generated and printed this once.';
 
-export function userCommands(program: Command): void {
+export function userCommands(program: Command, desk: Desk): void {
   const users = group(program, 'user', 'users: who may sign in', ['user create ada', 'user profile add ada sales', 'user disable ada']);
   leaf(users, 'create', 'create a user', [
     'user create ada --display-name "Ada Lovelace"',
@@ -36,22 +35,22 @@ export function userCommands(program: Command): void {
     .option('--locale <tag>', 'language of new sessions, as en or de-AT', localeTag)
     .option(...stdinOption)
     .description(`create a user\n\n${passwordHelp}`)
-    .action((name: string, options: NewUserOptions & Shown) => onDatabase(options, (admin) => create(admin, name, options)));
+    .action((name: string, options: NewUserOptions & Shown) => onDatabase(desk, options, (admin) => create(admin, name, options)));
   leaf(users, 'list', 'list all users', ['user list', 'user list --json']).action((options: Shown) =>
-    onDatabase(options, async ({ db }) => {
+    onDatabase(desk, options, async ({ db }) => {
       const rows = await listUsers(db);
       return { document: rows, text: describeUsers(rows) };
     }),
   );
   leaf(users, 'disable', 'keep a user out and end all their sessions', ['user disable ada'])
     .argument('<name>', 'the user', userName)
-    .action((name: string, options: Shown) => onDatabase(options, (admin) => disable(admin, name)));
+    .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => disable(admin, name)));
   leaf(users, 'enable', 'let a disabled user in again', ['user enable ada'])
     .argument('<name>', 'the user', userName)
-    .action((name: string, options: Shown) => onDatabase(options, (admin) => enable(admin, name)));
+    .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => enable(admin, name)));
   leaf(users, 'unlock', 'forget failed sign-ins, so that the user may try again at once', ['user unlock ada'])
     .argument('<name>', 'the user', userName)
-    .action((name: string, options: Shown) => onDatabase(options, (admin) => unlock(admin, name)));
+    .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => unlock(admin, name)));
   leaf(users, 'set-password', 'set a new password and end all sessions of the user', [
     'user set-password ada',
     'user set-password ada --password-stdin < password.txt',
@@ -59,7 +58,7 @@ export function userCommands(program: Command): void {
     .argument('<name>', 'the user', userName)
     .option(...stdinOption)
     .description(`set a new password and end all sessions of the user\n\n${passwordHelp}`)
-    .action((name: string, options: PasswordSource & Shown) => onDatabase(options, (admin) => setPassword(admin, name, options)));
+    .action((name: string, options: PasswordSource & Shown) => onDatabase(desk, options, (admin) => setPassword(admin, name, options)));
 
   const profiles = group(users, 'profile', 'the profiles of a user', [
     'user profile add ada sales --default',
@@ -70,12 +69,12 @@ export function userCommands(program: Command): void {
     .argument('<profile>', 'the profile', roleOrProfileName)
     .option('--default', 'make it the profile in which sessions start')
     .action((name: string, profile: string, options: Shown & { default?: true }) =>
-      onDatabase(options, (admin) => addProfile(admin, name, profile, options.default === true)),
+      onDatabase(desk, options, (admin) => addProfile(admin, name, profile, options.default === true)),
     );
   leaf(profiles, 'remove', 'take a profile from a user', ['user profile remove ada sales'])
     .argument('<name>', 'the user', userName)
     .argument('<profile>', 'the profile', roleOrProfileName)
-    .action((name: string, profile: string, options: Shown) => onDatabase(options, (admin) => dropProfile(admin, name, profile)));
+    .action((name: string, profile: string, options: Shown) => onDatabase(desk, options, (admin) => dropProfile(admin, name, profile)));
 }
 
 function describeUsers(rows: readonly UserRow[]): string {
@@ -101,7 +100,7 @@ async function create(admin: Admin, given: string, options: NewUserOptions): Pro
   const displayName = options.displayName ?? given;
   const taken = new Refusal(`there is already a user called "${name}"`);
   if (await findAccount(admin.db, name)) throw taken;
-  const { passwordHash, generated } = await takePassword(admin.config, { name, displayName }, options.passwordStdin === true, terminal);
+  const { passwordHash, generated } = await takePassword(admin, { name, displayName }, options.passwordStdin === true);
   const id = await createUser(admin.db, { name, displayName, locale: options.locale ?? null, passwordHash });
   if (id === undefined) throw taken;
   const text = `Created the user ${name}.`;
@@ -118,7 +117,7 @@ function withGenerated({ document, text }: Outcome, generated: string | undefine
 
 async function setPassword(admin: Admin, name: string, options: PasswordSource): Promise<Outcome> {
   const user = await userCalled(admin.db, name);
-  const { passwordHash, generated } = await takePassword(admin.config, user, options.passwordStdin === true, terminal);
+  const { passwordHash, generated } = await takePassword(admin, user, options.passwordStdin === true);
   const endedSessions = await resetPassword(admin.db, user, passwordHash);
   const text = `Set a new password for ${name}. ${sessionsEnded(endedSessions)}`;
   return withGenerated(await outcome(admin, user.id, text, { changed: true, endedSessions }), generated);

@@ -88,6 +88,11 @@ export class TestService {
     return this.#service.context;
   }
 
+  /** Where other processes find its database. */
+  get databaseUrl(): string {
+    return this.#database.url;
+  }
+
   /** A second replica over the same database; close it before this one. */
   replica(settings: Settings = {}, clock?: Clock): Promise<TestService> {
     return TestService.start(settings, { url: this.#database.url, drop: async () => undefined }, clock);

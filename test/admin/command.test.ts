@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { AdminCommand, runAdmin, startAdmin } from '../support/admin.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+let environment: Record<string, string>;
+
+beforeAll(() => {
+  environment = { DATABASE_URL: service().databaseUrl };
+});
+
+describe('the process', () => {
+  test('takes a password from a pipe, and ends with 0', async () => {
+    const run = await startAdmin(['user', 'create', 'ada', '--password-stdin', '--json'], {
+      environment,
+      input: 'a pale horse battery staple\n',
+    });
+    expect(run).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(run.stdout)).toMatchObject({ name: 'ada' });
+    await service().signIn('ada', 'a pale horse battery staple');
+  });
+
+  test('ends with 1 when it is refused, and with 2 on wrong usage; --json then has the reason in a document', async () => {
+    const refused = await startAdmin(['user', 'disable', 'nobody', '--json'], { environment });
+    expect(refused).toMatchObject({ code: 1, stderr: 'error: there is no user called "nobody"\n' });
+    expect(JSON.parse(refused.stdout)).toEqual({ error: 'there is no user called "nobody"' });
+    const wrong = await startAdmin(['user', 'disable', '--json'], { environment });
+    expect(wrong).toMatchObject({ code: 2, stderr: "error: missing required argument 'name'\n" });
+    expect(JSON.parse(wrong.stdout)).toEqual({ error: "missing required argument 'name'" });
+  });
+
+  test('is what "npm run -s admin" runs, with nothing else on standard output', async () => {
+    const { stdout } = await promisify(execFile)('npm', ['run', '-s', 'admin', '--', 'user', 'list', '--json'], {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      env: { ...process.env, ...environment },
+    });
+    expect(JSON.parse(stdout)).toEqual(await new AdminCommand(service().databaseUrl).json(['user', 'list']));
+  });
+});
+
+test('a database that is out of reach is one line, without its password', async () => {
+  const run = await runAdmin(['user', 'list'], { environment: { DATABASE_URL: 'postgres://me:hush@127.0.0.1:1/db' } });
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(run.stderr).toMatch(/^error: PostgreSQL at .* refuses connections: [^\n]+\n$/);
+  expect(run.stderr).not.toContain('hush');
+});
+
+test('bad settings are named, one a line', async () => {
+  const run = await runAdmin(['user', 'list'], { environment: { PORT: 'x', WORKERS: 'y' } });
+  expect(run).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^error: PORT must[^\n]*\nerror: WORKERS must[^\n]*\n$/),
+  });
+});
+
+test.each([
+  [['usr'], "unknown command 'usr' (Did you mean user?)"],
+  [['user', 'lst'], "unknown command 'lst' (Did you mean list?)"],
+  [['user', 'list', '--jsn'], "unknown option '--jsn' (Did you mean --json?)"],
+  [['user', 'list', 'ada'], "too many arguments for 'list'. Expected 0 arguments but got 1: ada."],
+  [['key', 'create', 'ada'], "required option '--name <text>' not specified"],
+  [['help', 'user', 'lst'], 'there is no command "user lst"'],
+])('wrong usage is one line and exit code 2: %j', async (words, message) => {
+  expect(await runAdmin(words)).toEqual({ code: 2, stdout: '', stderr: `error: ${message}\n` });
+});
+
+test.each([[[]], [['user']], [['user', 'profile']]])(
+  'a command that is not finished shows the help on standard error: %j',
+  async (words) => {
+    const run = await runAdmin(words);
+    expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^Usage: npm run admin -- /) });
+  },
+);

@@ -1,0 +1,154 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { AdminCommand } from '../support/admin.ts';
+import { useService } from '../support/service.ts';
+
+interface RoleDocument {
+  name: string;
+  description: string;
+  grants: { entity: string; actions: string[]; condition: string }[];
+  changed: boolean;
+}
+
+const service = useService();
+let admin: AdminCommand;
+
+beforeAll(() => {
+  admin = new AdminCommand(service().databaseUrl);
+});
+
+/** The latest event about a role or profile. */
+async function lastEvent(): Promise<{ event: string; outcome: string; detail: Record<string, unknown> } | undefined> {
+  return await service().db.selectFrom('audit_event').select(['event', 'outcome', 'detail']).orderBy('id', 'desc').executeTakeFirst();
+}
+
+describe('role create, grant, revoke', () => {
+  test('what is granted is allowed with the next request, and what is revoked is not (rules 61 and 62)', async () => {
+    await admin.say(['user', 'create', 'ada', '--password-stdin'], 'an older horse battery staple');
+    expect(await admin.json(['role', 'create', 'clerk', '--description', 'Keeps the books'])).toEqual({
+      name: 'clerk',
+      description: 'Keeps the books',
+      grants: [],
+      changed: true,
+    });
+    expect(await lastEvent()).toMatchObject({ event: 'role.created', outcome: 'ok', detail: { by: 'administrator', role: 'clerk' } });
+    const profile = await admin.json(['profile', 'create', 'books', '--label', 'Books', '--roles', 'clerk', '--locale', 'de']);
+    expect(profile).toEqual({ name: 'books', label: 'Books', locale: 'de', roles: ['clerk'], changed: true });
+    expect(await lastEvent()).toMatchObject({
+      event: 'profile.created',
+      detail: { by: 'administrator', profile: 'books', roles: ['clerk'] },
+    });
+    await admin.say(['user', 'profile', 'add', 'ada', 'books']);
+    const cookie = await service().signIn('ada', 'an older horse battery staple');
+    const write = async () => {
+      await service().settle();
+      return (await service().call('POST', '/rest/entity/invoice', { cookie, json: { total: 1 } })).status;
+    };
+    expect(await write()).toBe(403);
+
+    const granted = await admin.json<RoleDocument>(['role', 'grant', 'clerk', '--entity', 'invoice', '--actions', 'update,create']);
+    expect(granted.grants).toEqual([{ entity: 'invoice', actions: ['create', 'update'], condition: 'any' }]);
+    expect(await lastEvent()).toMatchObject({
+      event: 'role.granted',
+      detail: { by: 'administrator', role: 'clerk', entity: 'invoice', actions: ['create', 'update'], condition: 'any' },
+    });
+    expect(await write()).toBe(201);
+
+    const revoked = await admin.json<RoleDocument>(['role', 'revoke', 'clerk', '--entity', 'invoice', '--actions', 'create']);
+    expect(revoked).toMatchObject({ grants: [{ entity: 'invoice', actions: ['update'] }], changed: true });
+    expect(await lastEvent()).toMatchObject({ event: 'role.revoked', detail: { role: 'clerk', entity: 'invoice', actions: ['create'] } });
+    expect(await write()).toBe(403);
+  });
+
+  test('granting what is granted and revoking what is not is done, and no event', async () => {
+    await admin.say(['role', 'create', 'twice']);
+    const grant = ['role', 'grant', 'twice', '--entity', 'note', '--actions', 'read'];
+    const revoke = ['role', 'revoke', 'twice', '--entity', 'note', '--actions', 'read'];
+    expect(await admin.say(grant)).toBe('The role twice grants read on note.\n');
+    expect(await admin.say(grant)).toBe('The role twice granted read on note already.\n');
+    expect(await admin.say(revoke)).toBe('Revoked read on note from the role twice.\n');
+    expect(await admin.json(revoke)).toEqual({ name: 'twice', description: '', grants: [], changed: false });
+    const events = await service()
+      .db.selectFrom('audit_event')
+      .where('event', 'in', ['role.granted', 'role.revoked'])
+      .select(['event', 'detail'])
+      .execute();
+    expect(events.filter(({ detail }) => detail['role'] === 'twice').map(({ event }) => event)).toEqual(['role.granted', 'role.revoked']);
+  });
+
+  test('a grant under another condition replaces the one before', async () => {
+    await admin.say(['role', 'create', 'narrow']);
+    const grant = (condition: string) =>
+      admin.json<RoleDocument>(['role', 'grant', 'narrow', '--entity', '*', '--actions', 'read', '--condition', condition]);
+    expect(await grant('own')).toMatchObject({ grants: [{ entity: '*', actions: ['read'], condition: 'own' }], changed: true });
+    expect(await grant('any')).toMatchObject({ grants: [{ entity: '*', actions: ['read'], condition: 'any' }], changed: true });
+    expect(await grant('any')).toMatchObject({ changed: false });
+  });
+
+  test('revoking on one entity what is granted on every one is refused, since the right would remain', async () => {
+    await admin.say(['role', 'create', 'wide']);
+    await admin.say(['role', 'grant', 'wide', '--entity', '*', '--actions', 'read,delete']);
+    const refused = await admin.refusal(['role', 'revoke', 'wide', '--entity', 'note', '--actions', 'delete']);
+    expect(refused).toBe(`the role "wide" grants delete on every entity, note included; take that away with --entity '*'`);
+    await admin.say(['role', 'grant', 'wide', '--entity', 'note', '--actions', 'delete']);
+    const run = await admin.run(['role', 'revoke', 'wide', '--entity', 'note', '--actions', 'delete']);
+    expect(run).toMatchObject({ code: 0, stdout: 'Revoked delete on note from the role wide.\n', stderr: `note: ${refused}\n` });
+    expect(await admin.say(['role', 'revoke', 'wide', '--entity', '*', '--actions', 'delete'])).toContain('Revoked delete on every entity');
+  });
+});
+
+test('lists of roles and profiles are tables for people and JSON for scripts', async () => {
+  await admin.say(['role', 'create', 'list one', '--description', 'First']);
+  await admin.say(['role', 'grant', 'list one', '--entity', 'b', '--actions', 'read,create']);
+  await admin.say(['role', 'grant', 'list one', '--entity', 'a', '--actions', 'delete', '--condition', 'own']);
+  await admin.say(['role', 'create', 'list two']);
+  await admin.say(['profile', 'create', 'list', '--label', 'Lists', '--roles', 'list two, list one']);
+  const roles = (await admin.say(['role', 'list'])).split('\n').map((line) => line.replaceAll(/ {2,}/g, '|'));
+  expect(roles[0]).toBe('NAME|ENTITY|ACTIONS|CONDITION|DESCRIPTION');
+  const at = roles.indexOf('list one|a|delete|own|First');
+  expect(roles.slice(at, at + 3)).toEqual(['list one|a|delete|own|First', '|b|create,read|any', 'list two|-|-|-']);
+  expect((await admin.json<RoleDocument[]>(['role', 'list'])).find(({ name }) => name === 'list one')).toEqual({
+    name: 'list one',
+    description: 'First',
+    grants: [
+      { entity: 'a', actions: ['delete'], condition: 'own' },
+      { entity: 'b', actions: ['create', 'read'], condition: 'any' },
+    ],
+  });
+  expect(await admin.say(['profile', 'list'])).toMatch(/^NAME +LABEL +ROLES +LOCALE\n[^]*^list +Lists +list one, list two +-$/m);
+  expect(await admin.json(['profile', 'list'])).toContainEqual({
+    name: 'list',
+    label: 'Lists',
+    roles: ['list one', 'list two'],
+    locale: null,
+  });
+});
+
+test('a role or profile that exists is not created again, and one that does not is named', async () => {
+  await admin.say(['role', 'create', 'once']);
+  await admin.say(['profile', 'create', 'once', '--label', 'Once', '--roles', 'once']);
+  expect(await admin.refusal(['role', 'create', 'once'])).toBe('there is already a role called "once"');
+  expect(await admin.refusal(['profile', 'create', 'once', '--label', 'x', '--roles', 'once'])).toBe(
+    'there is already a profile called "once"',
+  );
+  expect(await admin.refusal(['profile', 'create', 'other', '--label', 'x', '--roles', 'once,nil'])).toBe('there is no role called "nil"');
+  expect(await admin.refusal(['role', 'grant', 'nil', '--entity', 'x', '--actions', 'read'])).toBe('there is no role called "nil"');
+  expect(await service().db.selectFrom('profile').where('name', '=', 'other').selectAll().execute()).toEqual([]);
+});
+
+test.each([
+  ['role', 'create', 'a/b'],
+  ['role', 'create', ''],
+  ['role', 'create', 'x'.repeat(65)],
+  ['role', 'create', 'editör'],
+  ['role', 'create', 'fine', '--description', 'two\nlines'],
+  ['profile', 'create', 'x', '--label', 'X', '--roles', 'a,,b'],
+  ['profile', 'create', 'x', '--roles', 'a'],
+  ['role', 'grant', 'x', '--entity', '1st', '--actions', 'read'],
+  ['role', 'grant', 'x', '--entity', 'a*', '--actions', 'read'],
+  ['role', 'grant', 'x', '--entity', 'a', '--actions', 'read,write'],
+  ['role', 'grant', 'x', '--entity', 'a', '--actions', ''],
+  ['role', 'grant', 'x', '--entity', 'a', '--actions', 'read', '--condition', 'mine'],
+  ['role', 'grant', 'x', '--actions', 'read'],
+])('wrong usage: %j', async (...words) => {
+  await admin.refusal(words, '', 2);
+});

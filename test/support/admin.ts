@@ -1,0 +1,90 @@
+/** The administration command as tests run it: in a process of its own, as operators start one, or in the test's, which is quicker. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import { runCommand } from '../../src/admin/program.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  /** What it reads on standard input, which is empty otherwise. */
+  input?: string | Buffer;
+  environment?: Record<string, string>;
+}
+
+/** Starts a process, with nothing of our own environment but `environment`. */
+export async function startAdmin(words: readonly string[], { input = '', environment = {} }: RunOptions = {}): Promise<Run> {
+  const child = spawn(process.execPath, ['src/admin/main.ts', ...words], {
+    cwd: root,
+    env: {
+      PATH: process.env['PATH'],
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'https://api.example.com',
+      NODE_COMPILE_CACHE: 'node_modules/.cache/node',
+      ...environment,
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  // Whoever does not read its input ends without it.
+  child.stdin.on('error', () => undefined).end(input);
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ]);
+  return { code, stdout, stderr };
+}
+
+/** Runs the command in this process. */
+export async function runAdmin(words: readonly string[], { input = '', environment = {} }: RunOptions = {}): Promise<Run> {
+  const [output, errors] = [new PassThrough(), new PassThrough()];
+  const desk = { input: Readable.from(input === '' ? [] : [input]), output, errors, environment: () => environment, exitCode: 0 as const };
+  const written = Promise.all([text(output), text(errors)]);
+  await runCommand(words, desk);
+  output.end();
+  errors.end();
+  const [stdout, stderr] = await written;
+  return { code: desk.exitCode, stdout, stderr };
+}
+
+/** The command on one database. */
+export class AdminCommand {
+  readonly #databaseUrl: string;
+
+  constructor(databaseUrl: string) {
+    this.#databaseUrl = databaseUrl;
+  }
+
+  run(words: readonly string[], input: string | Buffer = ''): Promise<Run> {
+    return runAdmin(words, { input, environment: { DATABASE_URL: this.#databaseUrl } });
+  }
+
+  /** What it says to people; fails the test when it was not done, or when something went to standard error. */
+  async say(words: readonly string[], input: string | Buffer = ''): Promise<string> {
+    const run = await this.run(words, input);
+    expect(run).toMatchObject({ code: 0, stderr: '' });
+    return run.stdout;
+  }
+
+  /** The document that `--json` prints; fails the test when it was not done, or when anything else was printed. */
+  async json<T>(words: readonly string[], input: string | Buffer = ''): Promise<T> {
+    return JSON.parse(await this.say([...words, '--json'], input)) as T;
+  }
+
+  /** What it says on standard error when it refuses; fails the test when it does not, or says more than one line, or prints anything. */
+  async refusal(words: readonly string[], input: string | Buffer = '', code = 1): Promise<string> {
+    const run = await this.run(words, input);
+    expect(run).toMatchObject({ code, stdout: '' });
+    expect(run.stderr).toMatch(/^error: [^\n]+\n$/);
+    return run.stderr.slice('error: '.length, -1);
+  }
+}
