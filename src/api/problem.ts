@@ -115,7 +115,13 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, 
   answerOnSocket(problem, socket, headers, publicUrl);
 }
 
-/** Writes a whole answer to a connection that has no reply to write to, and hangs up. */
+/** For so long a client may take to read such an answer and hang up, too. */
+const lingerMilliseconds = 1_000;
+
+/**
+ * Writes a whole answer to a connection that has no reply to write to, and hangs up. Node does not look after such a connection any more:
+ * unheard, its failure would end the process, and one that the client keeps open would stay so for ever.
+ */
 export function answerOnSocket(problem: Problem, socket: Duplex, headers: Record<string, string>, publicUrl: URL): void {
   const body = JSON.stringify(documentOf(problem, randomUUID(), 'en', publicUrl));
   const lines = Object.entries({
@@ -126,6 +132,8 @@ export function answerOnSocket(problem: Problem, socket: Duplex, headers: Record
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.on('error', () => socket.destroy());
+  setTimeout(() => socket.destroy(), lingerMilliseconds).unref();
   socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
