@@ -10,7 +10,7 @@ import { serveDocs } from './api/docs.ts';
 import type { Handlers } from './api/operation.ts';
 import { readQuery } from './api/parameters.ts';
 import { answerClientError, answerProblems, problemOf, sendProblem } from './api/problem.ts';
-import { answerForNode, nodeOptions, refuseUnknownPaths } from './api/wire.ts';
+import { answerForNode, nodeOptions, originForm, refuseUnknownPaths } from './api/wire.ts';
 import { keyHandlers } from './api-keys/handlers.ts';
 import { apiKeyScheme } from './api-keys/scheme.ts';
 import { insertEvent, originOf } from './audit/store.ts';
@@ -40,6 +40,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     logger: loggerOptions(config),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => randomUUID(),
+    rewriteUrl: originForm,
     requestIdHeader: false,
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     bodyLimit: config.bodyLimitBytes,

@@ -22,6 +22,15 @@ export function answerForNode(app: FastifyInstance, headers: Record<string, stri
   });
 }
 
+/**
+ * The path and query of a request target. A client may send a whole address (RFC 9112 section 3.2.2), which the router understands and
+ * plugins that look at the path do not. Which host it names does not matter.
+ */
+export function originForm({ url = '' }: { url?: string | undefined }): string {
+  const [, target = url] = /^https?:\/\/[^/?#]*(.*)$/i.exec(url) ?? [];
+  return target.startsWith('/') || target === url ? target : `/${target}`;
+}
+
 /** RFC 9112 section 3.2. Which host it is does not matter here: nothing is decided by it (rule 29). */
 function namesHostOnce({ raw: { httpVersion, rawHeaders } }: FastifyRequest): boolean {
   let count = 0;

@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { sendRequest } from '../support/raw.ts';
+import { password, useService } from '../support/service.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { answerForNode, nodeOptions } from '../../src/api/wire.ts';
+import { answerForNode, nodeOptions, originForm } from '../../src/api/wire.ts';
 
 let app: FastifyInstance;
 let client: Socket;
@@ -42,5 +44,31 @@ describe('CONNECT, which takes the connection out of the hands of the HTTP serve
     const socket = await refusedConnect();
     await once(socket, 'close');
     expect(socket.destroyed).toBe(true);
+  });
+});
+
+describe('a request target that is a whole address (RFC 9112 section 3.2.2)', () => {
+  const service = useService();
+
+  test.each([
+    ['http://localhost:3000/auth?roles=1', '/auth?roles=1'],
+    ['HTTPS://a.example', '/'],
+    ['http://a.example?x=1', '/?x=1'],
+    ['/auth', '/auth'],
+    ['/http://a.example/', '/http://a.example/'],
+    ['*', '*'],
+    ['', ''],
+  ])('%s is %s', (url, target) => {
+    expect(originForm({ url })).toBe(target);
+  });
+
+  test('200 — signs in and authenticates as by the path alone', async () => {
+    await service().createUser('ada');
+    const form = new URLSearchParams({ user: 'ada', password }).toString();
+    const headers = ['content-type', 'application/x-www-form-urlencoded'];
+    const answer = await sendRequest(service().url, 'POST', 'http://localhost:3000/auth', headers, form);
+    expect(answer.status, answer.text).toBe(200);
+    const [cookie = ''] = (answer.headers['set-cookie']?.[0] ?? '').split(';');
+    expect((await sendRequest(service().url, 'GET', 'http://localhost:3000/auth', ['cookie', cookie])).status).toBe(200);
   });
 });
