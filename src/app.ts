@@ -5,7 +5,7 @@ import Fastify, { LogController, type FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { bind, knowEveryMethod, type Binding } from './api/bind.ts';
 import { readBodies } from './api/body.ts';
-import type { ContractDocument } from './api/contract.ts';
+import { isOpen, operationsOf, type ContractDocument } from './api/contract.ts';
 import { serveDocs } from './api/docs.ts';
 import type { Handlers } from './api/operation.ts';
 import { readQuery } from './api/parameters.ts';
@@ -22,7 +22,7 @@ import { bearerScheme } from './oidc/scheme.ts';
 import { allowTrustedOrigins } from './ops/cors.ts';
 import { securityHeaders, sendSecurityHeaders } from './ops/headers.ts';
 import { serveHealth } from './ops/health.ts';
-import { AddressLimit, limitRefused, limitStrangers, limitUrls } from './ops/limits.ts';
+import { AddressLimit, limitRefused, limitStrangers, limitUrls, type Credentials } from './ops/limits.ts';
 import { logRequests, loggerOptions } from './ops/logging.ts';
 import { passwordHandlers } from './password/handlers.ts';
 import { profileHandlers } from './profiles/handlers.ts';
@@ -60,16 +60,17 @@ export async function buildApp(context: Context, contract: { text: string; docum
   app.decorateRequest('principal', undefined);
 
   const limit = config.rateLimit ? new AddressLimit() : undefined;
-  const { name: cookieName } = sessionCookie(config);
+  const checkedBy = new Set(operationsOf(contract.document).flatMap((operation) => (isOpen(operation) ? [] : [operation.operationId])));
+  const credentials: Credentials = { cookieName: sessionCookie(config).name, checkedBy };
   answerProblems(app, publicUrl, (problem, request) =>
-    limit && problem.status === 401 ? limitRefused(request, limit, cookieName) : undefined,
+    limit && problem.status === 401 ? limitRefused(request, limit, credentials) : undefined,
   );
   logRequests(app);
   sendSecurityHeaders(app, headers);
   answerForNode(app, headers, publicUrl);
   limitUrls(app);
   allowTrustedOrigins(app, config.trustedOrigins);
-  if (limit) limitStrangers(app, limit, cookieName);
+  if (limit) limitStrangers(app, limit, credentials);
   refuseUnknownPaths(app);
   await readBodies(app);
   knowEveryMethod(app);

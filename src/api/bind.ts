@@ -10,7 +10,7 @@ import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts'
 import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.ts';
 import { Problem } from '../errors.ts';
 import { bodyLimitOf, checkBody, ignoreBody, requireBody } from './body.ts';
-import { operationsOf, type ContractDocument, type Operation } from './contract.ts';
+import { isOpen, operationsOf, type ContractDocument, type Operation } from './contract.ts';
 import { JsonText, type Handlers } from './operation.ts';
 import { queryParametersOf, refuseUnknownParameters } from './parameters.ts';
 import { validatorCompiler } from './validate.ts';
@@ -75,7 +75,7 @@ function routeOptions(operation: Operation, binding: Binding): object {
 
 /** Everything that is decided from the request's head, in the order of rule 1. */
 function guard(operation: Operation, binding: Binding): (request: FastifyRequest) => Promise<void> {
-  const open = operation.security.length === 0 || operation.security.some((alternative) => Object.keys(alternative).length === 0);
+  const open = isOpen(operation);
   const answersJson = Object.values(operation.responses).some((response) => response.content && 'application/json' in response.content);
   const queryParameters = queryParametersOf(operation);
   const opensSession = operation.operationId === 'createSession';

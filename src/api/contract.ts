@@ -104,3 +104,8 @@ export function operationsOf(document: ContractDocument): Operation[] {
     }),
   );
 }
+
+/** Whether callers without a credential are let in, as far as the document says. */
+export function isOpen({ security }: Operation): boolean {
+  return security.length === 0 || security.some((alternative) => Object.keys(alternative).length === 0);
+}

@@ -61,19 +61,27 @@ export function limitUrls(app: FastifyInstance): void {
   });
 }
 
-/** Draws a token for every request to `app` that presents no credential, before anything else is done for it. Throws 429. */
-export function limitStrangers(app: FastifyInstance, limit: AddressLimit, cookieName: string): void {
+/** Which requests the limit leaves to the authenticator, that draws for a bad credential only. */
+export interface Credentials {
+  cookieName: string;
+  /** The operations that look at a credential before they do anything. Elsewhere presenting one, good or bad, spares nobody the limit. */
+  checkedBy: ReadonlySet<string>;
+}
+
+/** Draws a token for every request to `app` whose credential is not going to be checked, before anything else is done for it. Throws 429. */
+export function limitStrangers(app: FastifyInstance, limit: AddressLimit, credentials: Credentials): void {
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.url === '/health/live' || presentsCredential(request, cookieName)) return;
+    if (request.routeOptions.url === '/health/live' || isToBeChecked(request, credentials)) return;
     if (!limit.take(request.ip)) throw tooMany();
   });
 }
 
 /** Draws a token for a request whose credential was no good; the 429 that is to replace its 401 when there is none left. */
-export function limitRefused(request: FastifyRequest, limit: AddressLimit, cookieName: string): Problem | undefined {
-  return presentsCredential(request, cookieName) && !limit.take(request.ip) ? tooMany() : undefined;
+export function limitRefused(request: FastifyRequest, limit: AddressLimit, credentials: Credentials): Problem | undefined {
+  return isToBeChecked(request, credentials) && !limit.take(request.ip) ? tooMany() : undefined;
 }
 
-function presentsCredential({ headers }: FastifyRequest, cookieName: string): boolean {
+function isToBeChecked({ headers, routeOptions }: FastifyRequest, { cookieName, checkedBy }: Credentials): boolean {
+  if (!checkedBy.has(routeOptions.config.operationId ?? '')) return false;
   return headers.authorization !== undefined || headers['x-api-key'] !== undefined || (headers.cookie?.includes(`${cookieName}=`) ?? false);
 }

@@ -56,6 +56,19 @@ describe.for(titled(guarded))('%s', ([, operation]) => {
   });
 });
 
+test.each([
+  ['POST', '/auth', { form: { user: 'eve' } }],
+  ['HEAD', '/auth?logout=1', {}],
+  ['GET', '/health/ready', {}],
+  ['GET', '/openapi.json', {}],
+  ['GET', '/nowhere', {}],
+  ['DELETE', '/auth', {}],
+] as const)('429 — %s %s, which checks no credential, also for who presents one (rule 81)', async (method, path, call) => {
+  for (const headers of [{ 'x-api-key': key }, { authorization: 'Bearer abc' }, { cookie: `sid=${'x'.repeat(32)}` }]) {
+    expect((await refusal(() => service().call(method, path, { ...call, headers }))).status).toBe(429);
+  }
+});
+
 test('liveness is never limited, so that no flood has the process restarted (rule 81)', async () => {
   await exhaust();
   expect((await service().call('GET', '/health/live')).status).toBe(200);
