@@ -16,7 +16,7 @@ import { hashToken, isToken, newToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
 /** Registers the plugin on `app`, whose routes then have `request.session`. */
-export async function carrySessions(app: FastifyInstance, { config, db }: Context): Promise<void> {
+export async function carrySessions(app: FastifyInstance, { config, db, pool }: Context): Promise<void> {
   const { name, attributes } = sessionCookie(config);
   await app.register(cookie);
   app.decorateRequest('tokenToIssue', undefined);
@@ -38,7 +38,7 @@ export async function carrySessions(app: FastifyInstance, { config, db }: Contex
     rolling: false,
     store: {
       get: callbackify(async (token: string) => {
-        const found = await findPrincipal(db, hashToken(token));
+        const found = await findPrincipal(pool, hashToken(token));
         return found ? ({ principal: found.principal } as unknown as Session) : null;
       }),
       set: callbackify(async (token: string, _session: Session) => {
@@ -53,11 +53,11 @@ export async function carrySessions(app: FastifyInstance, { config, db }: Contex
  * Gives the client the token of a transition that has been committed, and returns the principal as it now stands. Throws 401 when the
  * session has ended since.
  */
-export async function issueToken(request: FastifyRequest, { config, db }: Context, token: string): Promise<Principal> {
+export async function issueToken(request: FastifyRequest, { config, pool }: Context, token: string): Promise<Principal> {
   request.tokenToIssue = token;
   // Would end the session of the old token if the transition had not moved or ended it already, and confirms the new one.
   await request.session.regenerate();
-  const found = await findPrincipal(db, hashToken(token));
+  const found = await findPrincipal(pool, hashToken(token));
   if (!found) throw new Problem('unauthenticated');
   request.session.principal = found.principal;
   // The plugin withholds a Secure cookie from a connection that is not https, as behind a proxy; ours is what PUBLIC_URL says.

@@ -28,12 +28,12 @@ export function sessionScheme(context: Context): Scheme {
   };
 }
 
-async function verify({ db, principals }: Context, tokenHash: Buffer): Promise<Principal | undefined> {
+async function verify({ pool, principals }: Context, tokenHash: Buffer): Promise<Principal | undefined> {
   const hash = tokenHash.toString('hex');
   const cached = principals.find(hash);
   if (cached) return cached;
   const { generation } = principals;
-  const found = await findPrincipal(db, tokenHash);
+  const found = await findPrincipal(pool, tokenHash);
   // A superseded token lives for seconds; remembering it would let it live longer.
   if (found?.principal.session?.current) {
     principals.keep(hash, `session ${found.principal.session.id}`, found.principal, found.lifeMilliseconds, generation);

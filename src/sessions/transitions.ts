@@ -70,8 +70,8 @@ async function change(
  * Why a compare-and-swap found nothing: the session is over (401), another refresh was faster (409), or there have been too many refreshes
  * within the minute (429).
  */
-export async function lostRace({ db }: Context, oldHash: Buffer): Promise<Problem> {
-  const found = await findPrincipal(db, oldHash);
+export async function lostRace({ db, pool }: Context, oldHash: Buffer): Promise<Problem> {
+  const found = await findPrincipal(pool, oldHash);
   if (!found?.principal.session) return new Problem('unauthenticated');
   const { id, current } = found.principal.session;
   const seconds = current ? await refreshWaitSeconds(db, id) : undefined;

@@ -2,8 +2,10 @@
  * Which sessions are live, and whom they stand for. A session is live while it is not revoked, not past its idle or absolute deadline by
  * the database's clock, and its user is active under the same credential version. The one definition for every way in.
  */
-import { sql, type ExpressionBuilder, type Kysely } from 'kysely';
+import { sql, type ExpressionBuilder, type InferResult } from 'kysely';
+import type { Pool } from 'pg';
 import { grantMap, type Principal } from '../authn/principal.ts';
+import { builder, prepare } from '../database/statement.ts';
 import type { Database } from '../database/tables.ts';
 import { grantsOf } from '../profiles/store.ts';
 
@@ -25,19 +27,13 @@ export const live = (eb: ExpressionBuilder<Database, 'session' | 'user_account'>
 
 /** The caller behind a live session, with what is left of its life in milliseconds; undefined for any other token. */
 export async function findPrincipal(
-  db: Kysely<Database>,
+  pool: Pool,
   tokenHash: Buffer,
 ): Promise<{ principal: Principal; lifeMilliseconds: number } | undefined> {
-  const row =
-    (await principals(db).where('session.token_hash', '=', tokenHash).executeTakeFirst()) ??
-    (await principals(db)
-      .innerJoin('superseded_token', 'superseded_token.session_id', 'session.id')
-      .where('superseded_token.token_hash', '=', tokenHash)
-      .where('superseded_token.refreshed', '=', true)
-      .where('superseded_token.superseded_at', '>', sql<Date>`now() - make_interval(secs => ${graceSeconds})`)
-      .executeTakeFirst());
+  const [current] = await findByToken(pool, { tokenHash });
+  const [row] = current ? [current] : await findBySupersededToken(pool, { tokenHash });
   if (!row) return undefined;
-  if (row.stale) await touch(db, row.id);
+  if (row.stale) await touch(pool, { id: row.id });
   const principal: Principal = {
     user: { id: row.userId, name: row.userName, displayName: row.displayName },
     profile:
@@ -65,48 +61,62 @@ export async function findPrincipal(
 }
 
 /** Live sessions with all that a Principal holds. The profile is the user's own at this moment, or nobody's. */
-const principals = (db: Kysely<Database>) =>
-  db
-    .selectFrom('session')
-    .innerJoin('user_account', 'user_account.id', 'session.user_id')
-    .leftJoin('user_profile', (join) =>
-      join.onRef('user_profile.user_id', '=', 'session.user_id').onRef('user_profile.profile_id', '=', 'session.profile_id'),
-    )
-    .leftJoin('profile', 'profile.id', 'user_profile.profile_id')
-    .where(live)
-    .select((eb) => [
-      'session.id',
-      'session.token_hash as tokenHash',
-      'session.method',
-      'session.issuer',
-      'session.scopes',
-      'session.locale',
-      'session.authenticated_at as authenticatedAt',
-      'session.created_at as createdAt',
-      'session.last_seen_at as lastSeenAt',
-      'session.idle_expires_at as idleExpiresAt',
-      'session.expires_at as expiresAt',
-      'session.credential_version as credentialVersion',
-      sql<boolean>`session.authenticated_at > now() - make_interval(mins => ${freshMinutes})`.as('fresh'),
-      'user_account.id as userId',
-      'user_account.name as userName',
-      'user_account.display_name as displayName',
-      'profile.id as profileId',
-      'profile.name as profileName',
-      'profile.label',
-      'user_profile.is_default as isDefault',
-      sql<boolean>`session.last_seen_at < now() - make_interval(secs => ${lastSeenSeconds})`.as('stale'),
-      sql<number>`(extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8`.as('lifeMilliseconds'),
-      grantsOf(eb.ref('profile.id')).as('grants'),
-    ]);
+const principals = builder
+  .selectFrom('session')
+  .innerJoin('user_account', 'user_account.id', 'session.user_id')
+  .leftJoin('user_profile', (join) =>
+    join.onRef('user_profile.user_id', '=', 'session.user_id').onRef('user_profile.profile_id', '=', 'session.profile_id'),
+  )
+  .leftJoin('profile', 'profile.id', 'user_profile.profile_id')
+  .where(live)
+  .select((eb) => [
+    'session.id',
+    'session.token_hash as tokenHash',
+    'session.method',
+    'session.issuer',
+    'session.scopes',
+    'session.locale',
+    'session.authenticated_at as authenticatedAt',
+    'session.created_at as createdAt',
+    'session.last_seen_at as lastSeenAt',
+    'session.idle_expires_at as idleExpiresAt',
+    'session.expires_at as expiresAt',
+    'session.credential_version as credentialVersion',
+    sql<boolean>`session.authenticated_at > now() - make_interval(mins => ${freshMinutes})`.as('fresh'),
+    'user_account.id as userId',
+    'user_account.name as userName',
+    'user_account.display_name as displayName',
+    'profile.id as profileId',
+    'profile.name as profileName',
+    'profile.label',
+    'user_profile.is_default as isDefault',
+    sql<boolean>`session.last_seen_at < now() - make_interval(secs => ${lastSeenSeconds})`.as('stale'),
+    sql<number>`(extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8`.as('lifeMilliseconds'),
+    grantsOf(eb.ref('profile.id')).as('grants'),
+  ]);
+
+type PrincipalRow = InferResult<typeof principals>[number];
+
+const findByToken = prepare<{ tokenHash: Buffer }, PrincipalRow>('session.find', (value) =>
+  principals.where('session.token_hash', '=', value('tokenHash')).compile(),
+);
+
+const findBySupersededToken = prepare<{ tokenHash: Buffer }, PrincipalRow>('session.find-superseded', (value) =>
+  principals
+    .innerJoin('superseded_token', 'superseded_token.session_id', 'session.id')
+    .where('superseded_token.token_hash', '=', value('tokenHash'))
+    .where('superseded_token.refreshed', '=', true)
+    .where('superseded_token.superseded_at', '>', sql<Date>`now() - make_interval(secs => ${graceSeconds})`)
+    .compile(),
+);
 
 /** Notes that the session is in use. Moves no deadline (rule 12). */
-async function touch(db: Kysely<Database>, id: string): Promise<void> {
-  await db
+const touch = prepare<{ id: string }, never>('session.touch', (value) =>
+  builder
     .updateTable('session')
     .set({ last_seen_at: sql`now()` })
-    .where('id', '=', id)
+    .where('id', '=', value('id'))
     .where('revoked_at', 'is', null)
     .where('last_seen_at', '<', sql<Date>`now() - make_interval(secs => ${lastSeenSeconds})`)
-    .execute();
-}
+    .compile(),
+);
