@@ -13,7 +13,7 @@ import { answerClientError, answerProblems, problemOf, sendProblem } from './api
 import { answerForNode, nodeOptions, originForm, refuseUnknownPaths } from './api/wire.ts';
 import { keyHandlers } from './api-keys/handlers.ts';
 import { apiKeyScheme } from './api-keys/scheme.ts';
-import { insertEvent, originOf } from './audit/store.ts';
+import { noteProblem } from './audit/note.ts';
 import type { Schemes } from './authn/authenticate.ts';
 import { originPolicy } from './config.ts';
 import type { Context } from './context.ts';
@@ -62,8 +62,11 @@ export async function buildApp(context: Context, contract: { text: string; docum
   const limit = config.rateLimit ? new AddressLimit() : undefined;
   const checkedBy = new Set(operationsOf(contract.document).flatMap((operation) => (isOpen(operation) ? [] : [operation.operationId])));
   const credentials: Credentials = { cookieName: sessionCookie(config).name, checkedBy };
-  answerProblems(app, publicUrl, (problem, request) =>
-    limit && problem.status === 401 ? limitRefused(request, limit, credentials) : undefined,
+  answerProblems(
+    app,
+    publicUrl,
+    (problem, request) => (limit && problem.status === 401 ? limitRefused(request, limit, credentials) : undefined),
+    (problem, request) => noteProblem(context, problem, request),
   );
   logRequests(app);
   sendSecurityHeaders(app, headers);
@@ -89,13 +92,6 @@ export async function buildApp(context: Context, contract: { text: string; docum
     handlers,
     schemes,
     csrf: originPolicy(config),
-    onCsrfRefused: (request, operationId) =>
-      insertEvent(context.db, originOf(request), {
-        event: 'csrf.refused',
-        outcome: 'refused',
-        userName: request.principal?.user.name,
-        detail: { operation: operationId },
-      }),
   };
 
   // Only where sessions are opened, changed and ended does a request pass through @fastify/session (design, section 8).

@@ -1,6 +1,7 @@
 /** What one process shares among its handlers. Made by `main.ts` and by the tests; nothing in it belongs to a request. */
 import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
+import type { AuditQuota } from './audit/quota.ts';
 import type { PrincipalCache } from './authn/principal-cache.ts';
 import type { Config } from './config.ts';
 import type { Listener } from './database/listen.ts';
@@ -21,6 +22,8 @@ export interface Context {
   issuers: TrustedIssuers;
   /** How many refused tokens of one address are written into the audit trail, which nobody shall be able to flood. */
   refusedTokens: AddressLimit;
+  /** Which refusals go into the audit trail, so that nobody can flood it. */
+  auditQuota: AuditQuota;
   /** Bounds the work on passwords in this process. */
   gate: Gate;
   /** Counts failed sign-ins, together with all other processes. */

@@ -7,6 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { readContract } from './api/contract.ts';
 import { buildApp } from './app.ts';
+import { note } from './audit/note.ts';
+import { AuditQuota } from './audit/quota.ts';
 import { PrincipalCache } from './authn/principal-cache.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
@@ -16,7 +18,7 @@ import { readIssuers } from './oidc/issuers.ts';
 import { systemClock, TrustedIssuers } from './oidc/trusted.ts';
 import { keepHouse } from './ops/housekeeping.ts';
 import { AddressLimit } from './ops/limits.ts';
-import { listeningLine, logConfiguration } from './ops/logging.ts';
+import { listeningLine, logConfiguration, openSettings } from './ops/logging.ts';
 import { isSuperuser, risksOf } from './ops/risks.ts';
 import { createPasswordGate } from './password/gate.ts';
 import { createPasswordPolicy } from './password/policy.ts';
@@ -67,6 +69,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       listener,
       issuers: new TrustedIssuers(issuers, onIssuerError, clock),
       refusedTokens: new AddressLimit(clock.steady),
+      auditQuota: new AuditQuota(),
       gate: createPasswordGate(Math.ceil(availableParallelism() / config.workers)),
       throttle: createThrottle(db),
       policy: await createPasswordPolicy(config),
@@ -79,6 +82,10 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     await listener.open();
     const address = await running.listen({ host: config.host, port: config.port, listenTextResolver: listeningLine });
     const stopHousekeeping = keepHouse(context, running.log);
+    const record = (event: 'configuration.loaded' | 'service.start' | 'service.stop', detail: Record<string, unknown> = {}) =>
+      note(context, running.log, undefined, { event, outcome: 'ok', detail: { process: process.pid, ...detail } });
+    await record('configuration.loaded', { settings: openSettings(config) });
+    await record('service.start', { version: context.version, address });
     let closing: Promise<void> | undefined;
 
     const close = async () => {
@@ -89,6 +96,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       const patience = setTimeout(() => running.server.closeAllConnections(), patienceMilliseconds);
       await running.close();
       clearTimeout(patience);
+      await record('service.stop');
       await closeDatabase();
     };
     return { app: running, context, address, close: () => (closing ??= close()) };

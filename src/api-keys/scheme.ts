@@ -1,13 +1,19 @@
 /** Recognises `X-API-Key`. A key of the wrong form, or with a wrong checksum, is refused without asking the database (rule 57). */
 import { timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { insertEvent, originOf } from '../audit/store.ts';
 import type { Scheme } from '../authn/authenticate.ts';
+import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
+import { transact } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { hashKey, parseKey } from './key.ts';
-import { findKey } from './store.ts';
+import { auditRefusedKey } from './refused.ts';
+import { findKey, touchKey, touchUnusedKey } from './store.ts';
 
 /** The scheme `apiKey`: not asked without the header; *no* for a key that is malformed, unknown, expired, revoked, or its owner disabled. */
-export function apiKeyScheme({ db, principals }: Context): Scheme {
+export function apiKeyScheme(context: Context): Scheme {
+  const { db, principals } = context;
   return async (request) => {
     const key = request.headers['x-api-key'];
     if (key === undefined) return undefined;
@@ -19,8 +25,20 @@ export function apiKeyScheme({ db, principals }: Context): Scheme {
     if (cached) return cached;
     const { generation } = principals;
     const found = await findKey(db, parsed.id);
-    if (!found || !timingSafeEqual(found.keyHash, keyHash)) throw new Problem('unauthenticated');
+    if (!found || !timingSafeEqual(found.keyHash, keyHash)) {
+      await auditRefusedKey(context, request, parsed.id, keyHash);
+      throw new Problem('unauthenticated');
+    }
+    if (found.lastUsed === 'never') await noteFirstUse(context, request, parsed.id, found.principal);
+    else if (found.lastUsed === 'a while ago') await touchKey(db, parsed.id);
     principals.keep(hash, `key ${parsed.id}`, found.principal, found.lifeMilliseconds, generation);
     return found.principal;
   };
+}
+
+async function noteFirstUse({ db }: Context, request: FastifyRequest, id: string, { user }: Principal): Promise<void> {
+  await transact(db, async (trx) => {
+    if (!(await touchUnusedKey(trx, id))) return;
+    await insertEvent(trx, originOf(request), { event: 'api_key.first_used', outcome: 'ok', userName: user.name, detail: { key: id } });
+  });
 }

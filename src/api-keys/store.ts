@@ -42,11 +42,13 @@ export interface FoundKey {
   principal: Principal;
   /** What is left of its life. */
   lifeMilliseconds: number;
+  /** Written to the minute. */
+  lastUsed: 'never' | 'a while ago' | 'lately';
 }
 
 /**
  * The live key with this id and the caller behind it: its owner, active, under the key's profile or else the owner's default one. Undefined
- * for a key that is unknown, revoked, expired, or of a disabled user (rules 58 and 59). The caller must compare the hash.
+ * for a key that is unknown, revoked, expired, or of a disabled user (rules 58 and 59). The caller must compare the hash, then touch the key.
  */
 export async function findKey(db: Kysely<Database>, id: string): Promise<FoundKey | undefined> {
   const row = await db
@@ -76,7 +78,11 @@ export async function findKey(db: Kysely<Database>, id: string): Promise<FoundKe
       'profile.label',
       'user_profile.is_default as isDefault',
       sql<Date>`now()`.as('now'),
-      sql<boolean>`coalesce(api_key.last_used_at < now() - make_interval(secs => ${lastUsedSeconds}), true)`.as('stale'),
+      sql<FoundKey['lastUsed']>`case
+        when api_key.last_used_at is null then 'never'
+        when api_key.last_used_at < now() - make_interval(secs => ${lastUsedSeconds}) then 'a while ago'
+        else 'lately'
+      end`.as('lastUsed'),
       sql<number>`(extract(epoch from api_key.expires_at - now()) * 1000)::float8`.as('lifeMilliseconds'),
       grantsOf(eb.ref('profile.id')).as('grants'),
     ])
@@ -97,20 +103,29 @@ export async function findKey(db: Kysely<Database>, id: string): Promise<FoundKe
     grants: grantMap(row.grants),
     scopes: row.scopes,
   };
-  if (row.stale) await touchKey(db, id);
-  return { keyHash: row.keyHash, principal, lifeMilliseconds: row.lifeMilliseconds };
+  return { keyHash: row.keyHash, principal, lifeMilliseconds: row.lifeMilliseconds, lastUsed: row.lastUsed };
 }
 
-/** Notes that the key is in use. */
-async function touchKey(db: Kysely<Database>, id: string): Promise<void> {
+/** Notes that the key is in use again. */
+export async function touchKey(db: Kysely<Database>, id: string): Promise<void> {
   await db
     .updateTable('api_key')
     .set({ last_used_at: sql`now()` })
     .where('id', '=', id)
-    .where((eb) =>
-      eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', sql<Date>`now() - make_interval(secs => ${lastUsedSeconds})`)]),
-    )
+    .where('last_used_at', '<', sql<Date>`now() - make_interval(secs => ${lastUsedSeconds})`)
     .execute();
+}
+
+/** Notes that the key is in use; false when it has been in use before. */
+export async function touchUnusedKey(db: Kysely<Database>, id: string): Promise<boolean> {
+  const row = await db
+    .updateTable('api_key')
+    .set({ last_used_at: sql`now()` })
+    .where('id', '=', id)
+    .where('last_used_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /**

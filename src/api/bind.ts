@@ -23,8 +23,6 @@ export interface Binding {
   handlers: Handlers;
   schemes: Schemes;
   csrf: OriginPolicy;
-  /** Called when a request is refused for coming from a foreign site. */
-  onCsrfRefused(request: FastifyRequest, operationId: string): Promise<void>;
 }
 
 /**
@@ -81,10 +79,9 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
   const opensSession = operation.operationId === 'createSession';
   return async (request) => {
     const carrier = carrierOf(request.raw);
-    if (!open) request.principal = await authenticate(request, carrier, operation.security, binding.schemes);
+    if (!open) await authenticate(request, carrier, operation.security, binding.schemes);
     const credential = carrier === 'cookie' ? 'cookie' : 'header';
     if (!csrfAllows({ method: request.method, credential, opensSession, ...fetchMetadata(request) }, binding.csrf)) {
-      await binding.onCsrfRefused(request, operation.operationId);
       throw new Problem('csrf-rejected');
     }
     if (operation.requestBody) requireBody(request, operation.requestBody);

@@ -61,17 +61,20 @@ export function problemOf(error: unknown, request: FastifyRequest): Problem {
 
 /**
  * Makes `app` answer every error and every unknown route with a problem. Call before any route is registered. `replace` may give another
- * problem in place of one.
+ * problem in place of one; `onProblem` is told of the one that an operation is answered with, before the answer leaves, and must not throw.
  */
 export function answerProblems(
   app: FastifyInstance,
   publicUrl: URL,
   replace: (problem: Problem, request: FastifyRequest) => Problem | undefined,
+  onProblem: (problem: Problem, request: FastifyRequest) => Promise<void>,
 ): void {
   app.decorateRequest('problemCode', '');
-  app.setErrorHandler((error, request, reply) => {
-    const problem = problemOf(error, request);
-    return sendProblem(replace(problem, request) ?? problem, request, reply, publicUrl);
+  app.setErrorHandler(async (error, request, reply) => {
+    const found = problemOf(error, request);
+    const problem = replace(found, request) ?? found;
+    await onProblem(problem, request);
+    return sendProblem(problem, request, reply, publicUrl);
   });
   app.setNotFoundHandler((request, reply) => sendProblem(new Problem('not-found'), request, reply, publicUrl));
 }

@@ -33,7 +33,7 @@ export function carrierOf(message: IncomingMessage): Carrier {
 }
 
 /**
- * Finds the caller, or throws: 401 `unauthenticated` without a credential, whatever the scheme says of a bad one, and 403 `forbidden` for
+ * Finds the caller, who is then the request's `principal`, or throws: 401 `unauthenticated` without a credential, whatever the scheme says of a bad one, and 403 `forbidden` for
  * a good one of a kind the operation does not take (an API key where a session is needed, rule 59).
  */
 export async function authenticate(
@@ -41,12 +41,12 @@ export async function authenticate(
   carrier: Carrier,
   security: readonly SecurityRequirement[],
   schemes: Schemes,
-): Promise<Principal> {
+): Promise<void> {
   const principal = await recognise(request, carrier, schemes);
   if (!principal) throw new Problem('unauthenticated');
+  request.principal = principal;
   const names = carrier === 'bearer' ? ['oauth2', 'openId'] : [carrier === 'api-key' ? 'apiKey' : 'sessionCookie'];
   if (!security.some((alternative) => names.some((name) => name in alternative))) throw new Problem('forbidden');
-  return principal;
 }
 
 function recognise(request: FastifyRequest, carrier: Carrier, schemes: Schemes): Promise<Principal | undefined> {

@@ -33,19 +33,20 @@ export function loggerOptions({ logLevel }: Pick<Config, 'logLevel'>): Exclude<F
   };
 }
 
-/** Writes the settings in force, without the secrets among them (security rule 86). */
-export function logConfiguration(log: FastifyBaseLogger, { adminPassword, databaseUrl, ...open }: Config): void {
-  log.info({
-    event: 'configuration.loaded',
-    settings: {
-      ...open,
-      publicUrl: open.publicUrl.origin,
-      trustedOrigins: [...open.trustedOrigins],
-      adminPassword: adminPassword === undefined ? undefined : '(set)',
-      databaseUrl: databaseUrl === undefined ? undefined : databaseName(databaseUrl),
-    },
-    node: process.versions.node,
-  });
+/** The settings in force, without the secrets among them (security rule 86). */
+export function openSettings({ adminPassword, databaseUrl, ...open }: Config): Record<string, unknown> {
+  return {
+    ...open,
+    publicUrl: open.publicUrl.origin,
+    trustedOrigins: [...open.trustedOrigins],
+    adminPassword: adminPassword === undefined ? undefined : '(set)',
+    databaseUrl: databaseUrl === undefined ? undefined : databaseName(databaseUrl),
+  };
+}
+
+/** Writes the settings in force. */
+export function logConfiguration(log: FastifyBaseLogger, config: Config): void {
+  log.info({ event: 'configuration.loaded', settings: openSettings(config), node: process.versions.node });
 }
 
 /**

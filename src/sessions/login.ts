@@ -54,7 +54,7 @@ export async function loginByPassword(
 
 /**
  * Runs `evaluate`, which looks at a password of the user called `name` and returns undefined when it is wrong, unless that account or the
- * request's address has failed too often (rules 39 to 41). Throws 429 `rate-limited` then, with an audit event.
+ * request's address has failed too often (rules 39 to 41). Throws 429 `rate-limited` then.
  */
 export async function underThrottle<T>(
   { db, throttle }: Context,
@@ -62,19 +62,12 @@ export async function underThrottle<T>(
   name: string,
   evaluate: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  try {
-    const { granted, failures } = await throttle.attempt({ name, address: request.ip }, evaluate);
-    if (granted === undefined && failures === failuresUntilLocked) {
-      const account = await findAccount(db, normaliseUserName(name) ?? '');
-      await insertEvent(db, originOf(request), { event: 'login.locked', outcome: 'refused', userName: account?.name });
-    }
-    return granted;
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'rate-limited') {
-      await insertEvent(db, originOf(request), { event: 'login.throttled', outcome: 'refused' });
-    }
-    throw error;
+  const { granted, failures } = await throttle.attempt({ name, address: request.ip }, evaluate);
+  if (granted === undefined && failures === failuresUntilLocked) {
+    const account = await findAccount(db, normaliseUserName(name) ?? '');
+    await insertEvent(db, originOf(request), { event: 'login.locked', outcome: 'refused', userName: account?.name });
   }
+  return granted;
 }
 
 /**

@@ -3,14 +3,12 @@
  * Either way `verify.ts` decides what is live.
  */
 import type { FastifyRequest } from 'fastify';
-import { insertEvent, originOf } from '../audit/store.ts';
 import type { Scheme } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { transact } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
-import { revokeReused } from './store.ts';
+import { endStale } from './stale.ts';
 import { hashToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
@@ -23,7 +21,7 @@ export function sessionScheme(context: Context): Scheme {
     const loaded = request.session as FastifyRequest['session'] | undefined;
     const principal = loaded ? loaded.principal : await verify(context, hashToken(token));
     if (principal) return principal;
-    await endReused(context, request, hashToken(token));
+    await endStale(context, request, hashToken(token));
     throw new Problem('unauthenticated');
   };
 }
@@ -39,16 +37,4 @@ async function verify({ pool, principals }: Context, tokenHash: Buffer): Promise
     principals.keep(hash, `session ${found.principal.session.id}`, found.principal, found.lifeMilliseconds, generation);
   }
   return found?.principal;
-}
-
-async function endReused(context: Context, request: FastifyRequest, tokenHash: Buffer): Promise<void> {
-  const session = await transact(context.db, async (trx) => {
-    const revoked = await revokeReused(trx, tokenHash);
-    if (revoked) {
-      const { id, userName } = revoked;
-      await insertEvent(trx, originOf(request), { event: 'session.reuse_detected', outcome: 'refused', userName, sessionId: id });
-    }
-    return revoked;
-  });
-  if (session) context.principals.forget(`session ${session.id}`);
 }

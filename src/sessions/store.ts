@@ -14,7 +14,7 @@ const refreshesPerMinute = 6;
 const liveSessionsPerUser = 50;
 
 /** Why a session ended, as stored and audited. */
-export type RevocationReason = 'logout' | 'login' | 'password-changed' | 'disabled' | 'evicted' | 'reuse-detected' | 'revoked';
+export type RevocationReason = 'logout' | 'login' | 'password-changed' | 'disabled' | 'evicted' | 'reuse-detected' | 'expired' | 'revoked';
 
 export interface NewSession {
   tokenHash: Buffer;

@@ -1,0 +1,57 @@
+/**
+ * What becomes of a token that no live session has: usually nothing, since its session is long over. Where it betrays a theft, or is the
+ * first to be seen of an expired session, that session is marked as ended, so that each is written down once.
+ */
+import type { FastifyRequest } from 'fastify';
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { insertEvent, originOf } from '../audit/store.ts';
+import type { Context } from '../context.ts';
+import { transact } from '../database/failure.ts';
+import type { Database } from '../database/tables.ts';
+import { revokeReused, type RevocationReason } from './store.ts';
+
+/** Ends, with an audit event, the session of a stale token if nobody has yet. */
+export async function endStale(context: Context, request: FastifyRequest, tokenHash: Buffer): Promise<void> {
+  // One statement for what is merely made up, which is what floods are made of.
+  if (!(await isUnended(context.db, tokenHash))) return;
+  const session = await transact(context.db, async (trx) => {
+    const reused = await revokeReused(trx, tokenHash);
+    const ended = reused ?? (await revokeExpired(trx, tokenHash));
+    if (ended) {
+      const event = reused ? 'session.reuse_detected' : 'session.expired';
+      await insertEvent(trx, originOf(request), { event, outcome: 'refused', userName: ended.userName, sessionId: ended.id });
+    }
+    return ended;
+  });
+  if (session) context.principals.forget(`session ${session.id}`);
+}
+
+/** Whether a session that is not marked as ended has this token, or had it before a transition. */
+async function isUnended(db: Kysely<Database>, tokenHash: Buffer): Promise<boolean> {
+  const row = await db
+    .selectFrom('session')
+    .where('revoked_at', 'is', null)
+    .where((eb) =>
+      eb.or([
+        eb('token_hash', '=', tokenHash),
+        eb('id', '=', eb.selectFrom('superseded_token').where('token_hash', '=', tokenHash).select('session_id')),
+      ]),
+    )
+    .select('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function revokeExpired(trx: Transaction<Database>, tokenHash: Buffer): Promise<{ id: string; userName: string } | undefined> {
+  const reason: RevocationReason = 'expired';
+  return await trx
+    .updateTable('session')
+    .from('user_account')
+    .whereRef('user_account.id', '=', 'session.user_id')
+    .where('session.token_hash', '=', tokenHash)
+    .where('session.revoked_at', 'is', null)
+    .where(sql<Date>`least(session.idle_expires_at, session.expires_at)`, '<=', sql<Date>`now()`)
+    .set({ revoked_at: sql`now()`, revoked_reason: reason })
+    .returning(['session.id', 'user_account.name as userName'])
+    .executeTakeFirst();
+}
