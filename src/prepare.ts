@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { ConfigError, type Config } from './config.ts';
 import { connect, databaseName } from './database/connect.ts';
-import { migrate } from './database/migrate.ts';
+import { migrate, migrationState } from './database/migrate.ts';
 import { describeFault } from './locales/describe.ts';
 import { createPasswordGate } from './password/gate.ts';
 import { hashPassword } from './password/hash.ts';
@@ -46,7 +46,7 @@ export async function prepareDatabase(config: Config): Promise<Prepared> {
   const opened = await openDatabase(config);
   try {
     await refuseOld(opened);
-    await migrate(opened.url);
+    await ensureSchema(opened.url);
     const created = await ensureAdministrator(config.adminUser, password, opened.url);
     return { ...opened, administrator: created && !config.adminPassword ? { name: config.adminUser, password } : undefined };
   } catch (error) {
@@ -75,6 +75,15 @@ async function refuseOld({ url, database }: { url: string; database: string }): 
   } finally {
     await client.end().catch(() => undefined);
   }
+}
+
+/** Applies migrations only when there are some, so that a role which may not make tables can start on a database that has them all. */
+async function ensureSchema(url: string): Promise<void> {
+  const { pending, unknown } = await migrationState(url);
+  if (unknown.length > 0) {
+    throw new Error(`the database has migrations of a later version (${unknown.join(', ')}): start that version, or a later one`);
+  }
+  if (pending.length > 0) await migrate(url);
 }
 
 /** Whether it made one. */

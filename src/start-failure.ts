@@ -3,8 +3,6 @@ import { DatabaseError } from 'pg';
 import { ConfigError, type Config } from './config.ts';
 import { databaseName } from './database/connect.ts';
 
-const newerSchema = /corrupted migrations: previously executed migration (\S+) is missing/;
-
 /** One line for each thing that is wrong. `config` is undefined as long as the settings are not read. */
 export function explainFailure(error: unknown, config: Config | undefined): string[] {
   if (error instanceof ConfigError) return error.problems.map((problem) => `- ${problem}`);
@@ -31,9 +29,6 @@ function databaseFailure(error: unknown, config: Config): string | undefined {
   const { message } = error as NodeJS.ErrnoException;
   // pg's own timeout carries no code.
   const code = message.startsWith('timeout e') ? 'timeout' : (error as NodeJS.ErrnoException).code;
-  const newer = newerSchema.exec(message)?.[1];
-  if (newer)
-    return `the database has the migration ${newer}, which this version does not know: start the version that made it, or a later one`;
   if (!config.databaseUrl) return undefined;
   const { hostname, username, pathname } = new URL(config.databaseUrl);
   const database = decodeURIComponent(pathname.slice(1));

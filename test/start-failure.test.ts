@@ -55,11 +55,6 @@ describe('why the service cannot start', () => {
       `${server}: the user ada lacks a right (permission denied for schema public)`,
     ],
     ['something else is refused', refusal('53300', 'too many clients'), `${server}: too many clients`],
-    [
-      'the database is ahead',
-      new Error('corrupted migrations: previously executed migration 0042-later is missing'),
-      'the database has the migration 0042-later, which this version does not know: start the version that made it, or a later one',
-    ],
     ['nobody foresaw it', new Error('first line\n  second line'), 'first line second line'],
   ])('%s', (_title, error, line) => {
     expect(explainFailure(error, config)).toEqual([line]);

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { isAlive, newDataDir, serverPid } from '../support/embedded.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { execute } from '../support/sql.ts';
 import { npmStart, type Started } from '../support/start.ts';
 
 // Each start makes or opens a database and ends again, next to whatever else the machine does.
@@ -241,6 +242,17 @@ describe('npm start on DATABASE_URL', () => {
     expect((await service.ended).code).toBe(1);
     expect(reasonsIn(service.told())).toEqual([
       `port ${port} of 127.0.0.1 is in use: stop the program that has it, or set PORT to another one`,
+    ]);
+  });
+
+  test('a database of a later version is one clear line and stays as it is', async () => {
+    const later = await createDatabase();
+    onTestFinished(() => later.drop());
+    await execute(later.url, `insert into kysely_migration values ('9999-later', now()::text)`);
+    const service = await npmStart({ DATABASE_URL: later.url });
+    expect((await service.ended).code).toBe(1);
+    expect(reasonsIn(service.told())).toEqual([
+      'the database has migrations of a later version (9999-later): start that version, or a later one',
     ]);
   });
 

@@ -1,0 +1,18 @@
+-- What the service needs to be allowed when it does not own its tables (see "Two roles" in README.md). Run by the owner of the tables after
+-- "npm run admin -- migrate"; run it again after a migration has added a table. A test holds it to the schema and starts the service with it.
+
+grant usage on schema public to entity_application;
+
+grant select, insert, update, delete on
+  user_account, identity, role, role_grant, profile, profile_role, user_profile,
+  session, superseded_token, api_key, entity, login_attempt
+to entity_application;
+
+-- The secret that the names of failed sign-ins are hidden with. It is made by the migrations.
+grant select on service_secret to entity_application;
+
+-- The audit trail is written and never changed. Who reads it does so as the owner.
+grant insert on audit_event to entity_application;
+
+-- To see that no migration is missing.
+grant select on kysely_migration, kysely_migration_lock to entity_application;

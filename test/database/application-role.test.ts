@@ -1,0 +1,127 @@
+import { spawnSync } from 'node:child_process';
+import { appendFile, chown } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { openEmbedded, type EmbeddedDatabase } from '../../src/database/embedded.ts';
+import { inDirectory, serverAccount } from '../../src/database/embedded/account.ts';
+import { findBinaries } from '../../src/database/embedded/binaries.ts';
+import { layoutOf } from '../../src/database/embedded/cluster.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { deleteEndedSessions } from '../../src/ops/housekeeping.ts';
+import { deleteIdleAttempts } from '../../src/password/attempts.ts';
+import { prepareDatabase } from '../../src/prepare.ts';
+import { newDataDir } from '../support/embedded.ts';
+import { readDocument } from '../support/markdown.ts';
+import { cookieOf, password, TestService } from '../support/service.ts';
+import { execute } from '../support/sql.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const role = 'entity_application';
+const statements = readDocument('docs/application-role.sql');
+let embedded: EmbeddedDatabase;
+let ownerUrl: string;
+let applicationUrl: string;
+
+/** A server whose role may make others: the embedded one may not, so a superuser allows it while the server is down. */
+async function openServerWithRoles(): Promise<EmbeddedDatabase> {
+  const dataDir = await newDataDir(afterAll);
+  await (await openEmbedded(dataDir)).stop();
+  const { cluster } = layoutOf(dataDir);
+  const account = await serverAccount([cluster, dataDir]);
+  const { postgres } = await findBinaries(account, '/var/cache/entity-service');
+  const { pgdata, options } = inDirectory(account, cluster);
+  const { status, stderr } = spawnSync(postgres, ['--single', '-D', pgdata, 'postgres'], {
+    ...options,
+    input: 'alter role entity_service createrole\n',
+    encoding: 'utf8',
+  });
+  expect(status, stderr).toBe(0);
+  const access = join(cluster, 'pg_hba.conf');
+  await appendFile(access, 'host all all 127.0.0.1/32 scram-sha-256\n');
+  if (account) await chown(access, account.uid, account.gid);
+  return openEmbedded(dataDir);
+}
+
+beforeAll(async () => {
+  embedded = await openServerWithRoles();
+  ownerUrl = embedded.url;
+  await migrate(ownerUrl);
+  await execute(ownerUrl, `create role ${role} login password 'a password of the test'`);
+  await execute(ownerUrl, statements);
+  const url = new URL(ownerUrl);
+  url.username = role;
+  url.password = 'a password of the test';
+  applicationUrl = url.href;
+});
+afterAll(() => embedded.stop());
+
+async function rows<T extends object>(url: string, text: string): Promise<T[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<T>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test('docs/application-role.sql names every table there is', async () => {
+  const tables = await rows<{ name: string }>(ownerUrl, `select tablename as name from pg_tables where schemaname = 'public' order by 1`);
+  const named = [...statements.replaceAll(/^--.*$/gm, '').matchAll(/\bon\s+([\w,\s]+?)\s+to entity_application/g)]
+    .flatMap(([, list = '']) => list.split(/[\s,]+/))
+    .filter((name) => name !== 'schema' && name !== 'public' && name !== '');
+  expect(named.toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
+});
+
+test('with these rights alone the service starts and does everything (rule 88)', async () => {
+  const prepared = await prepareDatabase(readConfig({ DATABASE_URL: applicationUrl }));
+  expect(prepared.administrator?.name).toBe('admin');
+  const service = await TestService.start({}, { url: applicationUrl, drop: async () => undefined });
+  try {
+    await service.createUser('ada');
+    expect((await service.call('POST', '/auth', { form: { user: 'ada', password: 'not the password at all' } })).status).toBe(401);
+    let cookie = await service.signIn('ada');
+    cookie = cookieOf(await service.call('POST', '/auth/refresh', { cookie }));
+    cookie = cookieOf(await service.call('POST', '/auth/profile/ada', { cookie }));
+    const created = await service.call<{ key: string }>('POST', '/rest/entity/note', { cookie, json: { text: 'first' } });
+    expect(created.status, created.text).toBe(201);
+    const path = `/rest/entity/note/${created.body.key}`;
+    expect((await service.call('POST', path, { cookie, json: { text: 'second' } })).status).toBe(200);
+    expect((await service.call('GET', path, { cookie })).status).toBe(200);
+    expect((await service.call('DELETE', path, { cookie })).status).toBe(204);
+    const key = await service.call<{ key: string }>('POST', '/auth/keys', { cookie, json: { name: 'import' } });
+    expect(key.status, key.text).toBe(201);
+    expect((await service.call('GET', '/auth', { headers: { 'x-api-key': key.body.key } })).status).toBe(200);
+    const changed = await service.call('POST', '/auth/password', {
+      cookie,
+      form: {
+        'current-password': password,
+        'set-password': 'seven quiet lanterns drift north',
+        'confirm-password': 'seven quiet lanterns drift north',
+      },
+    });
+    expect(changed.status, changed.text).toBe(204);
+    expect((await service.call('HEAD', '/auth?logout=1', { cookie: cookieOf(changed) })).status).toBe(204);
+    expect((await service.call('GET', '/health/ready')).status).toBe(200);
+    await deleteEndedSessions(service.db);
+    await deleteIdleAttempts(service.db, 1_000);
+  } finally {
+    await service.close();
+    await prepared.close();
+  }
+});
+
+test.each([
+  ['delete from audit_event'],
+  ['update audit_event set outcome = outcome'],
+  ['truncate entity'],
+  ['create table more (id int)'],
+  ['alter table entity add column more int'],
+  ['update kysely_migration set name = name'],
+  ['update service_secret set value = value'],
+])('with these rights nobody can %s (rule 88)', async (statement) => {
+  await expect(rows(applicationUrl, statement)).rejects.toMatchObject({ code: '42501' });
+});
