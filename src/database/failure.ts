@@ -8,8 +8,22 @@ import { DatabaseError } from 'pg';
 import { Problem } from '../errors.ts';
 import type { Database } from './tables.ts';
 
-const outageClasses = new Set(['08', '53', '57']);
-const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
+/** Connections, room, intervention by the operator, and whom the server lets in; 58 is its disks. */
+const outageClasses = new Set(['08', '28', '53', '57', '58']);
+/** A lock not had in time, a standby that was no longer the primary, a transaction left idle too long, a database that is gone. */
+const outageStates = new Set(['55P03', '25006', '25P03', '3D000']);
+const networkCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+]);
+/** Not the network, and yet no fault of the statement: names that cannot be resolved now, no ports or files left. */
+const resourceCodes = new Set(['EAI_AGAIN', 'EADDRNOTAVAIL', 'EMFILE', 'ENFILE']);
 /** Errors of pg that carry no code. */
 const codelessOutage = /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|Client was closed/;
 const retriable = new Set(['40001', '40P01']);
@@ -21,9 +35,9 @@ const codeOf = (error: unknown): string | undefined =>
 export function isOutage(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error && codelessOutage.test(error.message);
-  if (networkCodes.has(code)) return true;
-  // 55P03 is lock_timeout; a transaction that was rolled back again and again (40001, 40P01) has lost to load.
-  return error instanceof DatabaseError && (outageClasses.has(code.slice(0, 2)) || code === '55P03' || retriable.has(code));
+  if (networkCodes.has(code) || resourceCodes.has(code)) return true;
+  // A transaction that was rolled back again and again (40001, 40P01) has lost to load.
+  return error instanceof DatabaseError && (outageClasses.has(code.slice(0, 2)) || outageStates.has(code) || retriable.has(code));
 }
 
 /** Whether the connection broke under a statement, so that nobody knows whether it took effect. */
@@ -73,8 +87,12 @@ export async function transact<T>(db: Kysely<Database>, work: (trx: Transaction<
         return result;
       });
     } catch (error) {
-      if (committing && isLost(error)) throw new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
-      if (attempt > 3 || !retriable.has(codeOf(error) ?? '')) throw error;
+      if (!retriable.has(codeOf(error) ?? '')) {
+        // Whatever it is by now: Kysely throws what its ROLLBACK met instead of what broke the COMMIT.
+        if (committing && isOutage(error)) throw new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
+        throw error;
+      }
+      if (attempt > 3) throw error;
       await delay(Math.random() * 20 * attempt);
     }
   }

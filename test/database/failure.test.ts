@@ -1,0 +1,51 @@
+import { DatabaseError } from 'pg';
+import { describe, expect, test } from 'vitest';
+import { isOutage } from '../../src/database/failure.ts';
+
+const state = (code: string) => Object.assign(new DatabaseError('as PostgreSQL puts it', 0, 'error'), { code });
+const system = (code: string) => Object.assign(new Error(`connect ${code}`), { code });
+
+describe('isOutage', () => {
+  test.each([
+    '08006', // connection failure
+    '25006', // write sent to a standby, after a failover
+    '25P03', // idle in transaction for too long
+    '28P01', // the password was changed under us
+    '3D000', // the database was dropped
+    '40001',
+    '40P01',
+    '53300', // too many connections
+    '55P03',
+    '57014',
+    '57P01',
+    '57P03',
+    '58030', // input or output failed
+  ])('SQL state %s is the database, so 503 (rule 76)', (code) => {
+    expect(isOutage(state(code))).toBe(true);
+  });
+
+  test.each(['22021', '22P02', '22P05', '23505', '42501', '42601', '54001'])(
+    'SQL state %s is a bug or a conflict, never hidden as 503 (rule 76)',
+    (code) => {
+      expect(isOutage(state(code))).toBe(false);
+    },
+  );
+
+  test.each(['ECONNREFUSED', 'ECONNRESET', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EMFILE', 'EAI_AGAIN'])('%s is an outage', (code) => {
+    expect(isOutage(system(code))).toBe(true);
+  });
+
+  test.each([
+    'Connection terminated unexpectedly',
+    'Connection terminated due to connection timeout',
+    'Client has encountered a connection error and is not queryable',
+    'timeout exceeded when trying to connect',
+  ])('an error of pg without a code is one: %s', (message) => {
+    expect(isOutage(new Error(message))).toBe(true);
+  });
+
+  test('anything else is not', () => {
+    expect(isOutage(new TypeError('x is not a function'))).toBe(false);
+    expect(isOutage('a text')).toBe(false);
+  });
+});
