@@ -12,6 +12,7 @@ import { underThrottle } from '../sessions/login.ts';
 import { revokeOthers, rotate } from '../sessions/store.ts';
 import { hashToken, newToken } from '../sessions/token.ts';
 import { lostRace, presentTokenHash } from '../sessions/transitions.ts';
+import { listIdentities } from '../users/identities.ts';
 import { getAccount, lockAccount, updatePassword, type Account } from '../users/store.ts';
 import { hashPassword, verifyPassword } from './hash.ts';
 import { normalisePassword } from './normalise.ts';
@@ -54,7 +55,12 @@ export async function changePassword(
     await updatePassword(trx, account.id, passwordHash);
     const ended = await revokeOthers(trx, account.id, id, 'password-changed');
     const keys = await trx.selectFrom('api_key').where('user_id', '=', account.id).where('revoked_at', 'is', null).select('id').execute();
-    const detail = { endedSessions: ended.length, apiKeysKept: keys.map((key) => key.id) };
+    const identities = await listIdentities(trx, account.name);
+    const detail = {
+      endedSessions: ended.length,
+      apiKeysKept: keys.map((key) => key.id),
+      identitiesKept: identities.map(({ issuer, subject }) => ({ issuer, subject })),
+    };
     await insertEvent(trx, origin, { event: 'password.changed', outcome: 'ok', userName: account.name, sessionId: id, detail });
     return true;
   });

@@ -4,6 +4,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashKey, newKey } from '../../src/api-keys/key.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { execute } from '../support/sql.ts';
 
 // Each secret is unlike anything else, so finding it anywhere means that it leaked.
@@ -18,6 +19,9 @@ const secrets = {
   cookie: 'canarycookieKo1xb4aaaaaaaaaaaaaa',
   form: 'canary-form-Pv2zj8',
 };
+
+const corp = await TestIssuer.start('corp');
+const issuersFile = await writeIssuers(corp.entry());
 
 let database: TestDatabase;
 let service: ChildProcess;
@@ -57,6 +61,7 @@ beforeAll(async () => {
       PORT: String(port),
       LOG_LEVEL: 'trace',
       ADMIN_PASSWORD: secrets.password,
+      ISSUERS_FILE: issuersFile,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -100,6 +105,19 @@ test('no password, token, key, query, body or name typed by mistake reaches the 
   await call('POST', '/auth', form({ oidcIssuer: 'nobody', access_token: secrets.bearer }));
   await call('GET', '/auth', { headers: { authorization: `Bearer ${secrets.bearer}` } });
   await call('GET', '/auth', { headers: { authorization: `Basic ${secrets.bearer}` } });
+  const accessTokens = {
+    stranger: await corp.mint({ claims: { sub: 'stranger' } }),
+    expired: await corp.mint({ claims: { exp: 1 } }),
+    good: await corp.mint(),
+  };
+  await execute(database.url, `insert into identity (issuer, subject, user_id) select '${corp.url}', 'alice', id from user_account`);
+  for (const [name, accessToken] of Object.entries(accessTokens)) {
+    const answers = [
+      await call('GET', '/auth', { headers: { authorization: `Bearer ${accessToken}` } }),
+      await call('POST', '/auth', form({ oidcIssuer: 'corp', access_token: accessToken })),
+    ];
+    expect(answers.map(({ ok }) => ok)).toEqual([name === 'good', name === 'good']);
+  }
   await call('GET', '/auth', { headers: { cookie: `sid=${secrets.cookie}` } });
   await call('GET', '/auth', { headers: { 'x-api-key': `${key}x` } });
   expect((await call('GET', '/auth', { headers: { 'x-api-key': key } })).status).toBe(200);
@@ -126,7 +144,10 @@ test('no password, token, key, query, body or name typed by mistake reaches the 
   expect(trail).toContain('password.changed');
   expect(log).toContain('"operation":"changePassword"');
   expect(problems.length).toBeGreaterThan(20);
-  const all = { ...secrets, token, renewed, key, keySecret: key.slice(17) };
+  const parts = Object.entries(accessTokens).flatMap(([name, accessToken]) =>
+    accessToken.split('.').map((part, index) => [`${name} access token, part ${index + 1}`, part] as const),
+  );
+  const all = { ...secrets, token, renewed, key, keySecret: key.slice(17), ...Object.fromEntries(parts) };
   for (const [place, text] of Object.entries({ log, trail, problems: problems.join('\n') })) {
     const leaked = Object.entries(all).filter(([, secret]) => text.includes(secret));
     // A form's field name comes back in the pointer that says what is wrong with it: the sender's own words, to the sender.

@@ -46,7 +46,7 @@ describe('changePassword', () => {
     await replica.close();
   });
 
-  test('204 — API keys stay, and the audit event names them (rule 44)', async () => {
+  test('204 — API keys and identity links stay, and the audit event names them (rule 44)', async () => {
     const { db } = service();
     const { id, key } = newKey();
     const owner = await db.selectFrom('user_account').where('name', '=', user).select('id').executeTakeFirstOrThrow();
@@ -55,6 +55,8 @@ describe('changePassword', () => {
       .insertInto('api_key')
       .values({ id, key_hash: hashKey(key), user_id: owner.id, name: 'test', profile_id: null, scopes: null, expires_at })
       .execute();
+    const identity = { issuer: 'https://login.example.com', subject: user };
+    await service().link({ url: identity.issuer }, user, user);
     expect((await change(await service().signIn(user), password, next)).status).toBe(204);
     expect((await service().call('GET', '/auth', { headers: { 'x-api-key': key } })).status).toBe(200);
     const events = await db
@@ -63,7 +65,7 @@ describe('changePassword', () => {
       .where('event', '=', 'password.changed')
       .select('detail')
       .execute();
-    expect(events).toEqual([{ detail: { apiKeysKept: [id], endedSessions: 0 } }]);
+    expect(events).toEqual([{ detail: { apiKeysKept: [id], identitiesKept: [identity], endedSessions: 0 } }]);
   });
 
   test('204 — a password is the same in any Unicode form, and 64 characters always pass (rules 32 and 33)', async () => {
