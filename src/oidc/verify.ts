@@ -12,32 +12,35 @@ import {
   type ProtectedHeaderParameters,
 } from 'jose';
 import { Problem } from '../errors.ts';
+import { isSubject, isText, isTime, mayBeIdToken } from './claims.ts';
 import type { TrustedIssuer, TrustedIssuers } from './trusted.ts';
 
 const maximumBytes = 8_192;
 const leewaySeconds = 60;
 
-/** Why a token was refused, for the audit trail. The caller learns only that it was. */
-export type RefusalReason =
-  | 'malformed'
-  | 'too-long'
-  | 'unknown-issuer'
-  | 'wrong-issuer'
-  | 'wrong-type'
-  | 'wrong-algorithm'
-  | 'critical-header'
-  | 'unknown-key'
-  | 'bad-signature'
-  | 'wrong-audience'
-  | 'expired'
-  | 'not-yet-valid'
-  | 'incomplete'
-  | 'id-token'
-  | 'sender-constrained'
-  | 'client-not-allowed'
-  | 'not-linked'
-  | 'user-disabled'
-  | 'too-old';
+/** Why a token was refused, for the audit trail; docs/issuers.md explains them. The caller learns only that it was. */
+export const refusalReasons = [
+  'malformed',
+  'too-long',
+  'unknown-issuer',
+  'wrong-issuer',
+  'wrong-type',
+  'wrong-algorithm',
+  'critical-header',
+  'unknown-key',
+  'bad-signature',
+  'wrong-audience',
+  'expired',
+  'not-yet-valid',
+  'incomplete',
+  'id-token',
+  'sender-constrained',
+  'client-not-allowed',
+  'not-linked',
+  'user-disabled',
+  'too-old',
+] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
 
 /** What the audit trail may tell besides: only what the issuer has signed. */
 interface RefusalFacts {
@@ -158,9 +161,8 @@ function reasonOf(error: errors.JOSEError): RefusalReason {
 /** What the library leaves open: the types of claims, times in the future, and what gives an ID token away. */
 function readClaims(issuer: TrustedIssuer, claims: JWTPayload, now: number): AccessToken {
   const { sub, aud, exp = 0, iat, jti, client_id: clientId, auth_time: authTime, scope = '' } = claims;
-  // A subject goes into the database, which has no U+0000; OpenID Connect Core section 2 limits it to 255 characters.
-  const complete = isText(sub) && isText(jti) && isText(clientId) && isTime(iat) && typeof scope === 'string';
-  if (!complete || sub.length > 255 || (authTime !== undefined && !isTime(authTime))) throw refusal(issuer, 'incomplete');
+  const complete = isSubject(sub) && isText(jti) && isText(clientId) && isTime(iat) && typeof scope === 'string';
+  if (!complete || (authTime !== undefined && !isTime(authTime))) throw refusal(issuer, 'incomplete');
   const latest = now / 1_000 + leewaySeconds;
   if (iat > latest || (authTime ?? iat) > latest) throw refusal(issuer, 'not-yet-valid');
   if (issuer.tokenType === 'jwt' && mayBeIdToken(claims, aud, issuer.clientId)) throw refusal(issuer, 'id-token');
@@ -174,18 +176,4 @@ function readClaims(issuer: TrustedIssuer, claims: JWTPayload, now: number): Acc
     authenticatedAt: new Date(Math.min((authTime ?? iat) * 1_000, now)),
     lifeMilliseconds: (exp + leewaySeconds) * 1_000 - now,
   };
-}
-
-function mayBeIdToken(claims: JWTPayload, aud: JWTPayload['aud'], clientId: string | undefined): boolean {
-  const audiences = typeof aud === 'string' ? [aud] : (aud ?? []);
-  return ['nonce', 'at_hash', 'c_hash'].some((name) => name in claims) || audiences.every((audience) => audience === clientId);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.isWellFormed() && !/\p{Cc}/u.test(value);
-}
-
-/** Seconds since 1970, up to the year 9999. */
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= 253_402_300_799;
 }

@@ -1,0 +1,23 @@
+/** Of what shape the claims of an access token must be. Knows neither issuers nor users. */
+import type { JWTPayload } from 'jose';
+
+/** Whether claims look like those of an ID token, as a token that does not say what it is may be one. */
+export function mayBeIdToken(claims: JWTPayload, aud: JWTPayload['aud'], clientId: string | undefined): boolean {
+  const audiences = typeof aud === 'string' ? [aud] : (aud ?? []);
+  return ['nonce', 'at_hash', 'c_hash'].some((name) => name in claims) || audiences.every((audience) => audience === clientId);
+}
+
+/** Text that a person or a program could have meant: not empty, no control characters, no halves of characters. */
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.isWellFormed() && !/\p{Cc}/u.test(value);
+}
+
+/** Seconds since 1970, up to the year 9999. */
+export function isTime(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= 253_402_300_799;
+}
+
+/** A `sub`: OpenID Connect Core, section 2, limits it to 255 characters. The database could not hold U+0000. */
+export function isSubject(value: unknown): value is string {
+  return isText(value) && value.length <= 255;
+}
