@@ -9,6 +9,8 @@ import { readConfig, type Config } from '../config.ts';
 import { connect } from '../database/connect.ts';
 import { migrationState } from '../database/migrate.ts';
 import type { Database } from '../database/tables.ts';
+import { discover, fetchKeys, innermost } from '../oidc/discover.ts';
+import { readIssuers, type Issuer } from '../oidc/issuers.ts';
 import { createPasswordPolicy } from '../password/policy.ts';
 import { openExisting } from './command.ts';
 import { messagesOf } from './failure.ts';
@@ -32,7 +34,9 @@ export async function examine(environment: NodeJS.ProcessEnv): Promise<Check[]> 
   const checks: Check[] = [];
   await check(checks, undefined, 'node', checkNode);
   const config = readSettings(environment, checks);
-  if (config) await examineDatabase(checks, config);
+  if (!config) return checks;
+  await examineIssuers(checks, config, environment);
+  await examineDatabase(checks, config);
   return checks;
 }
 
@@ -84,6 +88,29 @@ async function examineDatabase(checks: Check[], config: Config): Promise<void> {
   } finally {
     await close();
     await opened.close();
+  }
+}
+
+/** Asks every trusted issuer for its keys, without which none of its tokens can be verified. */
+async function examineIssuers(checks: Check[], config: Config, environment: NodeJS.ProcessEnv): Promise<void> {
+  if (config.issuersFile === undefined) return;
+  let issuers: Issuer[] = [];
+  await check(checks, config, 'issuers', async () => {
+    issuers = await readIssuers(config.issuersFile, environment);
+    return ok(`${issuers.length} in ${config.issuersFile}`);
+  });
+  for (const issuer of issuers) {
+    await check(checks, config, `issuer ${issuer.id}`, async () => {
+      try {
+        const { jwksUri } = await discover(issuer);
+        const { keys } = await fetchKeys(jwksUri);
+        return Array.isArray(keys) && keys.length > 0
+          ? ok(`${jwksUri.href} has keys: ${keys.length}`)
+          : fail(`${jwksUri.href} has no keys`);
+      } catch (error) {
+        return fail(`${issuer.issuer} does not give its keys: ${innermost(error)}`);
+      }
+    });
   }
 }
 

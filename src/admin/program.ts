@@ -5,6 +5,7 @@ import { auditCommands } from './audit.ts';
 import type { Desk } from './command.ts';
 import { databaseCommands } from './database.ts';
 import { failureOf } from './failure.ts';
+import { identityCommands } from './identities.ts';
 import { keyCommands } from './keys.ts';
 import { profileCommands } from './profiles.ts';
 import { Refusal, toJson } from './output.ts';
@@ -50,7 +51,7 @@ function readableConfig({ environment }: Desk): Config | undefined {
 /** The command line, which throws what ends it and never ends the process. */
 export function buildProgram(desk: Desk): Command {
   const program = new Command('npm run admin --')
-    .description('Administers Entity Service: users, roles, profiles, API keys, the audit trail, the database.')
+    .description('Administers Entity Service: users, roles, profiles, API keys, identities, the audit trail, the database.')
     .addHelpText('after', after)
     .helpCommand(false)
     .exitOverride()
@@ -64,6 +65,7 @@ export function buildProgram(desk: Desk): Command {
   roleCommands(program, desk);
   profileCommands(program, desk);
   keyCommands(program, desk);
+  identityCommands(program, desk);
   auditCommands(program, desk);
   databaseCommands(program, desk);
   program

@@ -1,4 +1,5 @@
 /** Where an issuer keeps its endpoints: OpenID discovery through openid-client, checked more strictly than the library does. */
+import type { JSONWebKeySet } from 'jose';
 import { allowInsecureRequests, customFetch, discovery, type Configuration } from 'openid-client';
 import { fetchBounded, timeoutMilliseconds } from './fetch.ts';
 import { isLoopback, type Issuer } from './issuers.ts';
@@ -21,4 +22,17 @@ export async function discover(issuer: Issuer, timeout = timeoutMilliseconds): P
     throw new Error('it names no usable jwks_uri');
   }
   return { client, jwksUri };
+}
+
+/** The keys that the issuer publishes at its `jwks_uri`, not looked into. Throws when it does not give them. */
+export async function fetchKeys(jwksUri: URL, timeout?: number): Promise<JSONWebKeySet> {
+  const response = await fetchBounded(jwksUri.href, { headers: { accept: 'application/json' } }, timeout);
+  return (await response.json()) as JSONWebKeySet;
+}
+
+/** What lies beneath: openid-client and fetch say no more than that something failed. */
+export function innermost(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause instanceof Error) return innermost(error.cause);
+  return error.message || error.name;
 }

@@ -2,10 +2,10 @@
  * The public keys of one issuer, fetched when a token needs them and kept (security rule 49). Whatever tokens say, the issuer is asked at
  * most once in thirty seconds; while it does not answer, the keys it gave last serve for an hour.
  */
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 import { Problem } from '../errors.ts';
-import { discover } from './discover.ts';
-import { fetchBounded } from './fetch.ts';
+import { discover, fetchKeys, innermost } from './discover.ts';
+
 import type { Issuer } from './issuers.ts';
 
 const freshMilliseconds = 600_000;
@@ -87,8 +87,7 @@ export class IssuerKeys {
     const startedAt = this.#attemptedAt;
     try {
       this.#jwksUri ??= (await discover(this.#issuer, timeoutMilliseconds)).jwksUri;
-      const response = await fetchBounded(this.#jwksUri.href, { headers: { accept: 'application/json' } }, timeoutMilliseconds);
-      this.#keys = { find: createLocalJWKSet((await response.json()) as JSONWebKeySet), fetchedAt: startedAt };
+      this.#keys = { find: createLocalJWKSet(await fetchKeys(this.#jwksUri, timeoutMilliseconds)), fetchedAt: startedAt };
       this.#failure = undefined;
     } catch (error) {
       this.#jwksUri = undefined;
@@ -105,11 +104,4 @@ export class IssuerKeys {
     const seconds = Math.max(1, Math.ceil((betweenFetchesMilliseconds - this.#age(this.#attemptedAt)) / 1_000));
     return new Problem('issuer-unavailable', { values: { seconds }, headers: { 'Retry-After': String(seconds) }, cause: this.#failure });
   }
-}
-
-/** What lies beneath: openid-client and fetch say no more than that something failed. */
-function innermost(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.cause instanceof Error) return innermost(error.cause);
-  return error.message || error.name;
 }

@@ -14,7 +14,8 @@ const refreshesPerMinute = 6;
 const liveSessionsPerUser = 50;
 
 /** Why a session ended, as stored and audited. */
-export type RevocationReason = 'logout' | 'login' | 'password-changed' | 'disabled' | 'evicted' | 'reuse-detected' | 'expired' | 'revoked';
+export type RevocationReason =
+  'logout' | 'login' | 'password-changed' | 'disabled' | 'evicted' | 'reuse-detected' | 'expired' | 'unlinked' | 'revoked';
 
 export interface NewSession {
   tokenHash: Buffer;

@@ -3,12 +3,9 @@
  * rule 56). Links are made and removed by an administrator.
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { insertEvent, type Origin } from '../audit/store.ts';
 import { grantMap, type Principal } from '../authn/principal.ts';
-import { transact } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { grantsOf } from '../profiles/store.ts';
-import { revokeOfIssuer } from '../sessions/store.ts';
 import type { Account } from './store.ts';
 
 /** A user as one issuer knows them: the exact `iss` and `sub` of its tokens. */
@@ -105,56 +102,25 @@ export function listIdentities(db: Kysely<Database>, userName?: string): Promise
     .execute();
 }
 
-/** What became of a wish to link: it is so now, it was so already, the identity is another user's, or there is no such user. */
-export type LinkOutcome = 'linked' | 'already-linked' | 'taken' | 'unknown-user';
-
-/** Links the identity to the user called `userName`, with an audit event. An identity of another user stays theirs. */
-export async function linkIdentity(
-  db: Kysely<Database>,
-  { issuer, subject }: Identity,
-  userName: string,
-  origin?: Origin,
-): Promise<LinkOutcome> {
-  return await transact(db, async (trx) => {
-    const user = await trx.selectFrom('user_account').where('name', '=', userName).select('id').executeTakeFirst();
-    if (!user) return 'unknown-user';
-    const inserted = await trx
-      .insertInto('identity')
-      .values({ issuer, subject, user_id: user.id })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('user_id')
-      .executeTakeFirst();
-    if (!inserted) return (await lockLink(trx, { issuer, subject }, user.id)) ? 'already-linked' : 'taken';
-    await insertEvent(trx, origin, { event: 'identity.linked', outcome: 'ok', userName, detail: { issuer, subject } });
-    return 'linked';
-  });
+/** Links the identity to the user; false when it is linked already, to this user or to another. */
+export async function insertIdentity(db: Kysely<Database>, { issuer, subject }: Identity, userId: string): Promise<boolean> {
+  const row = await db
+    .insertInto('identity')
+    .values({ issuer, subject, user_id: userId })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('user_id')
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
-/**
- * Removes the link and ends the sessions that the user opened through this issuer, with an audit event. False when the identity is not
- * linked to the user called `userName`.
- */
-export async function unlinkIdentity(
-  db: Kysely<Database>,
-  { issuer, subject }: Identity,
-  userName: string,
-  origin?: Origin,
-): Promise<boolean> {
-  return await transact(db, async (trx) => {
-    const removed = await trx
-      .deleteFrom('identity')
-      .using('user_account')
-      .whereRef('user_account.id', '=', 'identity.user_id')
-      .where('user_account.name', '=', userName)
-      .where('identity.issuer', '=', issuer)
-      .where('identity.subject', '=', subject)
-      .returning('identity.user_id as userId')
-      .executeTakeFirst();
-    if (!removed) return false;
-    // After the DELETE: a sign-in holds the link until it has committed (lockLink), so its session is seen here.
-    const ended = await revokeOfIssuer(trx, removed.userId, issuer, 'revoked');
-    const detail = { issuer, subject, endedSessions: ended.length };
-    await insertEvent(trx, origin, { event: 'identity.unlinked', outcome: 'ok', userName, detail });
-    return true;
-  });
+/** Removes the link of the identity to this user; false when there is none. */
+export async function deleteIdentity(db: Kysely<Database>, { issuer, subject }: Identity, userId: string): Promise<boolean> {
+  const row = await db
+    .deleteFrom('identity')
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .where('user_id', '=', userId)
+    .returning('user_id')
+    .executeTakeFirst();
+  return row !== undefined;
 }

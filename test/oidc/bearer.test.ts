@@ -2,8 +2,6 @@
 import { cookieOf, password, TestService, useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { operationsOf, readContract } from '../../src/api/contract.ts';
-import { insertKey } from '../../src/api-keys/store.ts';
-import { unlinkIdentity } from '../../src/users/identities.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 
 const corp = await TestIssuer.start('corp');
@@ -164,8 +162,7 @@ describe('whom a token stands for', () => {
     await service().link(corp, 'dora-1', 'dora');
     expect((await bearer(token, 'GET', '/auth')).status).toBe(200);
     expect((await bearer(token, 'GET', '/auth')).status).toBe(200);
-    expect(await unlinkIdentity(service().db, { issuer: corp.url, subject: 'dora-1' }, 'dora')).toBe(true);
-    await service().settle();
+    await service().unlink(corp, 'dora-1', 'dora');
     expect(await bearer(token, 'GET', '/auth')).toMatchObject(unlinked);
   });
 
@@ -219,10 +216,7 @@ describe('how a token is carried', () => {
     const cookie = await service().signIn('ada');
     expect((await service().call('GET', '/rest/entity/customer/1', { cookie })).status).toBe(404);
     const { id: userId } = await service().db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirstOrThrow();
-    const wanted = { userId, name: 'test', profileId: null, scopes: null, expiresInDays: 1 };
-    const { key } = await service()
-      .db.transaction()
-      .execute((trx) => insertKey(trx, wanted));
+    const key = await service().createKey(userId);
     expect((await service().call('GET', '/rest/entity/customer/1', { headers: { 'x-api-key': key } })).status).toBe(404);
     for (const token of [cookie.replace('sid=', ''), key]) {
       expect((await bearer(token, 'GET', '/rest/entity/customer/1')).status).toBe(401);
@@ -266,7 +260,7 @@ test('403 — a second process forgets a link that was removed through the first
   try {
     const headers = { authorization: `Bearer ${await corp.mint({ claims: { sub: 'gina-1' } })}` };
     expect((await other.call('GET', '/auth', { headers })).status).toBe(200);
-    await unlinkIdentity(service().db, { issuer: corp.url, subject: 'gina-1' }, 'gina');
+    await service().unlink(corp, 'gina-1', 'gina');
     await other.settle();
     expect((await other.call('GET', '/auth', { headers })).status).toBe(403);
   } finally {

@@ -58,14 +58,14 @@ export async function runAdmin(words: readonly string[], { input = '', environme
 
 /** The command on one database. */
 export class AdminCommand {
-  readonly #databaseUrl: string;
+  readonly #environment: Record<string, string>;
 
-  constructor(databaseUrl: string) {
-    this.#databaseUrl = databaseUrl;
+  constructor(databaseUrl: string, settings: Record<string, string> = {}) {
+    this.#environment = { DATABASE_URL: databaseUrl, ...settings };
   }
 
   run(words: readonly string[], input: string | Buffer = ''): Promise<Run> {
-    return runAdmin(words, { input, environment: { DATABASE_URL: this.#databaseUrl } });
+    return runAdmin(words, { input, environment: this.#environment });
   }
 
   /** What it says to people; fails the test when it was not done, or when something went to standard error. */

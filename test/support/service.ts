@@ -15,7 +15,7 @@ import { openService, type Service } from '../../src/service.ts';
 import { sessionCookie } from '../../src/sessions/cookie.ts';
 import { insert as insertSession } from '../../src/sessions/store.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
-import { linkIdentity } from '../../src/users/identities.ts';
+import { linkIdentity, unlinkIdentity } from '../../src/users/link.ts';
 import { getAccount } from '../../src/users/store.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 
@@ -150,7 +150,17 @@ export class TestService {
 
   /** Lets the subject of an issuer act as the user called `userName`. */
   async link(issuer: { url: string }, subject: string, userName: string): Promise<void> {
-    expect(await linkIdentity(this.db, { issuer: issuer.url, subject }, userName)).toBe('linked');
+    expect(await linkIdentity(this.db, await this.#user(userName), { issuer: issuer.url, subject })).toBe('linked');
+  }
+
+  /** Takes that away again, and waits until every process knows. */
+  async unlink(issuer: { url: string }, subject: string, userName: string): Promise<void> {
+    expect(await unlinkIdentity(this.db, await this.#user(userName), { issuer: issuer.url, subject })).toBeTypeOf('number');
+    await this.settle();
+  }
+
+  async #user(name: string): Promise<{ id: string; name: string }> {
+    return await this.db.selectFrom('user_account').where('name', '=', name).select(['id', 'name']).executeTakeFirstOrThrow();
   }
 
   /** An API key of the user that acts under their default profile, unless `wanted` says otherwise. */
