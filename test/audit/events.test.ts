@@ -1,0 +1,29 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { auditEvents } from '../../src/audit/store.ts';
+
+const root = new URL('../../', import.meta.url);
+const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
+
+const documented = read('docs/audit.md')
+  .split('\n')
+  .flatMap((line) => /^\| `([a-z_.]+)` \|/.exec(line)?.[1] ?? []);
+const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => file !== 'src/audit/store.ts');
+const code = sources.map(read).join('\n');
+
+describe('the events of the audit trail', () => {
+  test('are explained in docs/audit.md, each once, and nothing else is', () => {
+    expect([...documented].sort()).toEqual([...auditEvents].sort());
+  });
+
+  test.each(auditEvents)('%s is written by something', (event) => {
+    expect(code).toContain(`'${event}'`);
+  });
+
+  test('that anybody can cause at will say so in the documentation', () => {
+    const bounded = [...read('src/audit/note.ts').matchAll(/^ {2}(?:'[a-z-]+'|[a-z]+): '([a-z_.]+)'/gm)].map(([, event]) => event);
+    const section = read('docs/audit.md').split('## What is left out')[1] ?? '';
+    expect(bounded.length).toBeGreaterThan(3);
+    for (const event of [...bounded, 'login.throttled', 'api_key.refused']) expect(section).toContain(`\`${event}\``);
+  });
+});
