@@ -51,6 +51,8 @@ export function problemOf(error: unknown, request: FastifyRequest): Problem {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new Problem('uri-too-long', { cause: error });
     case 'FST_ERR_HANDLER_TIMEOUT':
+      // Still waiting for the body, so nothing has been done. What comes of it later must not be taken for another request's answer.
+      if (!request.raw.complete) return new Problem('request-timeout', { headers: { Connection: 'close' }, cause: error });
       return new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
     case 'FST_ERR_NOT_FOUND':
       return new Problem('not-found', { cause: error });
