@@ -13,6 +13,16 @@ const batchRows = 1_000;
 /** An ended session is kept this long, so that the reuse of its tokens is still recognised and audited. */
 const keepDays = 1;
 
+/** Runs `deleteBatch` until it finds less than a whole batch, so that no table grows faster than it is swept; returns how many were deleted. */
+export async function sweep(deleteBatch: () => Promise<number>): Promise<number> {
+  let deleted = 0;
+  for (;;) {
+    const count = await deleteBatch();
+    deleted += count;
+    if (count < batchRows) return deleted;
+  }
+}
+
 /** Deletes up to a thousand sessions that have been over for a day; returns how many. Replicas do not wait for each other. */
 export async function deleteEndedSessions(db: Kysely<Database>): Promise<number> {
   const deadline = sql<Date>`now() - make_interval(days => ${keepDays})`;
@@ -37,8 +47,8 @@ export async function deleteEndedSessions(db: Kysely<Database>): Promise<number>
 export function keepHouse({ db }: Pick<Context, 'db'>, log: FastifyBaseLogger): () => void {
   const work = async () => {
     try {
-      const sessions = await deleteEndedSessions(db);
-      const attempts = await deleteIdleAttempts(db, batchRows);
+      const sessions = await sweep(() => deleteEndedSessions(db));
+      const attempts = await sweep(() => deleteIdleAttempts(db, batchRows));
       log.info({ event: 'housekeeping', outcome: 'ok', sessions, attempts });
     } catch (error) {
       log.warn({ event: 'housekeeping', outcome: 'failed', err: error });
