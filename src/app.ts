@@ -26,7 +26,7 @@ import { AddressLimit, limitRefused, limitStrangers, limitUrls, type Credentials
 import { logRequests, loggerOptions } from './ops/logging.ts';
 import { passwordHandlers } from './password/handlers.ts';
 import { profileHandlers } from './profiles/handlers.ts';
-import { carrySessions } from './sessions/carry.ts';
+import { carrySessions, problemAfterCommit } from './sessions/carry.ts';
 import { sessionCookie } from './sessions/cookie.ts';
 import { sessionHandlers } from './sessions/handlers.ts';
 import { sessionScheme } from './sessions/scheme.ts';
@@ -65,7 +65,8 @@ export async function buildApp(context: Context, contract: { text: string; docum
   answerProblems(
     app,
     publicUrl,
-    (problem, request) => (limit && problem.status === 401 ? limitRefused(request, limit, credentials) : undefined),
+    (problem, request) =>
+      limit && problem.status === 401 ? limitRefused(request, limit, credentials) : problemAfterCommit(problem, request),
     (problem, request) => noteProblem(context, problem, request),
   );
   logRequests(app);

@@ -66,6 +66,14 @@ export async function issueToken(request: FastifyRequest, { config, pool }: Cont
   return found.principal;
 }
 
+/**
+ * What to answer in place of `problem` when the transition has been committed and its token cannot be handed over: the old one may be dead
+ * by now, so `unavailable`, which promises that nothing has happened, would be wrong. Undefined when the problem may stand.
+ */
+export function problemAfterCommit({ code, headers, cause }: Problem, { tokenToIssue }: FastifyRequest): Problem | undefined {
+  return tokenToIssue !== undefined && code === 'unavailable' ? new Problem('outcome-unknown', { headers, cause }) : undefined;
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set by a transition: the token the answer's cookie carries. */

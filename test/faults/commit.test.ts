@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { password, TestService } from '../support/service.ts';
 
-/** Stands between the service and PostgreSQL; while `cutting`, it delivers a COMMIT and then breaks the connection. */
+/** Stands between the service and PostgreSQL, and breaks: when it has delivered a COMMIT, or when it has delivered the answer to one. */
 class Cable {
-  cutting = false;
+  breaksAt: 'never' | 'commit' | 'answer' = 'never';
+  #broken = false;
   readonly #server: Server;
 
   constructor(to: URL) {
@@ -17,13 +18,26 @@ class Cable {
         server.destroy();
       };
       for (const socket of [client, server]) socket.on('error', end).on('close', end);
-      server.pipe(client);
+      if (this.#broken) end();
+      let committing = false;
+      server.on('data', (bytes: Buffer) => {
+        client.write(bytes);
+        if (committing) this.#broken = true;
+      });
       client.on('data', (bytes: Buffer) => {
-        if (!this.cutting || !bytes.includes('commit')) return server.write(bytes);
+        if (this.#broken) return end();
+        const isCommit = bytes.includes('commit');
+        committing = isCommit && this.breaksAt === 'answer';
+        if (!isCommit || this.breaksAt !== 'commit') return server.write(bytes);
         client.resetAndDestroy();
         return server.end(bytes);
       });
     });
+  }
+
+  repair(): void {
+    this.breaksAt = 'never';
+    this.#broken = false;
   }
 
   async listen(): Promise<number> {
@@ -36,7 +50,7 @@ class Cable {
   }
 }
 
-describe('a connection that breaks during COMMIT (rule 77)', () => {
+describe('a connection that breaks at COMMIT (rule 77)', () => {
   let database: TestDatabase;
   let cable: Cable;
   let service: TestService;
@@ -60,13 +74,25 @@ describe('a connection that breaks during COMMIT (rule 77)', () => {
   test('503 — does not say that nothing has happened when it has', async () => {
     const signIn = () => service.call('POST', '/auth', { form: { user: 'ada', password } });
     expect((await signIn()).status).toBe(200);
-    cable.cutting = true;
+    cable.breaksAt = 'commit';
     const answer = await signIn();
-    cable.cutting = false;
+    cable.repair();
     expect(answer.status, answer.text).toBe(503);
     expect(answer.body.code).toBe('outcome-unknown');
     expect(answer.headers.get('retry-after')).toBe('2');
     const sessions = await service.db.selectFrom('session').select('id').execute();
     expect(sessions).toHaveLength(2);
+  });
+
+  test('503 — nor when the new token cannot be handed over any more', async () => {
+    const cookie = await service.signIn('ada');
+    const next = 'another correct horse battery';
+    cable.breaksAt = 'answer';
+    const form = { 'current-password': password, 'set-password': next, 'confirm-password': next };
+    const answer = await service.call('POST', '/auth/password', { cookie, form });
+    cable.repair();
+    expect(answer.status, answer.text).toBe(503);
+    expect(answer.body.code).toBe('outcome-unknown');
+    expect(await service.signIn('ada', next)).toMatch(/^sid=/);
   });
 });
