@@ -7,7 +7,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { Problem, problemStatus, type ProblemCode } from '../errors.ts';
 import { uiConfig } from './docs-ui.ts';
-import { catalogues } from '../locales/describe.ts';
+import { describe } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import type { ContractDocument } from './contract.ts';
 
@@ -33,7 +33,7 @@ export async function serveDocs(app: FastifyInstance, contract: { text: string; 
     if (!Object.hasOwn(problemStatus, code)) throw new Problem('not-found');
     const locale = negotiateLocale({ acceptLanguage: request.headers['accept-language'] });
     const status = problemStatus[code as ProblemCode];
-    const text = { code, status, ...catalogues[locale].problems[code as ProblemCode] };
+    const text = { code, status, ...describe(locale, new Problem(code as ProblemCode)) };
     return reply.type('application/json; charset=utf-8').header('content-language', locale).send(JSON.stringify(text));
   });
   await app.register(async (pages) => {
