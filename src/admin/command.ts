@@ -51,7 +51,8 @@ export function leaf(parent: Command, name: string, description: string, example
     .addHelpText('after', exampleHelp(examples));
 }
 
-function exampleHelp(examples: readonly string[]): string {
+/** The end of a command's help. */
+export function exampleHelp(examples: readonly string[]): string {
   return ['', 'Examples:', ...examples.map((example) => `  $ npm run admin -- ${example}`)].join('\n');
 }
 

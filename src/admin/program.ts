@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { readConfig, type Config } from '../config.ts';
 import { auditCommands } from './audit.ts';
-import type { Desk } from './command.ts';
+import { exampleHelp, type Desk } from './command.ts';
 import { databaseCommands } from './database.ts';
 import { failureOf } from './failure.ts';
 import { identityCommands } from './identities.ts';
@@ -71,7 +71,8 @@ export function buildProgram(desk: Desk): Command {
   program
     .command('help')
     .description('explain a command')
-    .argument('[command...]', 'its words, as in "help user create"')
+    .argument('[command...]', 'its words')
+    .addHelpText('after', exampleHelp(['help user create']))
     .action((words: string[]) => findCommand(program, words).outputHelp());
   return program;
 }
