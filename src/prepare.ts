@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { ConfigError, type Config } from './config.ts';
 import { connect, databaseName } from './database/connect.ts';
-import { migrate, migrationState } from './database/migrate.ts';
+import { migrate, migrationState, type MigrationState } from './database/migrate.ts';
 import { describeFault } from './locales/describe.ts';
 import { createPasswordGate } from './password/gate.ts';
 import { hashPassword } from './password/hash.ts';
@@ -79,11 +79,20 @@ async function refuseOld({ url, database }: { url: string; database: string }): 
 
 /** Applies migrations only when there are some, so that a role which may not make tables can start on a database that has them all. */
 async function ensureSchema(url: string): Promise<void> {
-  const { pending, unknown } = await migrationState(url);
+  const { pending, unknown } = await readMigrationState(url);
   if (unknown.length > 0) {
     throw new Error(`the database has migrations of a later version (${unknown.join(', ')}): start that version, or a later one`);
   }
   if (pending.length > 0) await migrate(url);
+}
+
+async function readMigrationState(url: string): Promise<MigrationState> {
+  const { db, close } = connect(url, 1, () => undefined);
+  try {
+    return await migrationState(db);
+  } finally {
+    await close();
+  }
 }
 
 /** Whether it made one. */

@@ -28,6 +28,8 @@ export interface Desk {
 export interface Admin {
   desk: Desk;
   config: Config;
+  /** Of the database, with its password. */
+  url: string;
   db: Kysely<Database>;
 }
 
@@ -76,19 +78,37 @@ export async function openExisting(config: Config): Promise<Omit<Prepared, 'admi
 
 /** Does `work` on the database and prints its outcome. Throws {@link Refusal} when the database is not of this version. */
 export async function onDatabase(desk: Desk, shown: Shown, work: (admin: Admin) => Promise<Outcome>): Promise<void> {
-  const config = readConfig(desk.environment());
-  const opened = await openExisting(config);
-  try {
-    const { pending, unknown } = await migrationState(opened.url);
-    if (unknown.length > 0) throw new Refusal(`the database belongs to a later version, which added ${unknown.join(', ')}`);
+  await onAnyDatabase(desk, shown, async (admin) => {
+    const pending = await pendingMigrations(admin.db);
     if (pending.length > 0) throw new Refusal(`the database lacks ${pending.join(', ')}: run "migrate" or start the service`);
+    return await work(admin);
+  });
+}
+
+/** Likewise, on a database of any version, which `open` may build. */
+export async function onAnyDatabase(
+  desk: Desk,
+  shown: Shown,
+  work: (admin: Admin) => Promise<Outcome>,
+  open: typeof openExisting = openExisting,
+): Promise<void> {
+  const config = readConfig(desk.environment());
+  const opened = await open(config);
+  try {
     const { db, close } = connect(opened.url, 2, () => undefined);
     try {
-      print(desk, shown, await work({ desk, config, db }));
+      print(desk, shown, await work({ desk, config, url: opened.url, db }));
     } finally {
       await close();
     }
   } finally {
     await opened.close();
   }
+}
+
+/** The migrations that the database lacks. Throws {@link Refusal} when a later version has migrated it. */
+export async function pendingMigrations(db: Kysely<Database>): Promise<string[]> {
+  const { pending, unknown } = await migrationState(db);
+  if (unknown.length > 0) throw new Refusal(`the database belongs to a later version, which added ${unknown.join(', ')}`);
+  return pending;
 }

@@ -76,15 +76,14 @@ async function examineDatabase(checks: Check[], config: Config): Promise<void> {
   });
   if (!opened) return;
   if (!config.databaseUrl) await look('disk', () => checkDisk(config.dataDir));
-  const { url } = opened;
-  const { db, close } = connect(url, 1, () => undefined);
+  const { db, close } = connect(opened.url, 1, () => undefined);
   try {
     if (!(await look('postgresql', () => checkServer(db)))) return;
     await look('encoding', () => checkEncoding(db));
     await look('durability', () => checkDurability(db));
     await look('role', () => checkRole(db, config.production));
     await look('clock', () => checkClock(db));
-    if (await look('migrations', () => checkMigrations(url))) await look('administrator', () => checkAdministrator(db));
+    if (await look('migrations', () => checkMigrations(db))) await look('administrator', () => checkAdministrator(db));
   } finally {
     await close();
     await opened.close();
@@ -174,8 +173,8 @@ async function checkClock(db: Kysely<Database>): Promise<Finding> {
   return away > 2 ? warn(`${text}; synchronise them`) : ok(text);
 }
 
-async function checkMigrations(url: string): Promise<Finding> {
-  const { pending, unknown } = await migrationState(url);
+async function checkMigrations(db: Kysely<Database>): Promise<Finding> {
+  const { pending, unknown } = await migrationState(db);
   if (unknown.length > 0) return fail(`a later version has added ${unknown.join(', ')}: run that version`);
   return pending.length > 0 ? fail(`missing: ${pending.join(', ')}; run "migrate" or start the service`) : ok('complete');
 }

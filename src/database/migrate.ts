@@ -6,27 +6,31 @@ import { readdir, readFile } from 'node:fs/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration, type MigrationProvider } from 'kysely/migration';
 import { Pool } from 'pg';
+import type { Database } from './tables.ts';
 
 const directory = new URL('migrations/', import.meta.url);
+
+/** In the order in which they are applied. */
+async function migrationNames(): Promise<string[]> {
+  const files = await readdir(directory);
+  return files
+    .filter((file) => file.endsWith('.sql'))
+    .map((file) => file.slice(0, -'.sql'.length))
+    .sort();
+}
 
 /** The numbered files as Kysely migrations. There is no way down: a released schema is changed by a further file. */
 const provider: MigrationProvider = {
   async getMigrations() {
-    const files = (await readdir(directory)).filter((file) => file.endsWith('.sql')).sort();
-    const entries = files.map(async (file): Promise<[string, Migration]> => {
-      const text = await readFile(new URL(file, directory), 'utf8');
-      return [file.slice(0, -'.sql'.length), { up: async (db) => void (await sql.raw(text).execute(db)) }];
+    const entries = (await migrationNames()).map(async (name): Promise<[string, Migration]> => {
+      const text = await readFile(new URL(`${name}.sql`, directory), 'utf8');
+      return [name, { up: async (db) => void (await sql.raw(text).execute(db)) }];
     });
     return Object.fromEntries(await Promise.all(entries));
   },
 };
 
-/** Where Kysely notes what it has applied. */
-interface MigrationTable {
-  [DEFAULT_MIGRATION_TABLE]: { name: string };
-}
-
-async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator, db: Kysely<MigrationTable>) => Promise<T>): Promise<T> {
+async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator) => Promise<T>): Promise<T> {
   // One connection of its own, without the pool's timeouts: waiting for another replica's migration may take long.
   const pool = new Pool({
     connectionString: databaseUrl,
@@ -35,9 +39,9 @@ async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator, d
     connectionTimeoutMillis: 10_000,
   });
   pool.on('error', () => undefined);
-  const db = new Kysely<MigrationTable>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
-    return await work(new Migrator({ db, provider }), db);
+    return await work(new Migrator({ db, provider }));
   } finally {
     await db.destroy();
   }
@@ -60,16 +64,18 @@ export interface MigrationState {
 }
 
 /** Compares the database with `migrations/`; changes nothing. */
-export function migrationState(databaseUrl: string): Promise<MigrationState> {
-  return withMigrator(databaseUrl, async (migrator, db) => {
-    const known = await migrator.getMigrations();
-    const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-    const applied = tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)
-      ? await db.selectFrom(DEFAULT_MIGRATION_TABLE).select('name').orderBy('name').execute()
-      : [];
-    return {
-      pending: known.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name),
-      unknown: applied.map(({ name }) => name).filter((name) => !known.some((migration) => migration.name === name)),
-    };
-  });
+export async function migrationState(db: Kysely<Database>): Promise<MigrationState> {
+  const known = await migrationNames();
+  const applied = await appliedMigrations(db);
+  return {
+    pending: known.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !known.includes(name)),
+  };
+}
+
+async function appliedMigrations(db: Kysely<Database>): Promise<string[]> {
+  const { rows: found } = await sql<{ name: string | null }>`select to_regclass(${DEFAULT_MIGRATION_TABLE})::text as name`.execute(db);
+  if (!found[0]?.name) return [];
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name`.execute(db);
+  return rows.map(({ name }) => name);
 }
