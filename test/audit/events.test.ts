@@ -7,7 +7,7 @@ const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
 
 const documented = read('docs/audit.md')
   .split('\n')
-  .flatMap((line) => /^\| `([a-z_.]+)` \|/.exec(line)?.[1] ?? []);
+  .flatMap((line) => /^\| `([a-z_.]+)` +\|/.exec(line)?.[1] ?? []);
 const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => file !== 'src/audit/store.ts');
 const code = sources.map(read).join('\n');
 
