@@ -19,10 +19,24 @@ export function createAjv(): Ajv2020 {
   return ajv;
 }
 
-/** The compiler behind Fastify's validation. Glue gives recursive schemas all the same `$id`, which Ajv would refuse. */
+/**
+ * The compiler behind Fastify's validation. Glue gives recursive schemas all the same `$id`, which Ajv would refuse, and Fastify leaves the
+ * names of headers to a compiler of one's own.
+ */
 export function validatorCompiler(): FastifySchemaCompiler<Record<string, unknown>> {
   const ajv = createAjv();
-  return ({ schema: { $id: _, ...schema } }) => ajv.compile(schema) as never;
+  return ({ schema: { $id: _, ...schema }, httpPart }) => ajv.compile(httpPart === 'headers' ? inLowerCase(schema) : schema) as never;
+}
+
+/** The schema with header names as Node has them. */
+function inLowerCase({ properties = {}, required = [], ...schema }: HeadersSchema): HeadersSchema {
+  const lower = Object.entries(properties).map(([name, property]) => [name.toLowerCase(), property]);
+  return { ...schema, properties: Object.fromEntries(lower), required: required.map((name) => name.toLowerCase()) };
+}
+
+interface HeadersSchema extends Record<string, unknown> {
+  properties?: Record<string, unknown>;
+  required?: string[];
 }
 
 /**
@@ -37,28 +51,34 @@ export function faultsOf(found: readonly FastifySchemaValidationError[], context
 }
 
 function faultOf({ keyword, instancePath, params }: FastifySchemaValidationError, context: string): Fault {
-  const missing =
-    keyword === 'required' ? params['missingProperty'] : keyword === 'additionalProperties' ? params['additionalProperty'] : undefined;
-  const pointer = typeof missing === 'string' ? `${instancePath}/${missing.replaceAll('~', '~0').replaceAll('/', '~1')}` : instancePath;
+  const member = params['missingProperty'] ?? params['additionalProperty'] ?? params['unevaluatedProperty'];
+  const pointer = typeof member === 'string' ? `${instancePath}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}` : instancePath;
   const where = context === 'body' || context === 'form' ? { pointer } : { parameter: pointer.slice(1) };
+  const limit = Number(params['limit']);
   switch (keyword) {
     case 'required':
+    case 'dependentRequired':
       return { ...where, code: 'required' };
     case 'additionalProperties':
+    case 'unevaluatedProperties':
       return { ...where, code: 'unknown' };
     case 'type':
       return { ...where, code: 'invalid-type', values: { allowed: String(params['type']) } };
     case 'enum':
-      return { ...where, code: 'invalid-value', values: { allowed: (params['allowedValues'] as unknown[]).join(', ') } };
-    case 'minLength':
-      return { ...where, code: 'too-short', values: { minimum: Number(params['limit']) } };
-    case 'maxLength':
-      return { ...where, code: 'too-long', values: { maximum: Number(params['limit']) } };
+      return { ...where, code: 'invalid-value', values: { allowed: (params['allowedValues'] as unknown[]).map(show).join(', ') } };
+    case 'const':
+      return { ...where, code: 'invalid-value', values: { allowed: show(params['allowedValue']) } };
     case 'minimum':
-      return { ...where, code: 'invalid-value', values: { minimum: Number(params['limit']) } };
+      return { ...where, code: 'invalid-value', values: { minimum: limit } };
     case 'maximum':
-      return { ...where, code: 'invalid-value', values: { maximum: Number(params['limit']) } };
+      return { ...where, code: 'invalid-value', values: { maximum: limit } };
+    case 'minLength':
+      return { ...where, code: 'too-short', values: { minimum: limit } };
+    case 'maxLength':
+      return { ...where, code: 'too-long', values: { maximum: limit } };
     default:
       return { ...where, code: 'invalid-value' };
   }
 }
+
+const show = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

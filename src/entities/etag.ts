@@ -19,11 +19,12 @@ function readTags(header: string, parameter: string): '*' | Tag[] {
   const text = header.trim();
   if (text === '*') return '*';
   const tags: Tag[] = [];
-  const list = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
+  // A list may have empty elements (RFC 9110 section 5.6.1.2), but not only these.
+  const list = /(?:[ \t]*,)*[ \t]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t,]+$/y;
   while (list.lastIndex < text.length) {
     const found = list.exec(text);
     if (!found) throw new Problem('malformed-request', { faults: [{ parameter, code: 'invalid-value' }] });
-    tags.push({ weak: found[1] !== undefined, opaque: found[2] ?? '' });
+    if (found[2] !== undefined) tags.push({ weak: found[1] !== undefined, opaque: found[2] });
   }
   if (tags.length === 0) throw new Problem('malformed-request', { faults: [{ parameter, code: 'invalid-value' }] });
   return tags;

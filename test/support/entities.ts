@@ -1,0 +1,31 @@
+/** Entities as tests read them, and rows as tests put them there behind the service's back. */
+import { sql } from 'kysely';
+import type { TestService } from './service.ts';
+
+/** The body of an answer. */
+export interface Entity {
+  name: string;
+  key: string;
+  version: number;
+  createdAt: string;
+  createdBy: string;
+  updatedAt: string;
+  updatedBy: string;
+  fields: Record<string, unknown>;
+}
+
+/** Stores a row under a key of the test's choice, which no caller of the service has. The owner is the name of a user. */
+export async function seed({ db }: TestService, name: string, key: string, fields: object, owner: string): Promise<void> {
+  await sql`insert into entity (name, key, fields, created_by, updated_by) overriding system value
+    values (${name}, ${key}, ${JSON.stringify(fields)}, ${owner}, ${owner})`.execute(db);
+}
+
+/** Every row called `name`, by key, with its fields as JSON text. */
+export async function rowsOf({ db }: TestService, name: string): Promise<{ key: string; version: string; fields: string }[]> {
+  return await db
+    .selectFrom('entity')
+    .where('name', '=', name)
+    .orderBy('key')
+    .select(['key', 'version', sql<string>`fields::text`.as('fields')])
+    .execute();
+}
