@@ -288,7 +288,8 @@ export interface paths {
         put?: never;
         /**
          * Create an entity
-         * @description The body is the fields, a JSON object. The key is given by the service, positive and never used again.
+         * @description The body is the fields, a JSON object. The key is given by the service, positive and never used again. Where the operator has declared
+         *     a type of that name, the fields must fit its JSON Schema, else 422; where only declared names are taken, others are 404.
          */
         post: operations["createEntity"];
         delete?: never;
@@ -324,7 +325,8 @@ export interface paths {
         /**
          * Update an entity
          * @description The body is a JSON merge patch (RFC 7396) of the fields: given members change, `null` removes, all others stay. With `If-Match` the
-         *     update happens only if the version is still that one, else 412: of concurrent guarded updates one wins and nothing is lost.
+         *     update happens only if the version is still that one, else 412: of concurrent guarded updates one wins and nothing is lost. Where the
+         *     name has a declared type, what merging makes must fit it, else 422.
          */
         post: operations["updateEntity"];
         /**

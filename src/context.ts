@@ -6,6 +6,7 @@ import type { PrincipalCache } from './authn/principal-cache.ts';
 import type { Config } from './config.ts';
 import type { Listener } from './database/listen.ts';
 import type { Database } from './database/tables.ts';
+import type { EntityTypes } from './entities/types.ts';
 import type { TrustedIssuers } from './oidc/trusted.ts';
 import type { AddressLimit } from './ops/limits.ts';
 import type { Gate } from './password/gate.ts';
@@ -18,6 +19,8 @@ export interface Context {
   pool: Pool;
   principals: PrincipalCache;
   listener: Listener;
+  /** What the fields of declared entities must be like. */
+  entityTypes: EntityTypes;
   /** Whose access tokens count. */
   issuers: TrustedIssuers;
   /** How many refused tokens of one address are written into the audit trail, which nobody shall be able to flood. */

@@ -14,6 +14,7 @@ import type { Config } from './config.ts';
 import type { Context } from './context.ts';
 import { connect } from './database/connect.ts';
 import { Listener } from './database/listen.ts';
+import { readEntityTypes } from './entities/types.ts';
 import { readIssuers } from './oidc/issuers.ts';
 import { systemClock, TrustedIssuers } from './oidc/trusted.ts';
 import { keepHouse } from './ops/housekeeping.ts';
@@ -40,10 +41,11 @@ export interface Service {
 
 /**
  * Opens the service on a migrated database and listens on `config.host` and `config.port` (0: any free one). `clock` tells how old access
- * tokens are. Throws ConfigError for a bad ISSUERS_FILE.
+ * tokens are. Throws ConfigError for a bad ISSUERS_FILE or ENTITY_TYPES_DIR.
  */
 export async function openService(config: Config, databaseUrl: string, clock = systemClock): Promise<Service> {
   const issuers = await readIssuers(config.issuersFile, process.env);
+  const entityTypes = await readEntityTypes(config);
   const contract = readContract();
   const principals = new PrincipalCache();
   let app: FastifyInstance | undefined;
@@ -67,6 +69,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       pool,
       principals,
       listener,
+      entityTypes,
       issuers: new TrustedIssuers(issuers, onIssuerError, clock),
       refusedTokens: new AddressLimit(clock.steady),
       auditQuota: new AuditQuota(),

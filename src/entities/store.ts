@@ -58,8 +58,8 @@ const findOne = prepare<Place, EntityRow>('entity.find', (value) =>
   builder.selectFrom('entity').where(there(value)).select(columns).compile(),
 );
 
-/** Versions the caller accepts, as an array; null accepts any. */
-type Versions = string[] | null;
+/** Versions the caller accepts; null accepts any. */
+export type Versions = string[] | null;
 
 type Change = AuditValues & Place & { versions: Versions };
 
@@ -111,7 +111,7 @@ export async function find(pool: Pool, permit: Permit<'read'>, key: string): Pro
 
 /**
  * Merges `patch` (JSON text) into the fields as RFC 7396 says, if the version is one of `versions` (null: any) and the result is at most
- * `limitBytes` of JSON. Undefined when nothing was changed; {@link versionOf} tells why.
+ * `limitBytes` of JSON. Undefined when nothing was changed; {@link preview} tells why.
  */
 export async function update(
   pool: Pool,
@@ -133,12 +133,31 @@ export async function remove(pool: Pool, permit: Permit<'delete'>, origin: Origi
   return rows.length > 0;
 }
 
+const previewOne = prepare<Place & { patch: string }, { version: string; fields: string }>('entity.preview', (value) =>
+  builder
+    .selectFrom('entity')
+    .where(there(value as ValueOf<Place>))
+    .select(['version', sql<string>`json_merge_patch(fields, ${value('patch')}::jsonb)::text`.as('fields')])
+    .compile(),
+);
+
+/** What {@link update} would make of a row that the permit covers, and its present version; undefined when there is none. */
+export async function preview(
+  pool: Pool,
+  permit: Permit<'update'>,
+  key: string,
+  patch: string,
+): Promise<{ version: string; fields: string } | undefined> {
+  const [row] = await previewOne(pool, { ...placeOf(permit, key), patch });
+  return row;
+}
+
 const findVersion = prepare<Place, { version: string }>('entity.version', (value) =>
   builder.selectFrom('entity').where(there(value)).select('version').compile(),
 );
 
 /** The present version of a row that the permit covers; undefined when there is none. */
-export async function versionOf(pool: Pool, permit: Permit<'update' | 'delete'>, key: string): Promise<string | undefined> {
+export async function versionOf(pool: Pool, permit: Permit<'delete'>, key: string): Promise<string | undefined> {
   const [row] = await findVersion(pool, placeOf(permit, key));
   return row?.version;
 }

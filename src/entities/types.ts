@@ -4,7 +4,6 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ErrorObject } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { createAjv, faultsOf } from '../api/validate.ts';
 import { ConfigError, type Config } from '../config.ts';
@@ -72,7 +71,7 @@ function compile(text: string, file: string): CheckFields {
   if ('$async' in schema) throw new Error('$async is not of JSON Schema');
   const validate = createAjv().compile(schema);
   return (fields) => {
-    if (!validate(fields)) throw faultsOf((validate.errors ?? []) as ErrorObject[], 'body');
+    if (!validate(fields)) throw faultsOf(validate.errors ?? [], 'body');
   };
 }
 

@@ -77,7 +77,12 @@ export class TestService {
       PUBLIC_URL: 'http://localhost:3000',
       ...settings,
     });
-    return new TestService(own, await openService(config, own.url, clock));
+    try {
+      return new TestService(own, await openService(config, own.url, clock));
+    } catch (error) {
+      await own.drop();
+      throw error;
+    }
   }
 
   get db(): Kysely<Database> {
