@@ -31,6 +31,6 @@ describe.for(operations.map((operation) => [operation.operationId, operation] as
       ([, , title]) => title ?? '',
     );
     expect(titles.length, `${file} has no test`).toBeGreaterThan(0);
-    for (const title of titles) expect(title, file).toMatch(/^[1-5]\d\d( and [1-5]\d\d|, [1-5]\d\d)* — \S/);
+    for (const title of titles) expect(title, file).toMatch(/^[1-5]\d\d((,| and| or) [1-5]\d\d)* — \S/);
   });
 });

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Entity } from '../support/entities.ts';
 import { Decimal, decimalOf, exactly, objectText } from '../support/exact-json.ts';

@@ -100,8 +100,8 @@ describe('a grant for own rows', () => {
     expect((await act('read', 'note', key, { cookie: ada })).status).toBe(200);
     for (const action of ['read', 'update', 'delete'] as const) {
       for (const headers of [{}, { 'if-match': '"1"' }, { 'if-match': '"2"' }, { 'if-match': '*' }, { 'if-none-match': '*' }]) {
-        const theirs = await act(action, 'note', key, { cookie: bob, headers: headers as Record<string, string> });
-        const none = await act(action, 'note', '999999', { cookie: bob, headers: headers as Record<string, string> });
+        const theirs = await act(action, 'note', key, { cookie: bob, headers });
+        const none = await act(action, 'note', '999999', { cookie: bob, headers });
         expect(theirs.status, action).toBe(404);
         expect({ ...theirs.body, instance: '' }, action).toEqual({ ...none.body, instance: '' });
       }

@@ -2,7 +2,7 @@
  * JSON compared digit for digit, and random JSON objects of the kind the service accepts. An independent judge: it shares no code with the
  * reader in `src/api/json.ts`.
  */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 /** A number by its decimal value: `1.0`, `1e0` and `1` are one, 9007199254740993 and 9007199254740992 are not. */
 export function decimalOf(token: string): string {
@@ -25,7 +25,7 @@ export class Decimal {
 export function exactly(text: string): unknown {
   const revive = (_name: string, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' ? new Decimal(context?.source ?? '') : value;
-  return JSON.parse(text, revive as (name: string, value: unknown) => unknown);
+  return JSON.parse(text, revive);
 }
 
 /** Numbers that a double holds exactly, in the ways JSON can write them. */
