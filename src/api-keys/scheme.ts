@@ -9,7 +9,8 @@ import { transact } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { hashKey, parseKey } from './key.ts';
 import { auditRefusedKey } from './refused.ts';
-import { findKey, touchKey, touchUnusedKey } from './store.ts';
+import { touchKey, touchUnusedKey } from './store.ts';
+import { findKey } from './verify.ts';
 
 /** The scheme `apiKey`: not asked without the header; *no* for a key that is malformed, unknown, expired, revoked, or its owner disabled. */
 export function apiKeyScheme(context: Context): Scheme {
