@@ -42,12 +42,7 @@ describe('migrate', () => {
   test('a database that a later version has migrated is left alone', async () => {
     await execute(empty.url, `insert into kysely_migration (name, timestamp) values ('9999-later', '2099-01-01T00:00:00Z')`);
     const refused = 'the database belongs to a later version, which added 9999-later';
-    for (const words of [
-      ['migrate', '--check'],
-      ['user', 'list'],
-    ])
-      expect(await admin.refusal(words)).toBe(refused);
-    expect(await admin.refusal(['migrate'])).toContain('9999-later');
+    for (const words of [['migrate'], ['migrate', '--check'], ['user', 'list']]) expect(await admin.refusal(words)).toBe(refused);
     const run = await admin.run(['doctor', '--json']);
     expect(run.code).toBe(1);
     const report = JSON.parse(run.stdout) as Report;
