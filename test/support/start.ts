@@ -38,14 +38,19 @@ export interface StartOptions {
   gid?: number;
   /** Defaults to any free one, which is also where PUBLIC_URL then points to. */
   port?: number;
+  /** Defaults to the project. */
+  cwd?: string;
 }
 
 /** Runs `npm start` with nothing but these settings; kills what is left of it when the test is over. */
-export async function npmStart(settings: Record<string, string>, { port: given, ...identity }: StartOptions = {}): Promise<Started> {
+export async function npmStart(
+  settings: Record<string, string>,
+  { port: given, cwd = project, ...identity }: StartOptions = {},
+): Promise<Started> {
   const port = given ?? (await freePort());
   const child = spawn('npm', ['start'], {
-    cwd: project,
-    env: environment({ PORT: String(port), ...settings }),
+    cwd,
+    env: loginEnvironment({ PORT: String(port), ...settings }),
     detached: true,
     ...identity,
   });
@@ -91,7 +96,7 @@ export async function npmStart(settings: Record<string, string>, { port: given, 
 }
 
 /** Only what a login shell would have, so that neither the suite's settings nor its Node.js help. */
-function environment(settings: Record<string, string>): Record<string, string> {
+export function loginEnvironment(settings: Record<string, string> = {}): Record<string, string> {
   const path = (process.env['PATH'] ?? '').split(':').filter((entry) => !entry.endsWith('node_modules/.bin'));
   return { PATH: path.join(':'), HOME: process.env['HOME'] ?? '/', ...settings };
 }
