@@ -81,7 +81,10 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     app = await buildApp(context, contract);
     const running = app;
     logConfiguration(running.log, config);
-    for (const risk of risksOf(config, await isSuperuser(db))) running.log.warn({ event: 'configuration.risky' }, risk);
+    // libuv reads it once, when the process starts; its default is four.
+    const threads = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4);
+    for (const risk of risksOf(config, { superuser: await isSuperuser(db), threads }))
+      running.log.warn({ event: 'configuration.risky' }, risk);
     await listener.open();
     const address = await running.listen({ host: config.host, port: config.port, listenTextResolver: listeningLine });
     const stopHousekeeping = keepHouse(context, running.log);

@@ -144,7 +144,7 @@ export const de: Catalogue = {
       title: 'Ergebnis unbekannt',
       detail:
         'Die Verbindung brach ab, bevor das Ergebnis feststand; die Änderung kann also erfolgt sein oder nicht. ' +
-        'Prüfen Sie den aktuellen Stand, oder wiederholen Sie die Anfrage[ in {seconds}] mit demselben Idempotency-Key.',
+        'Prüfen Sie[ in {seconds}] den aktuellen Stand, bevor Sie die Anfrage wiederholen.',
     },
   },
   faults: {

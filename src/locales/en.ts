@@ -133,7 +133,7 @@ export const en: Catalogue = {
       title: 'Outcome unknown',
       detail:
         'The connection was lost before the outcome was known, so the change may or may not have been made. ' +
-        'Check the current state, or repeat the request with the same Idempotency-Key[ in {seconds}].',
+        'Check the current state[ in {seconds}] before you repeat the request.',
     },
   },
   faults: {

@@ -139,7 +139,7 @@ export const es: Catalogue = {
       title: 'Resultado desconocido',
       detail:
         'La conexión se perdió antes de conocerse el resultado, así que el cambio puede haberse realizado o no. ' +
-        'Compruebe el estado actual o repita la solicitud[ dentro de {seconds}] con la misma Idempotency-Key.',
+        'Compruebe el estado actual[ dentro de {seconds}] antes de repetir la solicitud.',
     },
   },
   faults: {

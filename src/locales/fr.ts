@@ -142,7 +142,7 @@ export const fr: Catalogue = {
       title: 'Résultat inconnu',
       detail:
         'La connexion a été perdue avant que le résultat soit connu : la modification a peut-être eu lieu, peut-être pas. ' +
-        'Vérifiez l’état actuel, ou répétez la requête[ dans {seconds}] avec le même Idempotency-Key.',
+        'Vérifiez l’état actuel[ dans {seconds}] avant de répéter la requête.',
     },
   },
   faults: {

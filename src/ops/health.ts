@@ -1,12 +1,12 @@
 /** Whether the process lives, and whether it can serve (security rule 92). For load balancers; not part of the contract. */
 import type { FastifyInstance } from 'fastify';
-import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import { migrationState } from '../database/migrate.ts';
 import { Problem } from '../errors.ts';
 
 /**
- * `/health/live` depends on nothing. `/health/ready` asks the database for its last migration; it is 503 while the database is out of reach
- * and from the moment the server is told to stop.
+ * `/health/live` depends on nothing. `/health/ready` is 503 while the database is out of reach or lacks a migration, and from the moment the
+ * server is told to stop.
  */
 export function serveHealth(app: FastifyInstance, { db }: Pick<Context, 'db'>): void {
   app.decorate('stopping', false);
@@ -18,7 +18,8 @@ export function serveHealth(app: FastifyInstance, { db }: Pick<Context, 'db'>): 
   app.get('/health/live', async () => ({ status: 'live' }));
   app.get('/health/ready', async () => {
     if (app.stopping) throw new Problem('unavailable', { headers: { 'Retry-After': '5' } });
-    await sql`select 1 from entity limit 1`.execute(db);
+    const { pending } = await migrationState(db);
+    if (pending.length > 0) throw new Problem('unavailable', { headers: { 'Retry-After': '5' } });
     return { status: 'ready' };
   });
 }

@@ -1,12 +1,17 @@
-/** Settings that are allowed and that somebody should know about: a warning each in the log at the start (security rules 32, 86, 88). */
+/** Settings that are allowed and that somebody should know about: a warning each in the log at the start (security rules 32, 38, 86, 88). */
 import { sql, type Kysely } from 'kysely';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/tables.ts';
 
 const advisedMinimum = 15;
+/** Four for hashing at most, and four for everything else (rule 38). */
+const advisedThreads = 8;
 
-/** What is risky about `config` and about being `superuser` in the database, a sentence each. */
-export function risksOf(config: Pick<Config, 'production' | 'databaseUrl' | 'passwordMinLength'>, superuser: boolean): string[] {
+/** What is risky about `config`, about being `superuser` in the database, and about libuv having so many `threads`, a sentence each. */
+export function risksOf(
+  config: Pick<Config, 'production' | 'databaseUrl' | 'passwordMinLength'>,
+  { superuser, threads }: { superuser: boolean; threads: number },
+): string[] {
   const risks: string[] = [];
   if (config.passwordMinLength < advisedMinimum) {
     risks.push(`PASSWORD_MIN_LENGTH is below ${advisedMinimum}, too few characters where a password is all that is asked for`);
@@ -16,6 +21,11 @@ export function risksOf(config: Pick<Config, 'production' | 'databaseUrl' | 'pas
   }
   if (config.production && config.databaseUrl && new URL(config.databaseUrl).searchParams.get('sslmode') === 'disable') {
     risks.push('DATABASE_URL turns off TLS: whoever listens on that network reads everything');
+  }
+  if (threads < advisedThreads) {
+    risks.push(
+      `UV_THREADPOOL_SIZE is ${threads}: password hashing can starve name look-ups and files. Start by "npm start", which sets it`,
+    );
   }
   return risks;
 }

@@ -83,7 +83,6 @@ export async function openSession(context: Context, request: FastifyRequest, ope
   const carried = tokenIn(request.headers.cookie, sessionCookie(config).name);
   const ended = await transact(db, async (trx) => {
     if (opening.identity && !(await lockLink(trx, opening.identity, account.id))) throw new Problem('identity-not-linked');
-    const before = carried === undefined ? undefined : await revokeByToken(trx, hashToken(carried), 'login');
     const opened = await insert(
       trx,
       {
@@ -101,6 +100,8 @@ export async function openSession(context: Context, request: FastifyRequest, ope
       config,
     );
     if (!opened) throw new Problem(opening.identity ? 'invalid-token' : 'invalid-credentials');
+    // After the user's row has been locked, as a change of the password does, so that the two wait for each other and never deadlock.
+    const before = carried === undefined ? undefined : await revokeByToken(trx, hashToken(carried), 'login');
     const userName = account.name;
     await insertEvent(trx, origin, { event: 'login.ok', outcome: 'ok', userName, sessionId: opened.id, detail: { method } });
     await insertEvent(trx, origin, { event: 'session.created', outcome: 'ok', userName, sessionId: opened.id });

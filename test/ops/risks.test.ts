@@ -5,17 +5,19 @@ import { useService } from '../support/service.ts';
 
 const service = useService();
 const careful = { production: true, databaseUrl: 'postgres://app@db.example.com/entities?sslmode=verify-full', passwordMinLength: 15 };
+const usual = { superuser: false, threads: 16 };
 
 test('nothing is said about careful settings, nor about development', () => {
-  expect(risksOf(careful, false)).toEqual([]);
-  expect(risksOf({ ...careful, production: false }, true)).toEqual([]);
+  expect(risksOf(careful, usual)).toEqual([]);
+  expect(risksOf({ ...careful, production: false }, { ...usual, superuser: true })).toEqual([]);
 });
 
-test('short passwords, a superuser and an open way to the database are told (rules 32, 86, 88)', () => {
-  expect(risksOf({ ...careful, passwordMinLength: 14 }, false)).toEqual([expect.stringContaining('PASSWORD_MIN_LENGTH')]);
-  expect(risksOf(careful, true)).toEqual([expect.stringContaining('superuser')]);
+test('short passwords, a superuser and an open way to the database are told (rules 32, 38, 86, 88)', () => {
+  expect(risksOf({ ...careful, passwordMinLength: 14 }, usual)).toEqual([expect.stringContaining('PASSWORD_MIN_LENGTH')]);
+  expect(risksOf(careful, { ...usual, superuser: true })).toEqual([expect.stringContaining('superuser')]);
   const open = { ...careful, databaseUrl: 'postgres://app@db.example.com/entities?sslmode=disable' };
-  expect(risksOf(open, false)).toEqual([expect.stringContaining('TLS')]);
+  expect(risksOf(open, usual)).toEqual([expect.stringContaining('TLS')]);
+  expect(risksOf(careful, { ...usual, threads: 4 })).toEqual([expect.stringContaining('UV_THREADPOOL_SIZE')]);
 });
 
 test('whether the role is a superuser is what PostgreSQL says itself', async () => {
