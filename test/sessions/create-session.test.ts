@@ -233,10 +233,16 @@ describe('createSession', () => {
 
   test('429 — 200 parallel guesses get five looked at, and the right password waits with them (rules 39 and 41)', async () => {
     await service().createUser('target');
+    const began = performance.now();
     const guesses = Array.from({ length: 200 }, (_, n) => login('target', `wrong password number ${n}`));
     const statuses = Map.groupBy(await Promise.all(guesses), ({ status }) => status);
-    expect(statuses.get(401)?.length).toBe(5);
-    expect(statuses.get(429)?.length).toBe(195);
+    const seconds = (performance.now() - began) / 1_000;
+    // On a busy machine the waits of 1, 2, 4 … seconds may have passed meanwhile, each of which allows one more.
+    const later = [1, 3, 7, 15].filter((wait) => wait <= seconds).length;
+    const evaluated = statuses.get(401)?.length ?? 0;
+    expect(evaluated).toBeGreaterThanOrEqual(5);
+    expect(evaluated).toBeLessThanOrEqual(5 + later);
+    expect(statuses.get(429)?.length).toBe(200 - evaluated);
     const right = await login('target');
     expect([right.status, right.body.code]).toEqual([429, 'rate-limited']);
     expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(0);
