@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { freePort } from '../../src/database/embedded/launch.ts';
 
 const project = join(import.meta.dirname, '../..');
@@ -99,4 +99,40 @@ export async function npmStart(
 export function loginEnvironment(settings: Record<string, string> = {}): Record<string, string> {
   const path = (process.env['PATH'] ?? '').split(':').filter((entry) => !entry.endsWith('node_modules/.bin'));
   return { PATH: path.join(':'), HOME: process.env['HOME'] ?? '/', ...settings };
+}
+
+const stopLimitMilliseconds = 10_000;
+
+export async function signIn({ url }: Started, user: string, password: string): Promise<string> {
+  const answer = await fetch(`${url}/auth`, { method: 'POST', body: new URLSearchParams({ user, password }) });
+  expect(answer.status, await answer.text()).toBe(200);
+  return answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+}
+
+export async function create({ url }: Started, cookie: string, fields: object): Promise<string> {
+  const answer = await fetch(`${url}/rest/entity/note`, {
+    method: 'POST',
+    headers: { cookie, 'content-type': 'application/json' },
+    body: JSON.stringify(fields),
+  });
+  expect(answer.status).toBe(201);
+  return ((await answer.json()) as { key: string }).key;
+}
+
+export async function read({ url }: Started, cookie: string, key: string): Promise<unknown> {
+  const answer = await fetch(`${url}/rest/entity/note/${key}`, { headers: { cookie } });
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { fields: unknown }).fields;
+}
+
+/** The generated credentials, as a person reads them. */
+export function credentialsIn(told: string): { user: string; password: string } | undefined {
+  const [, user, password] = /^\s+user\s+(\S+)\n\s+password\s+(\S+)$/m.exec(told) ?? [];
+  return user && password ? { user, password } : undefined;
+}
+
+export async function expectStopped(service: Started): Promise<void> {
+  const { milliseconds, ...how } = await service.ended;
+  expect(how, service.told()).toEqual({ code: 0, signal: null });
+  expect(milliseconds).toBeLessThan(stopLimitMilliseconds);
 }

@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { isAlive } from '../support/embedded.ts';
+import { create, expectStopped, npmStart, read, signIn, type Started } from '../support/start.ts';
+
+// Each start makes or opens a database and ends again, next to whatever else the machine does.
+vi.setConfig({ testTimeout: 60_000 });
+
+const adminPassword = 'seven quiet lanterns drift north';
+
+describe('npm start on DATABASE_URL', () => {
+  let database: TestDatabase;
+  let settings: Record<string, string>;
+  beforeAll(async () => {
+    database = await createDatabase();
+    settings = { DATABASE_URL: database.url, ADMIN_USER: 'Grace', ADMIN_PASSWORD: adminPassword, RATE_LIMIT: 'off' };
+  });
+  afterAll(() => database.drop());
+
+  async function started(more: Record<string, string> = {}): Promise<Started> {
+    const service = await npmStart({ ...settings, ...more });
+    await service.ready;
+    return service;
+  }
+
+  test('makes the first administrator with the password it was given, which it tells nobody (rule 86)', async () => {
+    const service = await started();
+    expect(service.told()).toMatch(/Database {4}PostgreSQL at \S+/);
+    await signIn(service, 'grace', adminPassword);
+    service.signal('SIGTERM');
+    await expectStopped(service);
+
+    const databasePassword = decodeURIComponent(new URL(database.url).password);
+    for (const secret of [adminPassword, databasePassword]) {
+      expect(service.told()).not.toContain(secret);
+      expect(JSON.stringify(service.log())).not.toContain(secret);
+    }
+    const loaded = service.log().find(({ event }) => event === 'configuration.loaded');
+    expect(loaded?.['settings']).toMatchObject({ port: service.port, adminUser: 'grace', adminPassword: '(set)' });
+  });
+
+  test('once there is a user, ADMIN_USER and ADMIN_PASSWORD make nobody', async () => {
+    const service = await started({ ADMIN_USER: 'mallory', ADMIN_PASSWORD: 'another quite unguessable phrase' });
+    await signIn(service, 'grace', adminPassword);
+    const refused = await fetch(`${service.url}/auth`, {
+      method: 'POST',
+      body: new URLSearchParams({ user: 'mallory', password: 'another quite unguessable phrase' }),
+    });
+    expect(refused.status).toBe(401);
+    service.signal('SIGTERM');
+    await expectStopped(service);
+  });
+
+  test('a request that is under way when it is told to stop gets its answer (rule 92)', async () => {
+    const service = await started();
+    const cookie = await signIn(service, 'grace', adminPassword);
+    const { socket, answer } = await beginRequest(service, cookie);
+    service.signal('SIGTERM');
+    await expect.poll(async () => (await ready(service)) === 200).toBe(false);
+    socket.write('"late"}');
+    expect(await answer).toMatch(/^HTTP\/1\.1 201 [^]*connection: close[^]*"text": "late"/i);
+    await expectStopped(service);
+  });
+
+  test('a client that never finishes its request does not keep it from stopping (rule 92)', async () => {
+    const service = await started();
+    const cookie = await signIn(service, 'grace', adminPassword);
+    const { answer } = await beginRequest(service, cookie);
+    service.signal('SIGTERM');
+    await expectStopped(service);
+    expect(await answer).toBe('');
+  });
+
+  test('with WORKERS they serve on one port, one that dies is replaced, and all stop together', async () => {
+    const service = await started({ WORKERS: '2' });
+    const cookie = await signIn(service, 'grace', adminPassword);
+    const pids = await workersOf(service);
+    expect(pids).toHaveLength(2);
+
+    process.kill(Number(pids[0]), 'SIGKILL');
+    await expect.poll(() => service.told()).toContain(`worker ${pids[0]} ended with SIGKILL; starting another`);
+    const listening = () => service.log().filter(({ event }) => event === 'listening').length;
+    await expect.poll(listening).toBe(3);
+    const key = await create(service, cookie, { by: 'workers' });
+    for (let index = 0; index < 4; index += 1) expect(await read(service, cookie, key)).toEqual({ by: 'workers' });
+
+    const living = await workersOf(service);
+    service.signal('SIGINT');
+    await expectStopped(service);
+    for (const pid of living) expect(await isAlive(pid)).toBe(false);
+    expect(service.told()).not.toContain('code 0');
+  });
+
+  test('workers do not outlive a primary that was killed', async () => {
+    const service = await started({ WORKERS: '2' });
+    const pids = await workersOf(service);
+    process.kill(await primaryOf(pids[0] ?? 0), 'SIGKILL');
+    for (const pid of pids) await expect.poll(() => isAlive(pid)).toBe(false);
+  });
+
+  test('in production, behind a proxy, cookies are secure and clients are known by the address the proxy tells (rules 9, 82, 83)', async () => {
+    const service = await started({ NODE_ENV: 'production', PUBLIC_URL: 'https://api.example.com', TRUST_PROXY: '127.0.0.1' });
+    expect(service.told()).toContain('https://api.example.com/docs\n');
+    const answer = await fetch(`${service.url}/auth`, {
+      method: 'POST',
+      headers: { 'x-forwarded-for': '198.51.100.1, 203.0.113.9', 'x-forwarded-host': 'evil.example' },
+      body: new URLSearchParams({ user: 'grace', password: adminPassword }),
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-sid=[\w-]{32}; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
+    ]);
+    expect(answer.headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
+    service.signal('SIGTERM');
+    await expectStopped(service);
+    const line = service.log().find(({ operation }) => operation === 'createSession');
+    expect(line).toMatchObject({ address: '203.0.113.9', status: 200 });
+  });
+});
+
+async function ready({ url }: Started): Promise<number> {
+  try {
+    return (await fetch(`${url}/health/ready`)).status;
+  } catch {
+    return 0;
+  }
+}
+
+/** Sends all of a POST but the end of its body; `answer` is all that comes back until the connection is closed. */
+async function beginRequest({ port }: Started, cookie: string): Promise<{ socket: Socket; answer: Promise<string> }> {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  let text = '';
+  socket.on('data', (data) => (text += data.toString()));
+  const answer = new Promise<string>((resolve) => {
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(text));
+  });
+  await once(socket, 'connect');
+  const head = ['POST /rest/entity/note HTTP/1.1', `Host: localhost:${port}`, `Cookie: ${cookie}`, 'Content-Type: application/json'];
+  socket.write(`${head.join('\r\n')}\r\nContent-Length: 15\r\n\r\n{"text":`);
+  // Another request on another connection is answered, so ours has been taken up.
+  await fetch(`http://localhost:${port}/health/live`);
+  return { socket, answer };
+}
+
+async function children(pid: number): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  return text.split(' ').filter(Boolean).map(Number);
+}
+
+async function workersOf({ pid }: Started): Promise<number[]> {
+  const [primary = 0] = await children(pid);
+  return await children(primary);
+}
+
+async function primaryOf(worker: number): Promise<number> {
+  const status = await readFile(`/proc/${worker}/status`, 'utf8');
+  return Number(/^PPid:\s+(\d+)$/m.exec(status)?.[1]);
+}

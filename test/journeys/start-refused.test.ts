@@ -1,0 +1,105 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { createDatabase } from '../support/database.ts';
+import { newDataDir } from '../support/embedded.ts';
+import { execute } from '../support/sql.ts';
+import { credentialsIn, npmStart, signIn } from '../support/start.ts';
+
+// Each start makes or opens a database and ends again, next to whatever else the machine does.
+vi.setConfig({ testTimeout: 60_000 });
+
+const project = join(import.meta.dirname, '../..');
+const adminPassword = 'seven quiet lanterns drift north';
+
+/** A port that somebody else has. */
+async function takenPort(): Promise<number> {
+  const other = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void other.close());
+  await once(other, 'listening');
+  return (other.address() as AddressInfo).port;
+}
+
+async function newDatabase(): Promise<string> {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  return database.url;
+}
+
+test.each(['1', '2'])('a port in use is one clear line, with WORKERS=%s', async (workers) => {
+  const port = await takenPort();
+  const service = await npmStart({ DATABASE_URL: await newDatabase(), ADMIN_PASSWORD: adminPassword, WORKERS: workers }, { port });
+  expect((await service.ended).code).toBe(1);
+  expect(reasonsIn(service.told())).toEqual([
+    `port ${port} of 127.0.0.1 is in use: stop the program that has it, or set PORT to another one`,
+  ]);
+});
+
+test('a database of a later version is one clear line and stays as it is', async () => {
+  const later = await newDatabase();
+  await execute(later, `insert into kysely_migration values ('9999-later', now()::text)`);
+  const service = await npmStart({ DATABASE_URL: later });
+  expect((await service.ended).code).toBe(1);
+  expect(reasonsIn(service.told())).toEqual([
+    'the database has migrations of a later version (9999-later): start that version, or a later one',
+  ]);
+});
+
+test('a database out of reach is one clear line, without the password', async () => {
+  const service = await npmStart({ DATABASE_URL: 'postgres://ada:secret@127.0.0.1:1/entities' });
+  expect((await service.ended).code).toBe(1);
+  expect(reasonsIn(service.told())).toEqual([
+    'PostgreSQL at 127.0.0.1:1/entities (DATABASE_URL) refuses connections: start it, or correct host and port',
+  ]);
+});
+
+test('a generated password is told even when the start fails right after, since nobody will be told again', async () => {
+  const database = await newDatabase();
+  const failed = await npmStart({ DATABASE_URL: database }, { port: await takenPort() });
+  expect((await failed.ended).code).toBe(1);
+  const { user, password } = credentialsIn(failed.told()) ?? { user: '', password: '' };
+
+  const service = await npmStart({ DATABASE_URL: database });
+  await service.ready;
+  await signIn(service, user, password);
+});
+
+test('bad settings are all told at once, a line each, and nothing is started', async () => {
+  const dataDir = await newDataDir();
+  const service = await npmStart({ DATA_DIR: dataDir, WORKERS: 'many', TRUST_PROXY: 'true', PUBLIC_URL: 'http://api.example.com' });
+  expect((await service.ended).code).toBe(1);
+  expect(reasonsIn(service.told())).toEqual([
+    expect.stringMatching(/^- PUBLIC_URL must be https/),
+    expect.stringMatching(/^- TRUST_PROXY must list addresses or CIDR ranges/),
+    '- WORKERS must be a whole number from 1 to 256, not "many"',
+  ]);
+  expect(service.log()).toEqual([]);
+  await expect(readFile(join(dataDir, 'postgres.log'))).rejects.toThrow('ENOENT');
+});
+
+test('an ADMIN_PASSWORD that nobody could set stops the start before a database is made', async () => {
+  const dataDir = await newDataDir();
+  const service = await npmStart({ DATA_DIR: dataDir, ADMIN_PASSWORD: 'short' });
+  expect((await service.ended).code).toBe(1);
+  expect(reasonsIn(service.told())).toEqual([expect.stringMatching(/^- ADMIN_PASSWORD is refused, .*Minimum length: 15\.$/)]);
+  await expect(readFile(join(dataDir, 'postgres.log'))).rejects.toThrow('ENOENT');
+});
+
+test('an old Node.js is one line', () => {
+  const script = `Object.defineProperty(process.versions, 'node', { value: '22.9.0' }); require('./scripts/require-node.cjs')`;
+  const { status, stderr } = spawnSync(process.execPath, ['-e', script], { cwd: project, encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^entity-service: this is Node\.js 22\.9\.0, and 24\.18 or later is needed: .*\n$/);
+  expect(packageJson.engines.node).toBe('>=24.18');
+});
+
+/** What was told after the sentence that it cannot start. */
+function reasonsIn(told: string): string[] {
+  const lines = told.split('\n').filter((line) => line.startsWith('entity-service: '));
+  expect(lines.shift()).toBe('entity-service: the service cannot start:');
+  return lines.map((line) => line.slice('entity-service: '.length));
+}
