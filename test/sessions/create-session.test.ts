@@ -243,6 +243,7 @@ describe('createSession', () => {
     expect(evaluated).toBeGreaterThanOrEqual(5);
     expect(evaluated).toBeLessThanOrEqual(5 + later);
     expect(statuses.get(429)?.length).toBe(200 - evaluated);
+    await sql`update login_attempt set blocked_until = now() + interval '1 minute' where kind = 'account'`.execute(service().db);
     const right = await login('target');
     expect([right.status, right.body.code]).toEqual([429, 'rate-limited']);
     expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(0);
