@@ -1,0 +1,53 @@
+/**
+ * Fifty logins with the old password against the change of it. Each login costs the work on a password, so the suite races few rounds;
+ * `npm run test:races` races them all.
+ */
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { parallel, race, raceRounds, statuses, strained, timeoutOf } from '../support/races.ts';
+import { cookieOf, password, useService } from '../support/service.ts';
+
+const service = useService();
+const rounds = raceRounds(3);
+
+test(
+  `401 — no session that ${parallel} logins with the old password open survives the change they race, and this session goes on, ${rounds} rounds (rule 44)`,
+  { timeout: timeoutOf(rounds) },
+  async () => {
+    const { db } = service();
+    const { id } = await service().createUser('ada');
+    let own = await service().openSession(id);
+    let old = password;
+    let opened = 0;
+    let changes = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      // Else fifty new sessions would evict this one, which is another rule's business.
+      await sql`update session set last_seen_at = now() + interval '1 hour' where user_id = ${id} and revoked_at is null`.execute(db);
+      const next = changes % 2 === 0 ? 'the tide comes in at seven' : 'the tide goes out at eleven';
+      const form = { 'current-password': old, 'set-password': next, 'confirm-password': next };
+      const changing = service().call('POST', '/auth/password', { cookie: own, form });
+      // The change gets another head start each time, so that it ends before, among and after the logins.
+      for (let start = 0; start < round % 8; start += 1) await service().call('GET', '/health/live');
+      const answers = await race(parallel, () => service().call('POST', '/auth', { form: { user: 'ada', password: old } }));
+      const changed = await changing;
+      // Logins that come after the change are wrong guesses, five of which are looked at.
+      const { 200: granted = 0, 401: wrong = 0, 429: throttled = 0, 503: busy = 0, ...others } = statuses(answers);
+      expect({ others, sum: granted + wrong + throttled + busy }).toEqual({ others: {}, sum: parallel });
+      await db.deleteFrom('login_attempt').execute();
+      if (changed.status === 503 && strained()) continue;
+      expect(changed.status, changed.text).toBe(204);
+      own = cookieOf(changed);
+      old = next;
+      changes += 1;
+      opened += granted;
+      const tokens = answers.filter(({ status }) => status === 200).map(cookieOf);
+      const shown = await Promise.all(tokens.map((cookie) => service().call('GET', '/auth', { cookie })));
+      expect(statuses(shown)).toEqual(granted === 0 ? {} : { 401: granted });
+      expect((await service().call('GET', '/auth', { cookie: own })).status).toBe(200);
+      const live = await db.selectFrom('session').where('user_id', '=', id).where('revoked_at', 'is', null).select('id').execute();
+      expect(live).toHaveLength(1);
+    }
+    expect(changes).toBeGreaterThan(0);
+    expect(opened, 'logins that were faster than the change').toBeGreaterThan(0);
+  },
+);

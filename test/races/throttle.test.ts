@@ -1,0 +1,50 @@
+/**
+ * Fifty guesses at once beat no limit, and fifty right passwords at once meet none. Each login costs the work on a password, so the suite
+ * races few rounds; `npm run test:races` races them all.
+ */
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { parallel, race, raceRounds, statuses, strained, timeoutOf } from '../support/races.ts';
+import { password, useService } from '../support/service.ts';
+
+const service = useService();
+const rounds = raceRounds(3);
+const login = (secret: string) => service().call('POST', '/auth', { form: { user: 'ada', password: secret } });
+const forget = () => service().db.deleteFrom('login_attempt').execute();
+
+beforeAll(async () => {
+  await service().createUser('ada');
+});
+afterEach(forget);
+
+test(
+  `429 — of ${parallel} parallel wrong guesses at most five are looked at, and the right password does not slip in behind them, ${rounds} rounds (rule 41)`,
+  { timeout: timeoutOf(rounds) },
+  async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      const answers = await race(parallel, (index) => login(`wrong guess number ${index}`));
+      const { 401: evaluated = 0, ...others } = statuses(answers);
+      expect(others).toEqual({ 429: parallel - evaluated });
+      expect(evaluated).toBeGreaterThan(0);
+      expect(evaluated).toBeLessThanOrEqual(5);
+      for (const { status, headers } of answers) expect(Number(headers.get('retry-after')) > 0).toBe(status === 429);
+      await service()
+        .db.updateTable('login_attempt')
+        .set({ blocked_until: new Date(Date.now() + 60_000) })
+        .execute();
+      expect((await login(password)).status).toBe(429);
+      await forget();
+    }
+  },
+);
+
+test(
+  `200 — ${parallel} parallel logins with the right password are all let in, ${rounds} rounds (rule 41)`,
+  { timeout: timeoutOf(rounds) },
+  async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      const { 503: busy = 0, ...others } = statuses(await race(parallel, () => login(password)));
+      expect(others).toEqual({ 200: parallel - busy });
+      if (!strained()) expect(busy).toBe(0);
+    }
+  },
+);

@@ -1,0 +1,34 @@
+/** How hard the race harnesses of test/races try. They know what is raced; this knows only how often. */
+
+import { availableParallelism, loadavg } from 'node:os';
+
+/** How many requests race in every round. */
+export const parallel = 50;
+
+/** How many rounds to race: `inSuite` in the suite, RACE_ROUNDS in `npm run test:races`. Throws when that is no number above 0. */
+export function raceRounds(inSuite = 20): number {
+  const rounds = Number(process.env['RACE_ROUNDS'] ?? inSuite);
+  if (!Number.isInteger(rounds) || rounds < 1) throw new Error('RACE_ROUNDS must be a whole number above 0');
+  return rounds;
+}
+
+/** What a test of so many rounds may take, in milliseconds: each round far more than it needs, on a machine that is busy with others. */
+export const timeoutOf = (rounds: number): number => 30_000 + rounds * 15_000;
+
+/**
+ * Whether so much else runs on this machine that passwords cannot be looked at in the time a login waits. The service then answers some
+ * with 503, which is no fault of it (rule 38); on any other machine it would be.
+ */
+export const strained = (): boolean => (loadavg()[0] ?? 0) > 2 * availableParallelism();
+
+/** Makes `count` requests, all of them under way at once. */
+export function race<T>(count: number, one: (index: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => one(index)));
+}
+
+/** How many answers have each status. */
+export function statuses(answers: readonly { status: number }[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
