@@ -4,8 +4,11 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import packageJson from '../../package.json' with { type: 'json' };
 import { freePort } from '../../src/database/embedded/launch.ts';
 
+const root = new URL('../../', import.meta.url);
 const startMilliseconds = 60_000;
 const pollMilliseconds = 5;
 /** Linux counts processor time in these. */
@@ -29,12 +32,14 @@ type Environment = Record<string, string | undefined>;
 export async function startService(settings: Environment, opened: AsyncDisposableStack): Promise<Server> {
   const port = await freePort();
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ['src/main.ts'], {
-    cwd: new URL('../../', import.meta.url),
+  // What npm start runs. The shell gives way to node, so it is node that the process number names.
+  const child = spawn(packageJson.scripts.start, {
+    cwd: fileURLToPath(root),
+    shell: true,
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
       ...process.env,
-      UV_THREADPOOL_SIZE: '16',
+      PATH: `${fileURLToPath(new URL('node_modules/.bin', root))}:${process.env['PATH']}`,
       ...settings,
       HOST: '127.0.0.1',
       PORT: String(port),
@@ -60,9 +65,8 @@ export async function startService(settings: Environment, opened: AsyncDisposabl
 /** Starts the raw limit on the database; it is stopped with `opened`. */
 export async function startLimit(databaseUrl: string, opened: AsyncDisposableStack): Promise<Server> {
   const startedAt = performance.now();
-  const child = fork(new URL('limit.ts', import.meta.url), {
-    env: { ...process.env, UV_THREADPOOL_SIZE: '16', DATABASE_URL: databaseUrl },
-  });
+  const env = { ...process.env, UV_THREADPOOL_SIZE: '16', MALLOC_ARENA_MAX: '2', DATABASE_URL: databaseUrl };
+  const child = fork(new URL('limit.ts', import.meta.url), { env });
   const stop = stopping(child);
   opened.defer(stop);
   const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [{ port: number } | number | null];
