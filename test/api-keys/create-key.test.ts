@@ -142,7 +142,7 @@ describe('createKey', () => {
     [{ name: 'n', profile: 'reader', scopes: [{ entity: 'note', actions: ['read', 'delete'] }] }, '/scopes/0/actions/1'],
     [{ name: 'n', profile: 'reader', scopes: [{ entity: 'order', actions: ['read'] }] }, '/scopes/0/actions/0'],
     [{ name: 'n', owner: 'bob' }, '/owner'],
-  ])('422 — %j is refused at %s', async (json, pointer) => {
+  ])('422 — %j is refused at %s (rule 72: nothing is coerced, filled in or dropped)', async (json, pointer) => {
     const answer = await create<ProblemBody>(ada, json);
     expect(answer.status, answer.text).toBe(422);
     expect(answer.body).toMatchObject({ code: 'validation-failed', errors: [{ pointer }] });

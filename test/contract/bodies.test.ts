@@ -37,7 +37,7 @@ describe.for(titled(withBody))('%s', ([, operation]) => {
   const send = (call: Call) => service().call(method, path, { ...call, cookie });
   const bytes = (...lines: string[]) => [`${method} ${path} HTTP/1.1`, 'Host: localhost', `Cookie: ${cookie}`, ...lines].join('\r\n');
 
-  test('415 — a body of a type, charset or encoding that is not declared, with the declared types in Accept-Post (rules 71 and 73)', async () => {
+  test('415 — a body of a type, charset or encoding that is not declared, with the declared types in Accept-Post (rules 71, 73 and 74)', async () => {
     const undeclared = [
       ...everyType.filter((other) => !declared.includes(other)).map((other) => ({ 'content-type': other })),
       { 'content-type': `${type}; charset=latin1` },

@@ -70,7 +70,7 @@ describe('the router', () => {
     '/docs/../auth',
   ];
 
-  test.for(unknown)('404 — %s, which nothing is at', async (path) => {
+  test.for(unknown)('404 — %s, which nothing is at (rule 75)', async (path) => {
     expectProper(await sendBytes(service().url, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`), 404, 'not-found');
   });
 
@@ -115,7 +115,7 @@ describe('the parser of HTTP', () => {
     ['two Hosts', 'GET /auth HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
   ];
 
-  test.for(malformed)('400 — %s', async ([, bytes]) => {
+  test.for(malformed)('400 — %s (rule 75)', async ([, bytes]) => {
     expectProper(await sendBytes(service().url, bytes), 400, 'malformed-request');
   });
 

@@ -141,7 +141,7 @@ describe('updateEntity', () => {
     expect((await read(entity)).body).toEqual(won[0]?.body);
   });
 
-  test('200 — of twenty clients that read, add one and write under If-Match until it holds, none is lost', async () => {
+  test('200 — of twenty clients that read, add one and write under If-Match until it holds, none is lost (rule 89)', async () => {
     const entity = await create({ count: 0 });
     const addOne = async () => {
       for (;;) {
@@ -156,7 +156,7 @@ describe('updateEntity', () => {
     expect((await read(entity)).body).toMatchObject({ version: 21, fields: { count: 20 } });
   });
 
-  test('200 — unguarded updates of different members at once all survive', async () => {
+  test('200 — unguarded updates of different members at once all survive (rule 89)', async () => {
     const entity = await create({});
     await Promise.all(Array.from({ length: 30 }, (_, index) => update(entity, { json: { [`m${index}`]: index } })));
     const { body } = await read(entity);
