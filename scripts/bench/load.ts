@@ -14,6 +14,8 @@ export interface Round {
   seconds: number;
   /** Of each of these, in milliseconds. */
   latencies: number[];
+  /** How many answers had each status, those after the end included. */
+  statuses: Map<number, number>;
   refused: Refusals;
 }
 
@@ -27,7 +29,7 @@ export interface Refusals {
 /** Sends requests over `connections` connections for `seconds`. Rejects when a connection breaks or an answer has no length. */
 export async function drive(port: number, connections: number, seconds: number, requestOf: RequestOf): Promise<Round> {
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
-  const round: Round = { answers: 0, seconds, latencies: [], refused: { count: 0, first: undefined } };
+  const round: Round = { answers: 0, seconds, latencies: [], statuses: new Map(), refused: { count: 0, first: undefined } };
   let n = 0;
   const end = performance.now() + seconds * 1_000;
   const nextRequest = () => (performance.now() < end ? requestOf(n++) : undefined);
@@ -36,6 +38,7 @@ export async function drive(port: number, connections: number, seconds: number, 
       round.answers++;
       round.latencies.push(answer.at - answer.sentAt);
     }
+    round.statuses.set(answer.status, (round.statuses.get(answer.status) ?? 0) + 1);
     if (answer.status >= 200 && answer.status < 300) return;
     round.refused.count++;
     round.refused.first ??= answer.text;

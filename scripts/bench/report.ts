@@ -69,7 +69,8 @@ export function describeReport({ machine, plan, startUp, comparisons, memory }: 
   return parts.join('\n\n');
 }
 
-function describeMachine({ cores, processor, memoryBytes, loadAverage, node, postgres, system }: Report['machine']): string {
+/** The machine in a line, and a second one when something else keeps it busy. */
+export function describeMachine({ cores, processor, memoryBytes, loadAverage, node, postgres, system }: Report['machine']): string {
   const memory = `${Math.round(memoryBytes / 2 ** 30)} GiB`;
   const line = `${cores} cores (${processor}), ${memory}, ${system}; Node ${node}, PostgreSQL ${postgres}; load average ${loadAverage.toFixed(2)}`;
   // The bench itself keeps both cores busy; anything else that runs makes its figures worse.

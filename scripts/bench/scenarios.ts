@@ -61,7 +61,8 @@ function form(fields: Record<string, string>): Body {
   return { type: 'application/x-www-form-urlencoded', text: new URLSearchParams(fields).toString() };
 }
 
-function request(method: string, path: string, header: string, body?: Body): Buffer {
+/** A request as it goes over the wire, with `header` and whatever its body needs. */
+export function request(method: string, path: string, header: string, body?: Body): Buffer {
   const lines = [`${method} ${path} HTTP/1.1`, 'host: localhost', 'user-agent: entity-service-bench', header];
   if (body) lines.push(`content-type: ${body.type}`, `content-length: ${Buffer.byteLength(body.text)}`);
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body?.text ?? ''}`);
