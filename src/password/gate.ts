@@ -125,6 +125,6 @@ const WAITING = 128;
 const WAIT_MS = 4000;
 
 /** The gate for all argon2 work of a process; make one and pass it on (rule 38: permits by core, then `busy`). */
-export function createPasswordGate(cores = availableParallelism()): Gate {
-  return new Gate({ running: Math.max(1, Math.min(MAX_RUNNING, cores)), waiting: WAITING, waitMs: WAIT_MS });
+export function createPasswordGate(cores = availableParallelism(), options?: GateOptions): Gate {
+  return new Gate({ running: Math.max(1, Math.min(MAX_RUNNING, cores)), waiting: WAITING, waitMs: WAIT_MS }, options);
 }
