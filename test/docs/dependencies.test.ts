@@ -12,9 +12,9 @@ const installed = Object.entries(lock.packages).filter(([path]) => path !== '');
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
 test.each([
-  ['fastify', 5, 12, 2, 74],
-  ['kysely', 0, 28, 17, 90],
-])('%s has the fixes of %i.%i.%i (rule %i)', (name, ...least) => {
+  ['fastify', 5, 12, 2],
+  ['kysely', 0, 28, 17],
+])('%s has the fixes of %i.%i.%i (rules 74 and 90)', (name, ...least) => {
   const versions = installed.filter(([path]) => nameOf(path) === name).map(([, { version }]) => version ?? '');
   expect(versions).not.toEqual([]);
   for (const version of versions) {
