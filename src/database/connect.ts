@@ -4,6 +4,7 @@
  */
 import { Kysely, PostgresDialect } from 'kysely';
 import { Client, Pool } from 'pg';
+import { isLost, isSilence } from './failure.ts';
 import type { Database } from './tables.ts';
 
 /** A process knows some dozens of statements; past this many, further ones are sent unnamed, so nothing grows without bound. */
@@ -20,8 +21,8 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
-/** A client that names what Kysely leaves unnamed. */
-class NamingClient extends Client {
+/** A client that names what Kysely leaves unnamed, and leaves the pool when its server has fallen silent. */
+class PoolClient extends Client {
   // pg's own overloads cannot be spelled once more; what is not a text with values passes through untouched.
   override query(...args: unknown[]): never {
     const [text, values] = args;
@@ -29,7 +30,25 @@ class NamingClient extends Client {
       const name = nameOf(text);
       if (name !== undefined) args.splice(0, 2, { name, text, values });
     }
-    return (Client.prototype.query as (...args: unknown[]) => never).apply(this, args);
+    const result: unknown = (Client.prototype.query as (...args: unknown[]) => never).apply(this, args);
+    if (result instanceof Promise) result.catch((error: unknown) => this.#leaveIfSilent(error));
+    return result as never;
+  }
+
+  // Likewise.
+  override connect(...args: unknown[]): never {
+    const [callback] = args;
+    if (typeof callback !== 'function') return super.connect() as never;
+    const report = (error: unknown) => {
+      // Nothing was sent yet, so this loss leaves nobody in doubt about what has happened.
+      callback(isLost(error) ? new Error('Connection terminated while connecting', { cause: error }) : error);
+    };
+    return super.connect(report) as never;
+  }
+
+  /** Kysely hands a client back without saying that it failed; with a statement that may never end it would fail the next caller too. */
+  #leaveIfSilent(error: unknown): void {
+    if (isSilence(error)) void this.end();
   }
 }
 
@@ -48,11 +67,13 @@ export function connect(url: string, size: number, onError: (error: Error) => vo
   const pool = new Pool({
     connectionString: url,
     max: size,
-    Client: NamingClient,
+    Client: PoolClient,
     application_name: 'entity-service',
     connectionTimeoutMillis: 2_000,
     idleTimeoutMillis: 60_000,
     statement_timeout: 5_000,
+    // For when the server cannot even say that the time is up.
+    query_timeout: 6_000,
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,

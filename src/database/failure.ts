@@ -24,6 +24,8 @@ const networkCodes = new Set([
 ]);
 /** Not the network, and yet no fault of the statement: names that cannot be resolved now, no ports or files left. */
 const resourceCodes = new Set(['EAI_AGAIN', 'EADDRNOTAVAIL', 'EMFILE', 'ENFILE']);
+/** The connection was there and is no more; the last two are what the server says that ends it. */
+const lostCodes = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', '57P01', '57P02']);
 /** Errors of pg that carry no code. */
 const codelessOutage = /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|Client was closed/;
 const retriable = new Set(['40001', '40P01']);
@@ -40,14 +42,20 @@ export function isOutage(error: unknown): boolean {
   return error instanceof DatabaseError && (outageClasses.has(code.slice(0, 2)) || outageStates.has(code) || retriable.has(code));
 }
 
-/** Whether the connection broke under a statement, so that nobody knows whether it took effect. */
-function isLost(error: unknown): boolean {
+/** Whether the server has not said anything for longer than it lets a statement run. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
+}
+
+/**
+ * Whether the connection broke under a statement, so that nobody knows whether it took effect. A server that is told to end a connection, or
+ * has crashed, says so also when the statement was committed already.
+ */
+export function isLost(error: unknown): boolean {
   const code = codeOf(error);
-  return (
-    code === 'ECONNRESET' ||
-    code === 'EPIPE' ||
-    (code === undefined && error instanceof Error && /Connection terminated/.test(error.message))
-  );
+  if (code === undefined)
+    return isSilence(error) || (error instanceof Error && /^Connection terminated( unexpectedly)?$/.test(error.message));
+  return lostCodes.has(code) || (error instanceof DatabaseError && code.startsWith('08'));
 }
 
 /** The `constraint` that a unique violation names, or undefined for any other error. */

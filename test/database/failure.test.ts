@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { isOutage } from '../../src/database/failure.ts';
+import { isLost, isOutage } from '../../src/database/failure.ts';
 
 const state = (code: string) => Object.assign(new DatabaseError('as PostgreSQL puts it', 0, 'error'), { code });
 const system = (code: string) => Object.assign(new Error(`connect ${code}`), { code });
@@ -38,6 +38,8 @@ describe('isOutage', () => {
   test.each([
     'Connection terminated unexpectedly',
     'Connection terminated due to connection timeout',
+    'Connection terminated while connecting',
+    'Query read timeout',
     'Client has encountered a connection error and is not queryable',
     'timeout exceeded when trying to connect',
   ])('an error of pg without a code is one: %s', (message) => {
@@ -48,4 +50,22 @@ describe('isOutage', () => {
     expect(isOutage(new TypeError('x is not a function'))).toBe(false);
     expect(isOutage('a text')).toBe(false);
   });
+});
+
+describe('isLost', () => {
+  test.each([state('57P01'), state('57P02'), state('08006'), system('ECONNRESET'), system('EPIPE'), new Error('Query read timeout')])(
+    '%s leaves it open whether a write has taken effect (rule 77)',
+    (error) => {
+      expect(isLost(error)).toBe(true);
+      expect(isOutage(error)).toBe(true);
+    },
+  );
+
+  test.each([state('57014'), state('55P03'), state('53300'), system('ECONNREFUSED'), new Error('Connection terminated while connecting')])(
+    '%s comes before anything was done, or undoes it',
+    (error) => {
+      expect(isLost(error)).toBe(false);
+      expect(isOutage(error)).toBe(true);
+    },
+  );
 });

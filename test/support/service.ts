@@ -4,6 +4,7 @@
  */
 import { found } from './contract.ts';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import type { Kysely } from 'kysely';
 import { insertKey, type NewKey } from '../../src/api-keys/store.ts';
 import { readConfig } from '../../src/config.ts';
@@ -125,6 +126,11 @@ export class TestService {
     const text = await response.text();
     const isJson = /json/.test(response.headers.get('content-type') ?? '');
     return { status: response.status, headers: response.headers, body: (isJson && text ? JSON.parse(text) : undefined) as T, text };
+  }
+
+  /** Sends a request without a socket, which is quicker and takes what `fetch` would refuse. */
+  inject(request: InjectOptions): Promise<LightMyRequestResponse> {
+    return this.#service.app.inject(request);
   }
 
   /** A user with {@link password} and, unless `grants` is null, a default profile and role of the same name with these grants. */

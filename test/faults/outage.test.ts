@@ -1,0 +1,143 @@
+/** PostgreSQL out of reach while requests run: every answer is a 503 that says when to try again, and all is well when it is back. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { found } from '../support/contract.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { rowsOf, type Entity } from '../support/entities.ts';
+import { exampleCall, methodOf, operations, pathOf, titled } from '../support/operations.ts';
+import { Proxy } from '../support/proxy.ts';
+import { hashToken } from '../../src/sessions/token.ts';
+import { password, TestService, type Answer, type Call, type ProblemBody } from '../support/service.ts';
+
+let database: TestDatabase;
+let proxy: Proxy;
+let service: TestService;
+let eve: string;
+let cookie: string;
+let key: string;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  proxy = await Proxy.open(database.url);
+  service = await TestService.start({}, { url: proxy.urlOf(database.url), drop: async () => undefined });
+  eve = (await service.createUser('eve')).id;
+  cookie = await service.openSession(eve);
+  key = await service.createKey(eve);
+});
+
+afterEach(async () => {
+  expect(found.splice(0), 'answers that are not what openapi.yaml says').toEqual([]);
+  await proxy.restore();
+  await working();
+});
+
+afterAll(async () => {
+  await service.close();
+  await proxy.close();
+  await database.drop();
+});
+
+/** Waits until the service serves again. */
+async function working(): Promise<void> {
+  await expect.poll(async () => (await service.call('GET', '/health/ready')).status).toBe(200);
+  await expect.poll(async () => (await service.call('GET', '/auth', { cookie })).status).toBe(200);
+}
+
+function expectOutage(answer: Answer<ProblemBody>, method: string, code = 'unavailable'): void {
+  expect(answer.status, answer.text).toBe(503);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(method === 'HEAD' ? answer.headers.get('problem-code') : answer.body.code).toBe(code);
+}
+
+const note = (call: Call = {}) => service.call<Entity>('POST', '/rest/entity/note', { cookie, json: { a: 1 }, ...call });
+
+describe.for(['cut', 'reset'] as const)('a database that is %s', (way) => {
+  test.for(titled(operations))('503 — %s, whichever way the caller came, and never 401: an outage is no logout', async ([, operation]) => {
+    await proxy[way]();
+    const method = methodOf(operation);
+    for (const call of [{ cookie }, { headers: { 'x-api-key': key } }]) {
+      if (operation.operationId === 'createSession' && 'headers' in call) continue;
+      expectOutage(await service.call(method, pathOf(operation), exampleCall(operation, call)), method);
+    }
+  });
+
+  test('503 — to the last request of a cached caller as well, within seconds: what nobody can revoke is not believed for long', async () => {
+    const invalid = () => service.call('GET', '/rest/entity/note/1e3', { cookie });
+    expect((await invalid()).status).toBe(400);
+    await proxy[way]();
+    await expect.poll(async () => (await invalid()).status, { timeout: 5_000 }).toBe(503);
+  });
+
+  test('200 — is live, not ready, and still says what needs no database', async () => {
+    await proxy[way]();
+    expect((await service.call('GET', '/health/live')).status).toBe(200);
+    const ready = await service.call('GET', '/health/ready');
+    expectOutage(ready, 'GET');
+    expect((await service.call('GET', '/openapi.yaml')).status).toBe(200);
+    expect((await service.call('GET', '/auth')).status).toBe(401);
+    expect((await service.call('PUT', '/auth')).status).toBe(405);
+    expect((await service.call('GET', '/nowhere')).status).toBe(404);
+  });
+
+  test('503, 200 and 201 — under way when it breaks: nothing else, nothing told that did not happen, and back without a restart', async () => {
+    const before = (await rowsOf(service, 'note')).length;
+    const answers: Promise<Answer>[] = [];
+    for (let index = 0; index < 40; index++) {
+      answers.push(
+        note(),
+        service.call('GET', '/auth', { cookie }),
+        service.call('GET', '/rest/entity/note/1', { headers: { 'x-api-key': key } }),
+      );
+      if (index === 20) await proxy[way]();
+    }
+    const seen = await Promise.all(answers);
+    for (const { status, text } of seen) expect([200, 201, 404, 503], text).toContain(status);
+    await proxy.restore();
+    await working();
+    const created = seen.filter(({ status }) => status === 201).length;
+    const unknown = seen.filter(({ text }) => text.includes('"outcome-unknown"')).length;
+    const after = (await rowsOf(service, 'note')).length - before;
+    expect(after).toBeGreaterThanOrEqual(created);
+    expect(after).toBeLessThanOrEqual(created + unknown);
+    expect((await note()).status).toBe(201);
+    expect((await service.call('POST', '/auth', { form: { user: 'eve', password } })).status).toBe(200);
+  });
+
+  test('is listened to again afterwards: a caller is cached once more, and forgotten when the session is ended elsewhere', async () => {
+    const other = await service.openSession(eve);
+    const ask = async () => (await service.call('GET', '/rest/entity/note/999999', { cookie: other })).status;
+    const hash = hashToken(other.slice(other.indexOf('=') + 1)).toString('hex');
+    const cached = async () => (await ask()) === 404 && service.context.principals.find(hash) !== undefined;
+    await expect.poll(cached).toBe(true);
+    await proxy[way]();
+    await expect.poll(() => service.context.principals.find(hash)).toBe(undefined);
+    await proxy.restore();
+    await expect.poll(cached).toBe(true);
+    await service.db.updateTable('session').set({ revoked_at: new Date() }).where('user_id', '=', eve).execute();
+    await service.settle();
+    expect(await ask()).toBe(401);
+    cookie = await service.openSession(eve);
+  });
+});
+
+describe('a database that says nothing any more', () => {
+  test('503 — to every operation within seconds, and its connections are given up, so that one that has moved is found without a restart', async () => {
+    await Promise.all(Array.from({ length: 12 }, () => note()));
+    proxy.stall();
+    const began = performance.now();
+    const answers = await Promise.all(
+      operations.map(async (operation) => {
+        const method = methodOf(operation);
+        return [method, await service.call(method, pathOf(operation), exampleCall(operation, { cookie }))] as const;
+      }),
+    );
+    expect(performance.now() - began).toBeLessThan(12_000);
+    for (const [method, answer] of answers) {
+      const code = (method === 'HEAD' ? answer.headers.get('problem-code') : answer.body.code) ?? '';
+      expect(['unavailable', 'outcome-unknown']).toContain(code);
+      expectOutage(answer, method, code);
+    }
+    proxy.abandon();
+    await working();
+    expect((await note()).status).toBe(201);
+  });
+});

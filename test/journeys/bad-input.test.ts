@@ -1,0 +1,122 @@
+/** What a careless or hostile client sends, from the list of the first reviewers: each gets its problem, none a 500, and nothing is done. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { rowsOf, seed } from '../support/entities.ts';
+import { sendBytes, sendRequest } from '../support/raw.ts';
+import { password, useService, type Call } from '../support/service.ts';
+
+const service = useService();
+let cookie: string;
+let key: string;
+
+beforeAll(async () => {
+  const { id } = await service().createUser('ada');
+  cookie = await service().openSession(id);
+  key = await service().createKey(id);
+  // The neighbours that a rounded key would hit.
+  for (const neighbour of ['9007199254740992', '9007199254740994', '1', '16', '1000']) await seed(service(), 'note', neighbour, {}, 'ada');
+});
+
+const form = (text: string): Call => ({ raw: text, headers: { 'content-type': 'application/x-www-form-urlencoded' } });
+const json = (raw: string): Call => ({ raw, headers: { 'content-type': 'application/json' } });
+const login = `user=ada&password=${encodeURIComponent(password)}`;
+const deep = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+
+type Case = [what: string, method: string, path: string, call: Call, status: number, code: string, fault?: object];
+
+const cases: Case[] = [
+  ['an unknown form field', 'POST', '/auth', form(`${login}&admin=1`), 400, 'malformed-request', { pointer: '/admin', code: 'unknown' }],
+  ['a repeated form field', 'POST', '/auth', form(`${login}&user=eve`), 400, 'malformed-request', { pointer: '/user', code: 'repeated' }],
+  ['a form field called __proto__', 'POST', '/auth', form(`${login}&__proto__=1`), 400, 'malformed-request', { pointer: '/__proto__' }],
+  [
+    'a badly escaped form field',
+    'POST',
+    '/auth',
+    form('user=%zz&password=x'),
+    400,
+    'malformed-request',
+    { pointer: '/user', code: 'invalid-encoding' },
+  ],
+  ['a form field of invalid UTF-8', 'POST', '/auth', form('user=%ff&password=x'), 400, 'malformed-request', { pointer: '/user' }],
+  ['a NUL in a form field', 'POST', '/auth', form('user=a%00b&password=x'), 400, 'malformed-request', { pointer: '/user' }],
+  ['JSON to the form endpoint', 'POST', '/auth', { json: { user: 'ada', password } }, 415, 'unsupported-media-type'],
+  ['the form to a JSON endpoint', 'POST', '/rest/entity/note', form('a=1'), 415, 'unsupported-media-type'],
+  ['no body for the form endpoint', 'POST', '/auth', {}, 400, 'malformed-request', { pointer: '', code: 'required' }],
+  ['no body for a JSON endpoint', 'POST', '/rest/entity/note', {}, 400, 'malformed-request', { pointer: '', code: 'required' }],
+  ['a form of 9 KB', 'POST', '/auth', form(`${login}&locale=${'x'.repeat(9_000)}`), 413, 'content-too-large'],
+  ['half a login', 'POST', '/auth', form('user=ada'), 400, 'malformed-request', { pointer: '/password', code: 'required' }],
+  [
+    'both ways of signing in',
+    'POST',
+    '/auth',
+    form(`${login}&oidcIssuer=corp`),
+    400,
+    'malformed-request',
+    { pointer: '/user', code: 'conflicting' },
+  ],
+  ['a locale that is none', 'POST', '/auth', form(`${login}&locale=en_US!`), 400, 'malformed-request', { pointer: '/locale' }],
+  ['a key past 2^53', 'GET', '/rest/entity/note/9007199254740993', {}, 404, 'not-found'],
+  ['deleting a key past 2^53', 'DELETE', '/rest/entity/note/9007199254740993', {}, 404, 'not-found'],
+  ['the key 1e3', 'DELETE', '/rest/entity/note/1e3', {}, 400, 'invalid-key', { parameter: 'key' }],
+  ['the key 0x10', 'DELETE', '/rest/entity/note/0x10', {}, 400, 'invalid-key', { parameter: 'key' }],
+  ['the key 01', 'DELETE', '/rest/entity/note/01', {}, 400, 'invalid-key', { parameter: 'key' }],
+  ['a key of 20 digits', 'DELETE', '/rest/entity/note/10000000000000000001', {}, 400, 'invalid-key', { parameter: 'key' }],
+  ['a name with %2F', 'POST', '/rest/entity/no%2Fte', { json: {} }, 400, 'malformed-request', { parameter: 'name' }],
+  ['a name of 65 letters', 'POST', `/rest/entity/${'x'.repeat(65)}`, { json: {} }, 400, 'malformed-request', { parameter: 'name' }],
+  ['a name of 1,000 letters', 'POST', `/rest/entity/${'x'.repeat(1_000)}`, { json: {} }, 414, 'uri-too-long'],
+  ['roles=2', 'GET', '/auth?roles=2', {}, 400, 'malformed-request', { parameter: 'roles' }],
+  ['roles twice', 'GET', '/auth?roles=1&roles=1', {}, 400, 'malformed-request', { parameter: 'roles', code: 'repeated' }],
+  ['logout by GET', 'GET', '/auth?logout=1', {}, 400, 'malformed-request', { parameter: 'logout', code: 'unknown' }],
+  ['an array as entity', 'POST', '/rest/entity/note', { json: [] }, 422, 'validation-failed', { pointer: '', code: 'invalid-type' }],
+  ['a string as entity', 'POST', '/rest/entity/note', { json: 'text' }, 422, 'validation-failed', { pointer: '', code: 'invalid-type' }],
+  ['2 MB of JSON', 'POST', '/rest/entity/note', { json: { a: 'x'.repeat(2_000_000) } }, 413, 'content-too-large'],
+  ['JSON 500 levels deep', 'POST', '/rest/entity/note', json(deep(500)), 400, 'malformed-request', { code: 'too-deep' }],
+  ['JSON 100,000 levels deep', 'POST', '/rest/entity/note', json(deep(100_000)), 400, 'malformed-request', { code: 'too-deep' }],
+  ['100,000 brackets', 'POST', '/rest/entity/note', json('['.repeat(100_000)), 400, 'malformed-request', { code: 'too-deep' }],
+  ['an API key that is none', 'GET', '/auth', { headers: { 'x-api-key': "' or 1=1 --" } }, 401, 'unauthenticated'],
+  ['credentials by Basic', 'GET', '/auth', { headers: { authorization: 'Basic YWRhOmFkYQ==' } }, 401, 'invalid-token'],
+  ['a bearer token of 9 KB', 'GET', '/auth', { headers: { authorization: `Bearer ${'x'.repeat(9_000)}` } }, 401, 'invalid-token'],
+];
+
+describe('bad input', () => {
+  test.for(cases)('%s', async ([, method, path, call, status, code, fault]) => {
+    const before = await rowsOf(service(), 'note');
+    const answer = await service().call(method, path, { cookie, ...call });
+    expect(answer.status, answer.text.slice(0, 300)).toBe(status);
+    expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+    expect(answer.body.code).toBe(code);
+    if (fault) expect(answer.body.errors?.[0]).toMatchObject(fault);
+    expect(await rowsOf(service(), 'note')).toEqual(before);
+  });
+
+  test('a cookie of 8 KB of garbage is no credential, also beside a good one of another name', async () => {
+    const garbage = Array.from({ length: 8_000 }, (_, index) => String.fromCharCode(33 + ((index * 7) % 90))).join('');
+    for (const carried of [garbage, `sid=${garbage}`, `sid=${garbage.replaceAll(';', '')}; other=1`, `a=${garbage}; sid; =; ;;;`]) {
+      const answer = await sendRequest(service().url, 'GET', '/auth', ['cookie', carried]);
+      expect(answer.status).toBe(401);
+      expect(JSON.parse(answer.text)).toMatchObject({ code: 'unauthenticated' });
+    }
+  });
+
+  test('two API keys are refused, even when they are the same', async () => {
+    for (const second of [key, key.toLowerCase()]) {
+      const answer = await sendRequest(service().url, 'GET', '/auth', ['x-api-key', key, 'X-API-Key', second]);
+      expect(answer.status).toBe(400);
+      expect(JSON.parse(answer.text)).toMatchObject({ code: 'ambiguous-credentials' });
+    }
+    expect((await sendRequest(service().url, 'GET', '/auth', ['x-api-key', key])).status).toBe(200);
+  });
+
+  test('a request smuggled behind another is not seen: its length is told twice, so the connection ends', async () => {
+    const inner = 'GET /auth HTTP/1.1\r\nHost: x\r\n\r\n';
+    const outer = `POST /auth HTTP/1.1\r\nHost: x\r\nContent-Length: ${inner.length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`;
+    const answer = await sendBytes(service().url, outer);
+    expect(answer.status).toBe(400);
+    expect(answer.headers['connection']).toBe('close');
+    expect(answer.text.match(/HTTP\/1\.1/g)).toBeNull();
+  });
+
+  test('afterwards the service is as it was', async () => {
+    expect((await service().call('GET', '/auth', { cookie })).status).toBe(200);
+    expect((await service().call('POST', '/auth', form(login))).status).toBe(200);
+  });
+});
