@@ -694,7 +694,10 @@ export interface components {
                 };
             };
         };
-        /** @description The name and password do not belong together, or the token is not valid. */
+        /**
+         * @description The name and password do not belong together, or the token is not valid; or the session was ended (`unauthenticated`) before its
+         *     cookie could be handed over.
+         */
         LoginRefused: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
@@ -703,7 +706,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "invalid-credentials" | "invalid-token";
+                    code?: "invalid-credentials" | "invalid-token" | "unauthenticated";
                 };
             };
         };
