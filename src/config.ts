@@ -133,9 +133,8 @@ export function readConfig(environment: Environment): Config {
   if (config.sessionSameSite === 'none' && trustedOrigins.size === 0) {
     read.problems.push('SESSION_SAME_SITE=none needs TRUSTED_ORIGINS: without them no other site may use the cookie anyway');
   }
-  // TODO until entity types can be declared: a setting that did nothing would be a silent one.
-  if (config.entityTypes === 'declared' || config.entityTypesDir) {
-    read.problems.push('ENTITY_TYPES=declared and ENTITY_TYPES_DIR are not supported by this version: leave them out');
+  if (config.entityTypes === 'declared' && !config.entityTypesDir) {
+    read.problems.push('ENTITY_TYPES=declared needs ENTITY_TYPES_DIR, the directory with one JSON Schema per entity name');
   }
   if (production && (config.logLevel === 'debug' || config.logLevel === 'trace')) {
     read.problems.push(`LOG_LEVEL=${config.logLevel} is not for production (NODE_ENV=production); use info`);
