@@ -290,6 +290,10 @@ export interface paths {
          * Create an entity
          * @description The body is the fields, a JSON object. The key is given by the service, positive and never used again. Where the operator has declared
          *     a type of that name, the fields must fit its JSON Schema, else 422; where only declared names are taken, others are 404.
+         *
+         *     With an `Idempotency-Key` it can be sent again at will: for 24 hours, the same key of the same user with the same body creates nothing
+         *     and gets the answer of the first once more, marked by `Idempotency-Replayed`, whatever has become of the entity since. With another
+         *     body it is 422, while the first is still under way 409. A refusal is not kept, so what was refused may be sent again too.
          */
         post: operations["createEntity"];
         delete?: never;
@@ -871,6 +875,19 @@ export interface components {
                 };
             };
         };
+        /** @description A request with the same Idempotency-Key is still under way. Send it again a little later. */
+        IdempotencyInProgress: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "idempotency-in-progress";
+                };
+            };
+        };
         /** @description The version is no longer the one named in If-Match. */
         PreconditionFailed: {
             headers: {
@@ -918,6 +935,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
                     code?: "validation-failed";
+                };
+            };
+        };
+        /** @description The fields do not fit the declared type, or the Idempotency-Key came with another body before. */
+        CreateRefused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "validation-failed" | "idempotency-key-reused";
                 };
             };
         };
@@ -1051,6 +1080,11 @@ export interface components {
          * @example 4fT9xKq2LmZa
          */
         KeyId: components["schemas"]["KeyId"];
+        /**
+         * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+         *     precedes `"` and a backslash. The quotes are not part of the key.
+         */
+        IdempotencyKey: string;
         /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
         IfMatch: string;
         /** @description Answer 304 if the entity's ETag is one of these. */
@@ -1526,7 +1560,13 @@ export interface operations {
     createEntity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+                 *     precedes `"` and a backslash. The quotes are not part of the key.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /**
                  * @description The entity's name.
@@ -1544,6 +1584,8 @@ export interface operations {
                     /** @description Where the entity is. */
                     Location: string;
                     ETag: components["headers"]["ETag"];
+                    /** @description There when the entity had been created before, by a request with the same Idempotency-Key. */
+                    "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1555,9 +1597,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgress"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
+            422: components["responses"]["CreateRefused"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

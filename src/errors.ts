@@ -23,12 +23,14 @@ export const problemStatus = {
   'request-timeout': 408,
   conflict: 409,
   'refresh-conflict': 409,
+  'idempotency-in-progress': 409,
   'precondition-failed': 412,
   'content-too-large': 413,
   'uri-too-long': 414,
   'unsupported-media-type': 415,
   'validation-failed': 422,
   'password-rejected': 422,
+  'idempotency-key-reused': 422,
   'precondition-required': 428,
   'rate-limited': 429,
   'headers-too-large': 431,
@@ -84,6 +86,7 @@ export const problemValues = {
   busy: { seconds: 'seconds' },
   'issuer-unavailable': { seconds: 'seconds' },
   'outcome-unknown': { seconds: 'seconds' },
+  'idempotency-in-progress': { seconds: 'seconds' },
 } as const satisfies Partial<Record<ProblemCode, Record<string, Measure>>>;
 
 /** The values the text of a fault takes, likewise. `allowed` lists what would be accepted, as the contract writes it. */

@@ -4,7 +4,7 @@
  */
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
 import ajvFormats from 'ajv-formats';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { isInt64 } from '../entities/key.ts';
 import { Problem, type Fault } from '../errors.ts';
 
@@ -25,7 +25,29 @@ export function createAjv(): Ajv2020 {
  */
 export function validatorCompiler(): FastifySchemaCompiler<Record<string, unknown>> {
   const ajv = createAjv();
-  return ({ schema: { $id: _, ...schema }, httpPart }) => ajv.compile(httpPart === 'headers' ? inLowerCase(schema) : schema) as never;
+  return ({ schema: { $id: _, ...schema }, httpPart }) =>
+    (httpPart === 'headers' ? compileHeaders(ajv, schema) : ajv.compile(schema)) as never;
+}
+
+/** Checks headers under the names that Node gives them, and says what is wrong under those that the contract gives them. */
+function compileHeaders(ajv: Ajv2020, schema: HeadersSchema): ValidateHeaders {
+  const validate = ajv.compile(inLowerCase(schema));
+  const names = Object.keys(schema.properties ?? {});
+  const check: ValidateHeaders = (headers) => {
+    const fits = validate(headers);
+    check.errors = validate.errors ?? [];
+    for (const error of check.errors) {
+      const name = names.find((candidate) => `/${candidate.toLowerCase()}` === error.instancePath);
+      if (name !== undefined) error.instancePath = `/${name}`;
+    }
+    return fits;
+  };
+  return check;
+}
+
+interface ValidateHeaders {
+  (headers: unknown): boolean;
+  errors?: ErrorObject[];
 }
 
 /** The schema with header names as Node has them. */

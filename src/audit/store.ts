@@ -86,15 +86,21 @@ export interface AuditValues extends Record<string, unknown> {
 
 /**
  * Makes `statement`, which returns rows with a name, a key and a version, also write one event a row, in one round trip and one
- * transaction. The rows come back as they were.
+ * transaction. The rows come back as they were. `beside` is a further statement of that transaction, which sees them as `written`.
  */
-export function audited<V extends AuditValues, R>(event: AuditEventName, statement: OperationNodeSource, value: ValueOf<V>) {
+export function audited<V extends AuditValues, R>(
+  event: AuditEventName,
+  statement: OperationNodeSource,
+  value: ValueOf<V>,
+  beside?: OperationNodeSource,
+) {
   const of = value as unknown as ValueOf<AuditValues>;
+  const further = beside ? sql`, beside as (${beside})` : sql``;
   return sql<R>`with written as (${statement}), noted as (
     insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
     select ${sql.lit(event)}, 'ok', ${of('userName')}, ${of('sessionId')}::uuid, ${of('requestId')}, ${of('address')}, ${of('userAgent')},
       jsonb_build_object('entity', name, 'key', key::text, 'version', version) from written
-  ) select * from written`.compile(builder);
+  )${further} select * from written`.compile(builder);
 }
 
 /** Writes one event. `origin` is undefined for what no request caused, such as an administrator's command. */

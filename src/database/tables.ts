@@ -85,6 +85,7 @@ export interface Database {
     updated_at: DefaultTimestamp;
     updated_by: string;
   };
+  idempotency: { user_name: string; entity: string; key: string; fingerprint: Buffer; entity_key: Int8; created_at: CreatedAt };
   login_attempt: {
     kind: 'account' | 'address';
     subject: Buffer;

@@ -1,11 +1,12 @@
 /** Entities over HTTP: create, retrieve, update, delete. */
-import { JsonText, type Handlers } from '../api/operation.ts';
+import { JsonText, type Handlers, type Output } from '../api/operation.ts';
 import type { components } from '../../generated/api.ts';
 import { originOf } from '../audit/store.ts';
 import { authorize } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { acceptedVersions, etagOf, isCurrent } from './etag.ts';
+import { createOnce, readIdempotencyKey } from './idempotency.ts';
 import { readKey } from './key.ts';
 import { find, insert, remove, versionOf, type EntityRow } from './store.ts';
 import { updateEntity } from './update.ts';
@@ -14,12 +15,14 @@ type EntityHandlers = Pick<Handlers, 'createEntity' | 'getEntity' | 'updateEntit
 
 export function entityHandlers({ config, pool, entityTypes }: Context): EntityHandlers {
   return {
-    async createEntity({ params, body, bodyText, principal, request }) {
+    async createEntity({ params, headers, body, bodyText, principal, request }) {
       const permit = authorize(principal, params.name, 'create');
+      const key = readIdempotencyKey(headers['idempotency-key'], request);
       entityTypes.checkOf(params.name)?.(body);
-      const row = await insert(pool, permit, originOf(request), bodyText);
-      const location = `/rest/entity/${row.name}/${row.key}`;
-      return { status: 201, headers: { Location: location, ETag: etagOf(row.version) }, body: represent(row) };
+      if (key === undefined) return created(await insert(pool, permit, originOf(request), bodyText));
+      const { row, replayed } = await createOnce(pool, permit, originOf(request), key, bodyText);
+      const answer = created(row);
+      return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } } : answer;
     },
 
     async getEntity({ params, headers, principal }) {
@@ -53,6 +56,12 @@ export function entityHandlers({ config, pool, entityTypes }: Context): EntityHa
       throw new Problem((await versionOf(pool, permit, key)) === undefined ? 'not-found' : 'precondition-failed');
     },
   };
+}
+
+/** The answer to who has created the row. */
+function created(row: EntityRow): Output<'createEntity'> {
+  const location = `/rest/entity/${row.name}/${row.key}`;
+  return { status: 201, headers: { Location: location, ETag: etagOf(row.version) }, body: represent(row) };
 }
 
 /** The entity as the contract shows it, with its fields spliced in as the database wrote them. */

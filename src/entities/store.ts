@@ -54,6 +54,31 @@ const insertOne = prepare<AuditValues & { name: string; fields: string }, Entity
   return audited('entity.created', statement, value);
 });
 
+interface Claim extends Record<string, unknown> {
+  /** The Idempotency-Key, bare. */
+  key: string;
+  /** SHA-256 of the body. */
+  fingerprint: Buffer;
+  fields: string;
+}
+
+/** Inserts unless the key is taken: the row says so once it is there, the lock as long as another statement is about to write it. */
+const insertFirst = prepare<AuditValues & Claim & { name: string }, EntityRow>('entity.insert-keyed', (value) => {
+  const [user, name, key] = [value('userName'), value('name'), value('key')];
+  const lock = sql`hashtextextended(jsonb_build_array(${user}::text, ${name}::text, ${key}::text)::text, 0)`;
+  const statement = sql`
+    insert into entity (name, fields, created_by, updated_by)
+    select ${name}, ${value('fields')}::jsonb, ${user}, ${user}
+    where pg_try_advisory_xact_lock(${lock})
+      and not exists (select from idempotency where user_name = ${user} and entity = ${name} and key = ${key})
+    returning name, key, version, created_at as "createdAt", created_by as "createdBy",
+      updated_at as "updatedAt", updated_by as "updatedBy", fields::text as fields`;
+  const claim = sql`
+    insert into idempotency (user_name, entity, key, fingerprint, entity_key)
+    select ${user}, name, ${key}, ${value('fingerprint')}, key from written`;
+  return audited('entity.created', statement, value, claim);
+});
+
 const findOne = prepare<Place, EntityRow>('entity.find', (value) =>
   builder.selectFrom('entity').where(there(value)).select(columns).compile(),
 );
@@ -100,6 +125,20 @@ const placeOf = (permit: Permit<'read' | 'update' | 'delete'>, key: string): Pla
 export async function insert(pool: Pool, permit: Permit<'create'>, origin: Origin, fields: string): Promise<EntityRow> {
   const [row] = await writing(insertOne(pool, { ...auditValues(permit, origin), name: permit.entity, fields }));
   if (!row) throw new Error('insert returned no row');
+  return row;
+}
+
+/**
+ * Like {@link insert}, and keeps what was created under the claim's key. Undefined when the key is taken already; a unique violation of
+ * `idempotency_pkey`, with nothing written, when another statement took it meanwhile.
+ */
+export async function insertKeyed(
+  pool: Pool,
+  permit: Permit<'create'>,
+  origin: Origin,
+  claim: { key: string; fingerprint: Buffer; fields: string },
+): Promise<EntityRow | undefined> {
+  const [row] = await writing(insertFirst(pool, { ...auditValues(permit, origin), name: permit.entity, ...claim }));
   return row;
 }
 

@@ -84,6 +84,11 @@ export const de: Catalogue = {
       title: 'Sitzung bereits erneuert',
       detail: 'Eine andere Anfrage hat diese Sitzung bereits erneuert. Arbeiten Sie mit dem Cookie weiter, das jene Anfrage erhalten hat.',
     },
+    'idempotency-in-progress': {
+      title: 'Noch in Arbeit',
+      detail:
+        'Eine andere Anfrage mit diesem Idempotency-Key ist noch in Arbeit. Senden Sie Ihre Anfrage[ in {seconds}] unverändert noch einmal, um das Ergebnis zu erhalten.',
+    },
     'precondition-failed': {
       title: 'Vorbedingung nicht erfüllt',
       detail:
@@ -110,6 +115,11 @@ export const de: Catalogue = {
     'password-rejected': {
       title: 'Passwort abgelehnt',
       detail: 'Das neue Passwort erfüllt die Anforderungen nicht. Wählen Sie ein anderes und beachten Sie dabei die aufgeführten Gründe.',
+    },
+    'idempotency-key-reused': {
+      title: 'Idempotency-Key bereits verwendet',
+      detail:
+        'Dieser Idempotency-Key wurde mit einem anderen Inhalt verwendet. Verwenden Sie für eine neue Anfrage einen neuen; wiederholen Sie eine Anfrage nur mit ihrem Inhalt.',
     },
     'precondition-required': {
       title: 'Vorbedingung erforderlich',

@@ -77,6 +77,11 @@ export const en: Catalogue = {
       title: 'Session already refreshed',
       detail: 'Another request has already refreshed this session. Continue with the cookie that request received.',
     },
+    'idempotency-in-progress': {
+      title: 'Still in progress',
+      detail:
+        'Another request with this Idempotency-Key is still in progress. Send yours again, unchanged,[ in {seconds}] to get its outcome.',
+    },
     'precondition-failed': {
       title: 'Precondition failed',
       detail: 'The entity has changed since you read it. Read it again, then repeat your change with the new ETag in If-Match.',
@@ -100,6 +105,10 @@ export const en: Catalogue = {
     'password-rejected': {
       title: 'Password rejected',
       detail: 'The new password does not meet the requirements. Choose another one, taking the listed reasons into account.',
+    },
+    'idempotency-key-reused': {
+      title: 'Idempotency-Key already used',
+      detail: 'This Idempotency-Key was used with another body. Use a new key for a new request; repeat a request with the body it had.',
     },
     'precondition-required': {
       title: 'Precondition required',

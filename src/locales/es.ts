@@ -81,6 +81,11 @@ export const es: Catalogue = {
       title: 'Sesión ya renovada',
       detail: 'Otra solicitud ya ha renovado esta sesión. Continúe con la cookie que recibió esa solicitud.',
     },
+    'idempotency-in-progress': {
+      title: 'Todavía en curso',
+      detail:
+        'Otra solicitud con este Idempotency-Key está todavía en curso. Vuelva a enviar la suya sin cambios[ dentro de {seconds}] para obtener el resultado.',
+    },
     'precondition-failed': {
       title: 'Condición previa no cumplida',
       detail: 'La entidad ha cambiado desde que usted la leyó. Léala de nuevo y repita el cambio con el nuevo ETag en If-Match.',
@@ -106,6 +111,11 @@ export const es: Catalogue = {
     'password-rejected': {
       title: 'Contraseña rechazada',
       detail: 'La nueva contraseña no cumple los requisitos. Elija otra teniendo en cuenta los motivos indicados.',
+    },
+    'idempotency-key-reused': {
+      title: 'Idempotency-Key ya utilizado',
+      detail:
+        'Este Idempotency-Key se utilizó con otro contenido. Use uno nuevo para una solicitud nueva; repita una solicitud con el contenido que tenía.',
     },
     'precondition-required': {
       title: 'Se requiere una condición previa',

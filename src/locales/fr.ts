@@ -82,6 +82,11 @@ export const fr: Catalogue = {
       title: 'Session déjà renouvelée',
       detail: 'Une autre requête a déjà renouvelé cette session. Continuez avec le cookie que cette requête a reçu.',
     },
+    'idempotency-in-progress': {
+      title: 'Encore en cours',
+      detail:
+        'Une autre requête avec cet Idempotency-Key est encore en cours. Renvoyez la vôtre, inchangée,[ dans {seconds}] pour en obtenir le résultat.',
+    },
     'precondition-failed': {
       title: 'Condition préalable non remplie',
       detail:
@@ -108,6 +113,11 @@ export const fr: Catalogue = {
     'password-rejected': {
       title: 'Mot de passe refusé',
       detail: 'Le nouveau mot de passe ne répond pas aux exigences. Choisissez-en un autre en tenant compte des motifs indiqués.',
+    },
+    'idempotency-key-reused': {
+      title: 'Idempotency-Key déjà utilisé',
+      detail:
+        'Cet Idempotency-Key a été utilisé avec un autre contenu. Prenez-en un nouveau pour une nouvelle requête, répétez une requête avec le contenu qu’elle avait.',
     },
     'precondition-required': {
       title: 'Condition préalable requise',

@@ -79,6 +79,11 @@ export const ja: Catalogue = {
       title: 'セッションはすでに更新されています',
       detail: '別のリクエストがこのセッションをすでに更新しました。そのリクエストが受け取ったCookieを引き続き使用してください。',
     },
+    'idempotency-in-progress': {
+      title: '処理中です',
+      detail:
+        'このIdempotency-Keyを持つ別のリクエストがまだ処理中です。結果を得るには、[{seconds}後に]同じリクエストをもう一度送信してください。',
+    },
     'precondition-failed': {
       title: '前提条件が満たされていません',
       detail: '取得後にエンティティが変更されています。もう一度取得し、新しいETagをIf-Matchに指定して変更をやり直してください。',
@@ -103,6 +108,11 @@ export const ja: Catalogue = {
     'password-rejected': {
       title: 'パスワードが拒否されました',
       detail: '新しいパスワードが要件を満たしていません。示された理由を参考に、別のパスワードを選んでください。',
+    },
+    'idempotency-key-reused': {
+      title: 'Idempotency-Keyは使用済みです',
+      detail:
+        'このIdempotency-Keyは別の内容で使用されています。新しいリクエストには新しいキーを使い、再送するときは元と同じ内容を送信してください。',
     },
     'precondition-required': {
       title: '前提条件の指定が必要です',

@@ -5,9 +5,9 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 const methods = 'GET, HEAD, POST, DELETE';
-const requestHeaders = 'Content-Type, Authorization, X-API-Key, If-Match, If-None-Match, Accept-Language';
+const requestHeaders = 'Content-Type, Authorization, X-API-Key, If-Match, If-None-Match, Idempotency-Key, Accept-Language';
 /** What a page may read besides the headers that are always readable. */
-const answerHeaders = 'ETag, Location, Problem-Code, Retry-After, WWW-Authenticate, Content-Language';
+const answerHeaders = 'ETag, Location, Idempotency-Replayed, Problem-Code, Retry-After, WWW-Authenticate, Content-Language';
 const preflightSeconds = '600';
 
 /** Answers preflights from trusted origins and lets them read what they asked for. Others get no CORS header, and browsers refuse them. */

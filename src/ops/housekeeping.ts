@@ -1,11 +1,12 @@
 /**
- * Removes what no longer says anything: sessions that are over, old sign-in attempts. Nothing depends on it having run, since every
+ * Removes what no longer says anything: sessions that are over, old sign-in attempts and idempotency keys. Nothing depends on it having run, since every
  * deadline is enforced when it is read (security rule 12).
  */
 import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
+import { deleteOldKeys } from '../entities/idempotency.ts';
 import { deleteIdleAttempts } from '../password/attempts.ts';
 
 const everyMilliseconds = 600_000;
@@ -49,7 +50,8 @@ export function keepHouse({ db }: Pick<Context, 'db'>, log: FastifyBaseLogger): 
     try {
       const sessions = await sweep(() => deleteEndedSessions(db));
       const attempts = await sweep(() => deleteIdleAttempts(db, batchRows));
-      log.info({ event: 'housekeeping', outcome: 'ok', sessions, attempts });
+      const idempotencyKeys = await sweep(() => deleteOldKeys(db, batchRows));
+      log.info({ event: 'housekeeping', outcome: 'ok', sessions, attempts, idempotencyKeys });
     } catch (error) {
       log.warn({ event: 'housekeeping', outcome: 'failed', err: error });
     }

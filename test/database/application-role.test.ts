@@ -9,6 +9,7 @@ import { inDirectory, serverAccount } from '../../src/database/embedded/account.
 import { findBinaries } from '../../src/database/embedded/binaries.ts';
 import { layoutOf } from '../../src/database/embedded/cluster.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { deleteOldKeys } from '../../src/entities/idempotency.ts';
 import { deleteEndedSessions } from '../../src/ops/housekeeping.ts';
 import { deleteIdleAttempts } from '../../src/password/attempts.ts';
 import { prepareDatabase } from '../../src/prepare.ts';
@@ -92,6 +93,11 @@ test('with these rights alone the service starts and does everything (rule 88)',
     expect((await service.call('POST', path, { cookie, json: { text: 'second' } })).status).toBe(200);
     expect((await service.call('GET', path, { cookie })).status).toBe(200);
     expect((await service.call('DELETE', path, { cookie })).status).toBe(204);
+    const keyed = { cookie, json: {}, headers: { 'idempotency-key': 'first' } };
+    for (const replayed of [null, 'true']) {
+      const answer = await service.call('POST', '/rest/entity/note', keyed);
+      expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([201, replayed]);
+    }
     const key = await service.call<{ key: string }>('POST', '/auth/keys', { cookie, json: { name: 'import' } });
     expect(key.status, key.text).toBe(201);
     expect((await service.call('GET', '/auth', { headers: { 'x-api-key': key.body.key } })).status).toBe(200);
@@ -108,6 +114,7 @@ test('with these rights alone the service starts and does everything (rule 88)',
     expect((await service.call('GET', '/health/ready')).status).toBe(200);
     await deleteEndedSessions(service.db);
     await deleteIdleAttempts(service.db, 1_000);
+    await deleteOldKeys(service.db, 1_000);
   } finally {
     await service.close();
     await prepared.close();

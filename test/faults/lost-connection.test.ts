@@ -56,6 +56,18 @@ describe('a connection that breaks when a write has reached the database', () =>
     await expect.poll(async () => (await rowsOf(witness, 'note')).length).toBe(before + 1);
   });
 
+  test('503 — outcome-unknown: the same create with the same Idempotency-Key says what has happened, and there is one row (rules 77 and 79)', async () => {
+    await call('POST', '/rest/entity/keyed', { json: { a: 1 }, headers: { 'idempotency-key': 'warm' } });
+    const keyed = { json: { a: 2 }, headers: { 'idempotency-key': 'lost' } };
+    proxy.loseAnswerTo('entity.insert-keyed');
+    expectUnknown(await call('POST', '/rest/entity/keyed', keyed));
+    await expect.poll(async () => (await rowsOf(witness, 'keyed')).length).toBe(2);
+    const again = await call<Entity>('POST', '/rest/entity/keyed', keyed);
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+    expect((await rowsOf(witness, 'keyed')).map(({ key }) => key)).toContain(again.body.key);
+    expect(await rowsOf(witness, 'keyed')).toHaveLength(2);
+  });
+
   test('503 — outcome-unknown: the entity was changed, and its ETag tells', async () => {
     const entity = await create();
     await call('POST', `/rest/entity/note/${entity.key}`, { json: {} });

@@ -1,0 +1,127 @@
+/**
+ * Creates that may be sent again: an Idempotency-Key makes the first of them create and all further ones repeat its answer (security
+ * rule 79). The key belongs to the user and the entity name, so a retry may come by another session or API key of the same user.
+ */
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { sql, type Kysely } from 'kysely';
+import type { Pool } from 'pg';
+import type { Origin } from '../audit/store.ts';
+import type { Permit } from '../authn/principal.ts';
+import { violatedUnique, writing } from '../database/failure.ts';
+import { builder, prepare, type ValueOf } from '../database/statement.ts';
+import type { Database } from '../database/tables.ts';
+import { Problem } from '../errors.ts';
+import { insertKeyed, type EntityRow } from './store.ts';
+
+const keepHours = 24;
+/** A key is found expired once at most; each further round has lost a race. */
+const rounds = 3;
+const header = 'Idempotency-Key';
+
+/**
+ * The key of the request, without the quotes it may come in; undefined without the header. The contract's pattern has been checked. Throws
+ * 400 when the header comes twice, since Node joins the two into what looks like one key.
+ */
+export function readIdempotencyKey(value: string | undefined, { raw: { rawHeaders } }: FastifyRequest): string | undefined {
+  if (value === undefined) return undefined;
+  const names = rawHeaders.filter((_, index) => index % 2 === 0);
+  if (names.filter((name) => name.toLowerCase() === header.toLowerCase()).length > 1)
+    throw new Problem('malformed-request', { faults: [{ parameter: header, code: 'repeated' }] });
+  return value.startsWith('"') ? value.slice(1, -1).replaceAll(/\\(.)/g, '$1') : value;
+}
+
+export interface Created {
+  row: EntityRow;
+  /** Whether the entity had been created before and this only says so once more. */
+  replayed: boolean;
+}
+
+interface Claim extends Record<string, unknown> {
+  userName: string;
+  entity: string;
+  key: string;
+}
+
+const at = (value: ValueOf<Claim>) =>
+  sql<boolean>`user_name = ${value('userName')} and entity = ${value('entity')} and key = ${value('key')}`;
+const live = sql<boolean>`created_at > now() - make_interval(hours => ${sql.lit(keepHours)})`;
+
+type Replay = Claim & { fingerprint: Buffer; fields: string };
+interface Found {
+  same: boolean;
+  live: boolean;
+  entityKey: string;
+  createdAt: Date;
+  /** The fields of the repeated request as the database writes them, and so as it wrote those of the first if the fingerprint is the same. */
+  fields: string;
+}
+
+const findClaim = prepare<Replay, Found>('idempotency.find', (value) =>
+  builder
+    .selectFrom('idempotency')
+    .where(at(value as unknown as ValueOf<Claim>))
+    .select([
+      sql<boolean>`fingerprint = ${value('fingerprint')}`.as('same'),
+      live.as('live'),
+      'entity_key as entityKey',
+      'created_at as createdAt',
+      sql<string>`${value('fields')}::jsonb::text`.as('fields'),
+    ])
+    .compile(),
+);
+
+const deleteExpired = prepare<Claim, never>('idempotency.expire', (value) =>
+  builder
+    .deleteFrom('idempotency')
+    .where(sql<boolean>`${at(value)} and not ${live}`)
+    .compile(),
+);
+
+/**
+ * Stores new fields (JSON text of an object) unless a request with the same key has within 24 hours, and returns the row as it was created.
+ * Throws 422 `idempotency-key-reused` when that request had another body, 409 `idempotency-in-progress` while it is still under way.
+ */
+export async function createOnce(pool: Pool, permit: Permit<'create'>, origin: Origin, key: string, fields: string): Promise<Created> {
+  const { userName, entity } = permit;
+  const fingerprint = createHash('sha256').update(fields).digest();
+  for (let round = 0; round < rounds; round++) {
+    const row = await insertUnlessTaken(pool, permit, origin, { key, fingerprint, fields });
+    if (row) return { row, replayed: false };
+    const [found] = await findClaim(pool, { userName, entity, key, fingerprint, fields });
+    if (!found) break;
+    if (found.live) return { row: repeat(found, permit), replayed: true };
+    await writing(deleteExpired(pool, { userName, entity, key }));
+  }
+  throw new Problem('idempotency-in-progress', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+}
+
+/** Undefined when the key is taken, be it that another request was faster by a moment. */
+async function insertUnlessTaken(
+  pool: Pool,
+  permit: Permit<'create'>,
+  origin: Origin,
+  claim: { key: string; fingerprint: Buffer; fields: string },
+): Promise<EntityRow | undefined> {
+  try {
+    return await insertKeyed(pool, permit, origin, claim);
+  } catch (error) {
+    if (violatedUnique(error) === 'idempotency_pkey') return undefined;
+    throw error;
+  }
+}
+
+/** The row as the first request was answered with it. */
+function repeat({ same, entityKey, createdAt, fields }: Found, { entity, userName }: Permit<'create'>): EntityRow {
+  if (!same) throw new Problem('idempotency-key-reused');
+  return { name: entity, key: entityKey, version: '1', createdAt, createdBy: userName, updatedAt: createdAt, updatedBy: userName, fields };
+}
+
+/** Deletes up to `limit` keys that count no more; returns how many. Replicas do not wait for each other. */
+export async function deleteOldKeys(db: Kysely<Database>, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from idempotency where ctid = any(array(select ctid from idempotency where not ${live} limit ${limit} for update skip locked))`.execute(
+    db,
+  );
+  return Number(numAffectedRows ?? 0);
+}
