@@ -10,11 +10,12 @@ import { buildApp } from './app.ts';
 import { note } from './audit/note.ts';
 import { AuditQuota } from './audit/quota.ts';
 import { PrincipalCache } from './authn/principal-cache.ts';
-import type { Config } from './config.ts';
+import { ConfigError, type Config } from './config.ts';
 import type { Context } from './context.ts';
 import { connect } from './database/connect.ts';
 import { Listener } from './database/listen.ts';
 import { readEntityTypes } from './entities/types.ts';
+import { missingProfiles } from './oidc/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers.ts';
 import { systemClock, TrustedIssuers } from './oidc/trusted.ts';
 import { keepHouse } from './ops/housekeeping.ts';
@@ -41,7 +42,7 @@ export interface Service {
 
 /**
  * Opens the service on a migrated database and listens on `config.host` and `config.port` (0: any free one). `clock` tells how old access
- * tokens are. Throws ConfigError for a bad ISSUERS_FILE or ENTITY_TYPES_DIR.
+ * tokens are. Throws ConfigError for a bad ISSUERS_FILE or ENTITY_TYPES_DIR, and for a profile in it that does not exist.
  */
 export async function openService(config: Config, databaseUrl: string, clock = systemClock): Promise<Service> {
   const issuers = await readIssuers(config.issuersFile, process.env);
@@ -63,6 +64,8 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     await closePool();
   };
   try {
+    const missing = await missingProfiles(db, issuers);
+    if (missing.length > 0) throw new ConfigError(missing);
     const context: Context = {
       config,
       db,

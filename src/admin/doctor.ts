@@ -9,6 +9,7 @@ import { readConfig, type Config } from '../config.ts';
 import { connect } from '../database/connect.ts';
 import { migrationState } from '../database/migrate.ts';
 import type { Database } from '../database/tables.ts';
+import { missingProfiles } from '../oidc/claimed-profiles.ts';
 import { discover, fetchKeys, innermost } from '../oidc/discover.ts';
 import { readIssuers, type Issuer } from '../oidc/issuers.ts';
 import { createPasswordPolicy } from '../password/policy.ts';
@@ -35,8 +36,8 @@ export async function examine(environment: NodeJS.ProcessEnv): Promise<Check[]> 
   await check(checks, undefined, 'node', checkNode);
   const config = readSettings(environment, checks);
   if (!config) return checks;
-  await examineIssuers(checks, config, environment);
-  await examineDatabase(checks, config);
+  const issuers = await examineIssuers(checks, config, environment);
+  await examineDatabase(checks, config, issuers);
   return checks;
 }
 
@@ -63,7 +64,7 @@ function readSettings(environment: NodeJS.ProcessEnv, checks: Check[]): Config |
   }
 }
 
-async function examineDatabase(checks: Check[], config: Config): Promise<void> {
+async function examineDatabase(checks: Check[], config: Config, issuers: readonly Issuer[]): Promise<void> {
   const look = (name: string, how: () => Finding | Promise<Finding>) => check(checks, config, name, how);
   await look('password list', async () => {
     await createPasswordPolicy(config);
@@ -83,16 +84,19 @@ async function examineDatabase(checks: Check[], config: Config): Promise<void> {
     await look('durability', () => checkDurability(db));
     await look('role', () => checkRole(db, config.production));
     await look('clock', () => checkClock(db));
-    if (await look('migrations', () => checkMigrations(db))) await look('administrator', () => checkAdministrator(db));
+    if (!(await look('migrations', () => checkMigrations(db)))) return;
+    await look('administrator', () => checkAdministrator(db));
+    const givers = issuers.filter(({ provision, profiles }) => provision ?? profiles);
+    if (givers.length > 0) await look('profiles', () => checkProfiles(db, givers));
   } finally {
     await close();
     await opened.close();
   }
 }
 
-/** Asks every trusted issuer for its keys, without which none of its tokens can be verified. */
-async function examineIssuers(checks: Check[], config: Config, environment: NodeJS.ProcessEnv): Promise<void> {
-  if (config.issuersFile === undefined) return;
+/** Asks every trusted issuer for its keys, without which none of its tokens can be verified; returns all that the file lists. */
+async function examineIssuers(checks: Check[], config: Config, environment: NodeJS.ProcessEnv): Promise<Issuer[]> {
+  if (config.issuersFile === undefined) return [];
   let issuers: Issuer[] = [];
   await check(checks, config, 'issuers', async () => {
     issuers = await readIssuers(config.issuersFile, environment);
@@ -111,6 +115,7 @@ async function examineIssuers(checks: Check[], config: Config, environment: Node
       }
     });
   }
+  return issuers;
 }
 
 function checkNode(): Finding {
@@ -177,6 +182,12 @@ async function checkMigrations(db: Kysely<Database>): Promise<Finding> {
   const { pending, unknown } = await migrationState(db);
   if (unknown.length > 0) return fail(`a later version has added ${unknown.join(', ')}: run that version`);
   return pending.length > 0 ? fail(`missing: ${pending.join(', ')}; run "migrate" or start the service`) : ok('complete');
+}
+
+/** Whether what the issuers give exists, without which the service does not start. */
+async function checkProfiles(db: Kysely<Database>, issuers: readonly Issuer[]): Promise<Finding> {
+  const missing = await missingProfiles(db, issuers);
+  return missing.length > 0 ? fail(missing.join('; ')) : ok('all that the issuers give exist');
 }
 
 /** Whether somebody who can sign in may do everything. */

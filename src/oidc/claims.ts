@@ -1,5 +1,18 @@
-/** Of what shape the claims of an access token must be. Knows neither issuers nor users. */
+/** Of what shape the claims of an access token must be, and what they give away. Knows neither issuers nor users. */
 import type { JWTPayload } from 'jose';
+
+/** What an issuer says of a subject. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+/**
+ * Whether a client got the token for itself (client credentials). RFC 9068 makes the client's id the subject; Auth0, Entra ID and Keycloak
+ * show it otherwise, each in a way that no token of a person has.
+ */
+export function isClientToken(claims: Claims, clientId: string): boolean {
+  const { sub, oid, gty, idtyp, preferred_username: name } = claims;
+  if (sub === clientId || sub === `${clientId}@clients` || gty === 'client-credentials' || idtyp === 'app') return true;
+  return (typeof oid === 'string' && sub === oid) || (typeof name === 'string' && name.startsWith('service-account-'));
+}
 
 /** Whether claims look like those of an ID token, as a token that does not say what it is may be one. */
 export function mayBeIdToken(claims: JWTPayload, aud: JWTPayload['aud'], clientId: string | undefined): boolean {

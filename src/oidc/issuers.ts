@@ -28,14 +28,26 @@ export interface Issuer {
   tokenType: 'at+jwt' | 'jwt';
   /** Which scopes of a token let it read and write; undefined: scopes narrow nothing. */
   scopes: { read: string | undefined; write: string | undefined } | undefined;
+  /** What a subject that nobody is linked to gets: a user of its own with this profile; undefined: a refusal. */
+  provision: { profile: string } | undefined;
+  /** Which profiles a subject's claims give and take; undefined: claims say nothing about profiles. */
+  profiles: ClaimedProfiles | undefined;
   /** Plain http, on the loopback address only. */
   allowInsecureHttp: boolean;
+}
+
+export interface ClaimedProfiles {
+  /** The name of the claim, and of the members on the way to it when it is not at the top. */
+  claim: readonly string[];
+  /** From a value in the claim to the name of a profile, in the order of the file. */
+  map: ReadonlyMap<string, string>;
 }
 
 const asymmetric = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
 /** One scope of RFC 6749, section 3.3. */
 const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 const printable = /^[\x20-\x7e]{1,256}$/;
+const profileShape = { pattern: /^[A-Za-z0-9 _.-]{1,64}$/, must: 'be the name of a profile' };
 
 /**
  * The issuers that `file` lists, none for undefined. Secrets are read where the file says, `environment` among these places. Throws
@@ -57,6 +69,10 @@ export async function readIssuers(file: string | undefined, environment: Environ
     for (const [value, group] of Map.groupBy(issuers, (issuer) => issuer[name])) {
       if (group.length > 1) report(`${group.length} issuers have the ${name} ${JSON.stringify(value)}; it must be unique`);
     }
+  }
+  const givers = issuers.flatMap(({ id, profiles }) => [...new Set(profiles?.map.values())].map((profile) => ({ id, profile })));
+  for (const [profile, group] of Map.groupBy(givers, (giver) => giver.profile)) {
+    if (group.length > 1) report(`${group.length} issuers give and take the profile ${JSON.stringify(profile)}; only one can`);
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return issuers;
@@ -113,7 +129,8 @@ async function readIssuer(
   const clients = members.texts('clients', { minimum: 1 });
   const clientSecret = await readSecret(members, environment);
   const scopes = readScopes(members);
-  readProvision(members);
+  const provision = readProvision(members);
+  const profiles = readProfiles(members);
   members.finish();
   if (id === undefined || issuer === undefined) return undefined;
   return {
@@ -127,6 +144,8 @@ async function readIssuer(
     algorithms,
     tokenType: tokenType === 'jwt' ? 'jwt' : 'at+jwt',
     scopes,
+    provision,
+    profiles,
     allowInsecureHttp,
   };
 }
@@ -179,10 +198,26 @@ function readScopes(members: Members): Issuer['scopes'] {
   return { read, write };
 }
 
-function readProvision(members: Members): void {
+function readProvision(members: Members): Issuer['provision'] {
   const provision = members.mapping('provision');
-  if (!provision) return;
-  if (provision.flag('enabled')) members.report('provision.enabled: true is not supported yet; link users by the admin command');
-  provision.text('profile');
+  if (!provision) return undefined;
+  const enabled = provision.flag('enabled');
+  const profile = provision.text('profile', { required: enabled, ...profileShape });
   provision.finish();
+  return enabled && profile !== undefined ? { profile } : undefined;
+}
+
+function readProfiles(members: Members): Issuer['profiles'] {
+  const profiles = members.mapping('profiles');
+  if (!profiles) return undefined;
+  const claim = profiles.textOrTexts('claim');
+  const values = profiles.mapping('map', true);
+  const map = new Map<string, string>();
+  for (const value of values?.names() ?? []) {
+    const profile = values?.text(value, profileShape);
+    if (profile !== undefined) map.set(value, profile);
+  }
+  if (values?.names().length === 0) profiles.report('map must name a profile for at least one value of the claim');
+  profiles.finish();
+  return claim && { claim, map };
 }

@@ -3,9 +3,11 @@ import type { FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { openSession } from '../sessions/login.ts';
 import { findLinkedAccount } from '../users/identities.ts';
+import { findOrProvision } from './provision.ts';
+import { RefusedToken } from './refusal.ts';
 import { auditRefusals } from './refused.ts';
 import { ceilingOf } from './scopes.ts';
-import { RefusedToken, verifyAccessToken } from './verify.ts';
+import { verifyAccessToken } from './verify.ts';
 
 export interface TokenLogin {
   /** Id or exact URL of a trusted issuer. It selects from the list; nothing else is ever contacted (rule 46). */
@@ -19,14 +21,13 @@ export interface TokenLogin {
  * issuer (rule 47). Throws 401 `invalid-token`, 403 `identity-not-linked`, and 503 `issuer-unavailable`.
  */
 export async function loginByToken(context: Context, request: FastifyRequest, asked: TokenLogin): Promise<string> {
-  const { config, db, issuers } = context;
+  const { config, issuers } = context;
   return await auditRefusals(context, request, async () => {
     const expected = issuers.findNamed(asked.issuer);
     if (!expected) throw new RefusedToken('unknown-issuer');
     const token = await verifyAccessToken(issuers, asked.accessToken, expected);
     const identity = { issuer: expected.issuer, subject: token.subject };
-    const account = await findLinkedAccount(db, identity);
-    if (!account) throw new RefusedToken('not-linked', { about: identity });
+    const account = await findOrProvision(context, request, token, findLinkedAccount);
     const userName = account.name;
     if (!account.active) throw new RefusedToken('user-disabled', { about: identity, userName });
     const { authenticatedAt } = token;

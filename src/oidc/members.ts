@@ -64,9 +64,21 @@ export class Members {
     return undefined;
   }
 
-  mapping(name: string): Members | undefined {
-    const value = this.#take(name, false);
+  /** One text, or a list of at least one, as a list; required. */
+  textOrTexts(name: string): string[] | undefined {
+    if (Array.isArray(this.#values.get(name))) return this.texts(name, { required: true, minimum: 1 });
+    const text = this.text(name, { required: true });
+    return text === undefined ? undefined : [text];
+  }
+
+  mapping(name: string, required = false): Members | undefined {
+    const value = this.#take(name, required);
     return value === undefined ? undefined : new Members(value, this.#where === '' ? name : `${this.#where}: ${name}`, this.#report);
+  }
+
+  /** Of its members, in the order of the file. */
+  names(): string[] {
+    return [...this.#values.keys()];
   }
 
   /** Reports every member that nobody has asked for: a mistyped one would otherwise silently not count. */

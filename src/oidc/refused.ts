@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { insertEvent, originOf } from '../audit/store.ts';
 import type { Context } from '../context.ts';
-import { RefusedToken } from './verify.ts';
+import { RefusedToken } from './refusal.ts';
 
 /** Runs `work` and lets its errors pass; a {@link RefusedToken} becomes an audit event, of each address only so many (`refusedTokens`). */
 export async function auditRefusals<T>({ db, refusedTokens }: Context, request: FastifyRequest, work: () => Promise<T>): Promise<T> {

@@ -3,13 +3,16 @@
  * the wire; both are this one.
  */
 import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
 import type { Scheme } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { findLinkedCaller } from '../users/identities.ts';
+import { findOrProvision } from './provision.ts';
+import { RefusedToken } from './refusal.ts';
 import { auditRefusals } from './refused.ts';
 import { ceilingOf } from './scopes.ts';
-import { RefusedToken, verifyAccessToken } from './verify.ts';
+import { verifyAccessToken } from './verify.ts';
 
 /**
  * Not asked without `Authorization`; *no* for another kind of it and for any token that is not good: 401 `invalid-token`. A good token of
@@ -19,11 +22,12 @@ export function bearerScheme(context: Context): Scheme {
   return async (request) => {
     const { authorization } = request.headers;
     if (authorization === undefined) return undefined;
-    return await auditRefusals(context, request, () => recognise(context, /^Bearer +(\S+)$/i.exec(authorization)?.[1]));
+    return await auditRefusals(context, request, () => recognise(context, request, /^Bearer +(\S+)$/i.exec(authorization)?.[1]));
   };
 }
 
-async function recognise({ db, issuers, principals }: Context, token: string | undefined): Promise<Principal> {
+async function recognise(context: Context, request: FastifyRequest, token: string | undefined): Promise<Principal> {
+  const { issuers, principals } = context;
   if (token === undefined) throw new RefusedToken('malformed');
   // Told apart from the hashes of keys and session tokens, which share the cache: a key is none of ours as a bearer token.
   const remembered = `bearer ${createHash('sha256').update(token).digest('hex')}`;
@@ -33,8 +37,7 @@ async function recognise({ db, issuers, principals }: Context, token: string | u
   const verified = await verifyAccessToken(issuers, token);
   const { issuer, subject } = verified;
   const identity = { issuer: issuer.issuer, subject };
-  const caller = await findLinkedCaller(db, identity);
-  if (!caller) throw new RefusedToken('not-linked', { about: identity });
+  const caller = await findOrProvision(context, request, verified, findLinkedCaller);
   const { active, ...known } = caller;
   if (!active) throw new RefusedToken('user-disabled', { about: identity, userName: known.user.name });
   const principal: Principal = {

@@ -12,56 +12,12 @@ import {
   type ProtectedHeaderParameters,
 } from 'jose';
 import { Problem } from '../errors.ts';
-import { isSubject, isText, isTime, mayBeIdToken } from './claims.ts';
+import { isClientToken, isSubject, isText, isTime, mayBeIdToken, type Claims } from './claims.ts';
+import { RefusedToken, type RefusalReason } from './refusal.ts';
 import type { TrustedIssuer, TrustedIssuers } from './trusted.ts';
 
 const maximumBytes = 8_192;
 const leewaySeconds = 60;
-
-/** Why a token was refused, for the audit trail; docs/issuers.md explains them. The caller learns only that it was. */
-export const refusalReasons = [
-  'malformed',
-  'too-long',
-  'unknown-issuer',
-  'wrong-issuer',
-  'wrong-type',
-  'wrong-algorithm',
-  'critical-header',
-  'unknown-key',
-  'bad-signature',
-  'wrong-audience',
-  'expired',
-  'not-yet-valid',
-  'incomplete',
-  'id-token',
-  'sender-constrained',
-  'client-not-allowed',
-  'not-linked',
-  'user-disabled',
-  'too-old',
-] as const;
-export type RefusalReason = (typeof refusalReasons)[number];
-
-/** What the audit trail may tell besides: only what the issuer has signed. */
-interface RefusalFacts {
-  about?: { issuer: string; subject?: string };
-  userName?: string;
-  cause?: unknown;
-}
-
-/** The answer to a token that does not count: 401 `invalid-token`, or 403 `identity-not-linked` when it is good but its bearer no user. */
-export class RefusedToken extends Problem {
-  readonly reason: RefusalReason;
-  readonly about: RefusalFacts['about'];
-  readonly userName: string | undefined;
-
-  constructor(reason: RefusalReason, { about, userName, cause }: RefusalFacts = {}) {
-    super(reason === 'not-linked' ? 'identity-not-linked' : 'invalid-token', { cause });
-    this.reason = reason;
-    this.about = about;
-    this.userName = userName;
-  }
-}
 
 function refusal({ issuer }: TrustedIssuer, reason: RefusalReason, cause?: unknown): RefusedToken {
   return new RefusedToken(reason, { about: { issuer }, cause });
@@ -70,6 +26,10 @@ function refusal({ issuer }: TrustedIssuer, reason: RefusalReason, cause?: unkno
 export interface AccessToken {
   issuer: TrustedIssuer;
   subject: string;
+  /** All that the issuer has signed. */
+  claims: Claims;
+  /** Whether a client got it for itself, without any user. */
+  isClient: boolean;
   /** The values of the claim `scope`. */
   scopes: readonly string[];
   /** When the user signed in at the issuer (`auth_time`), or else when the token was issued; never in the future. */
@@ -172,6 +132,8 @@ function readClaims(issuer: TrustedIssuer, claims: JWTPayload, now: number): Acc
   return {
     issuer,
     subject: sub,
+    claims,
+    isClient: isClientToken(claims, clientId),
     scopes: scope.split(' ').filter(Boolean),
     authenticatedAt: new Date(Math.min((authTime ?? iat) * 1_000, now)),
     lifeMilliseconds: (exp + leewaySeconds) * 1_000 - now,

@@ -32,6 +32,30 @@ export function findAnyProfile(db: Kysely<Database>, name: string): Promise<{ id
   return db.selectFrom('profile').where('name', '=', name).select(['id', 'name']).executeTakeFirst();
 }
 
+/** The profiles called `names`, in that order, without those that do not exist. */
+export async function findAnyProfiles(db: Kysely<Database>, names: readonly string[]): Promise<{ id: string; name: string }[]> {
+  if (names.length === 0) return [];
+  const rows = await db.selectFrom('profile').where('name', 'in', names).select(['id', 'name']).execute();
+  return names.flatMap((name) => rows.find((row) => row.name === name) ?? []);
+}
+
+export interface Assignment {
+  profileId: string;
+  name: string;
+  isDefault: boolean;
+}
+
+/** The profiles that a user has, by name. */
+export function listAssignments(db: Kysely<Database>, userId: string): Promise<Assignment[]> {
+  return db
+    .selectFrom('user_profile')
+    .innerJoin('profile', 'profile.id', 'user_profile.profile_id')
+    .where('user_profile.user_id', '=', userId)
+    .select(['user_profile.profile_id as profileId', 'profile.name', 'user_profile.is_default as isDefault'])
+    .orderBy('profile.name')
+    .execute();
+}
+
 export interface NewProfile {
   name: string;
   label: string;
@@ -58,13 +82,9 @@ export async function insertProfile(trx: Transaction<Database>, { name, label, l
 }
 
 /** A user's assignments, the user's row locked: who decides on the default one does so alone. */
-async function lockAssignments(trx: Transaction<Database>, userId: string): Promise<{ profileId: string; isDefault: boolean }[]> {
+export async function lockAssignments(trx: Transaction<Database>, userId: string): Promise<Assignment[]> {
   await trx.selectFrom('user_account').where('id', '=', userId).select('id').forNoKeyUpdate().executeTakeFirstOrThrow();
-  return await trx
-    .selectFrom('user_profile')
-    .where('user_id', '=', userId)
-    .select(['profile_id as profileId', 'is_default as isDefault'])
-    .execute();
+  return await listAssignments(trx, userId);
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Which subject of which issuer stands for which user. A user is found by both and by nothing else, never by e-mail or by name (security
- * rule 56). Links are made and removed by an administrator.
+ * rule 56). Links are made and removed by an administrator, or made with a new user (`oidc/provision.ts`).
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { grantMap, type Principal } from '../authn/principal.ts';
@@ -87,6 +87,11 @@ export async function lockLink(trx: Transaction<Database>, { issuer, subject }: 
     .forKeyShare()
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Lets nobody else provision for the identity until the transaction ends, whether or not it is linked. */
+export async function lockIdentity(trx: Transaction<Database>, { issuer, subject }: Identity): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${JSON.stringify([issuer, subject])}, 0))`.execute(trx);
 }
 
 /** All links, or those of the user called `userName`, by user, issuer and subject. */

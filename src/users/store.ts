@@ -110,7 +110,8 @@ export interface NewUser {
   name: string;
   displayName: string;
   locale: string | null;
-  passwordHash: string;
+  /** Null for who signs in through an issuer only. */
+  passwordHash: string | null;
 }
 
 /** Returns the new user's id; undefined when there is already a user of that name. */

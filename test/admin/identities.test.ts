@@ -136,4 +136,15 @@ describe('doctor', () => {
       expect.stringMatching(/^fail +issuers +ISSUERS_FILE \/nonexistent: cannot be read: ENOENT/),
     ]);
   });
+
+  test('looks whether the profiles exist that issuers give', async () => {
+    const giving = await writeIssuers(
+      corp.entry({ provision: { enabled: true, profile: 'ada' }, profiles: { claim: 'g', map: { a: 'nix' } } }),
+    );
+    expect(await findings({ ISSUERS_FILE: giving })).toContainEqual(
+      expect.stringMatching(/^fail +profiles +ISSUERS_FILE: issuer "corp" gives the profile "nix", which does not exist: create it first$/),
+    );
+    const fine = await writeIssuers(corp.entry({ provision: { enabled: true, profile: 'ada' } }));
+    expect(await findings({ ISSUERS_FILE: fine })).toContainEqual('ok      profiles       all that the issuers give exist');
+  });
 });

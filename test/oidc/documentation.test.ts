@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { readIssuers } from '../../src/oidc/issuers.ts';
-import { refusalReasons } from '../../src/oidc/verify.ts';
+import { refusalReasons } from '../../src/oidc/refusal.ts';
 import { writeIssuersText } from '../support/issuer.ts';
 
 const text = await readFile(new URL('../../docs/issuers.md', import.meta.url), 'utf8');

@@ -55,8 +55,25 @@ issuers:
         algorithms: ['RS256'],
         tokenType: 'at+jwt',
         scopes: { read: 'entities:read', write: 'entities:write' },
+        provision: undefined,
+        profiles: undefined,
         allowInsecureHttp: false,
       },
+    ]);
+  });
+
+  test('what new users get, and what a claim gives, in the order of the file', async () => {
+    const entry = {
+      ...corp,
+      provision: { enabled: true, profile: 'member' },
+      profiles: { claim: ['realm_access', 'roles'], map: { z: 'sales', a: 'audit' } },
+    };
+    const [issuer] = await readIssuers(await writeIssuersText(stringify({ issuers: [entry] })), {});
+    expect(issuer?.provision).toEqual({ profile: 'member' });
+    expect(issuer?.profiles?.claim).toEqual(['realm_access', 'roles']);
+    expect([...(issuer?.profiles?.map ?? [])]).toEqual([
+      ['z', 'sales'],
+      ['a', 'audit'],
     ]);
   });
 
@@ -128,7 +145,21 @@ describe('what stops the start', () => {
     ],
     ['a token type there is not', { tokenType: 'saml' }, 'tokenType must be at+jwt, jwt or opaque, not "saml"'],
     ['opaque tokens, which are not supported yet', { tokenType: 'opaque' }, 'tokenType: opaque (introspection) is not supported yet'],
-    ['provisioning, which is not supported yet', { provision: { enabled: true } }, 'provision.enabled: true is not supported yet'],
+    ['provisioning without a profile', { provision: { enabled: true } }, 'provision: profile is required'],
+    [
+      'a profile that no profile can be called',
+      { provision: { enabled: true, profile: 'a/b' } },
+      'provision: profile must be the name of a profile',
+    ],
+    ['profiles without a claim', { profiles: { map: { a: 'b' } } }, 'profiles: claim is required'],
+    [
+      'profiles of a claim without a name',
+      { profiles: { claim: [], map: { a: 'b' } } },
+      'profiles: claim must be a list of at least 1 text',
+    ],
+    ['profiles without a map', { profiles: { claim: 'groups' } }, 'profiles: map is required'],
+    ['profiles by no value', { profiles: { claim: 'groups', map: {} } }, 'profiles: map must name a profile for at least one value'],
+    ['profiles that are lists', { profiles: { claim: 'groups', map: { a: ['b'] } } }, 'profiles: map: a must be text'],
     ['yes for true', { allowInsecureHttp: 'yes' }, 'allowInsecureHttp must be true or false'],
   ])('%s', async (_what, members, problem) => {
     const problems = await problemsOfEntry(members);
@@ -139,6 +170,14 @@ describe('what stops the start', () => {
     expect(await problemsOf(stringify({ issuers: [corp, corp] }))).toEqual([
       '2 issuers have the id "corp"; it must be unique',
       '2 issuers have the issuer "https://login.example.com"; it must be unique',
+    ]);
+  });
+
+  test('two issuers that give and take one profile, of which each would undo what the other did', async () => {
+    const profiles = { claim: 'groups', map: { a: 'sales' } };
+    const other = { ...corp, id: 'other', issuer: 'https://other.example.com', profiles };
+    expect(await problemsOf(stringify({ issuers: [{ ...corp, profiles }, other] }))).toEqual([
+      '2 issuers give and take the profile "sales"; only one can',
     ]);
   });
 

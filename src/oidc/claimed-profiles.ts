@@ -1,0 +1,75 @@
+/**
+ * Profiles that come and go with a claim, such as groups at the issuer. An issuer's map says which ones: of these the user has exactly those
+ * that the claim gives; all others are left alone. Roles come with profiles.
+ */
+import type { FastifyRequest } from 'fastify';
+import type { Kysely } from 'kysely';
+import { insertEvent, originOf } from '../audit/store.ts';
+import type { Context } from '../context.ts';
+import { transact } from '../database/failure.ts';
+import type { Database } from '../database/tables.ts';
+import { deleteAssignment, findAnyProfiles, insertAssignment, listAssignments, lockAssignments } from '../profiles/assignments.ts';
+import { findLinkedAccount, lockLink } from '../users/identities.ts';
+import type { Claims } from './claims.ts';
+import type { ClaimedProfiles, Issuer } from './issuers.ts';
+
+/** Names of the profiles that the claims give, in the order of the map; none when the claim is missing or neither text nor a list. */
+export function claimedProfiles(profiles: ClaimedProfiles | undefined, claims: Claims): string[] {
+  if (!profiles) return [];
+  let value: unknown = claims;
+  for (const name of profiles.claim) {
+    value = typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined;
+  }
+  const values = new Set(Array.isArray(value) ? (value as unknown[]) : [value]);
+  return [...new Set([...profiles.map].flatMap(([given, profile]) => (values.has(given) ? [profile] : [])))];
+}
+
+/** Gives and takes what the claims ask for; returns whether anything had to change. Does nothing for a disabled user. */
+export async function followClaims(
+  { db }: Context,
+  request: FastifyRequest,
+  { issuer: { issuer, profiles }, subject, claims }: { issuer: Issuer; subject: string; claims: Claims },
+): Promise<boolean> {
+  if (!profiles) return false;
+  const identity = { issuer, subject };
+  const account = await findLinkedAccount(db, identity);
+  if (!account?.active) return false;
+  const managed = new Set(profiles.map.values());
+  const wanted = claimedProfiles(profiles, claims);
+  const before = (await listAssignments(db, account.id)).filter(({ name }) => managed.has(name));
+  if (before.length === wanted.length && before.every(({ name }) => wanted.includes(name))) return false;
+  await transact(db, async (trx) => {
+    if (!(await lockLink(trx, identity, account.id))) return;
+    const present = await lockAssignments(trx, account.id);
+    const given = await findAnyProfiles(trx, wanted);
+    const taken = present.filter(({ name }) => managed.has(name) && !wanted.includes(name));
+    const others = present.filter(({ name }) => !managed.has(name)).map(({ profileId, name }) => ({ id: profileId, name }));
+    const heir = taken.some(({ isDefault }) => isDefault) ? (given[0] ?? others[0]) : undefined;
+    const note = (event: 'profile.assigned' | 'profile.removed', detail: Record<string, unknown>) =>
+      insertEvent(trx, originOf(request), {
+        event,
+        outcome: 'ok',
+        userName: account.name,
+        detail: { by: 'issuer', ...identity, ...detail },
+      });
+    for (const { id, name } of heir && !given.includes(heir) ? [heir] : given) {
+      const assigned = await insertAssignment(trx, account.id, id, id === heir?.id);
+      if (assigned) await note('profile.assigned', { profile: name, default: assigned.isDefault });
+    }
+    for (const { profileId, name } of taken) {
+      if ((await deleteAssignment(trx, account.id, profileId)) === 'removed') await note('profile.removed', { profile: name });
+    }
+  });
+  return true;
+}
+
+/** A line for each profile that an issuer gives and the database does not have. */
+export async function missingProfiles(db: Kysely<Database>, issuers: readonly Issuer[]): Promise<string[]> {
+  const named = issuers.flatMap(({ id, provision, profiles }) =>
+    [...new Set([...(provision ? [provision.profile] : []), ...(profiles?.map.values() ?? [])])].map((profile) => ({ id, profile })),
+  );
+  const known = (await findAnyProfiles(db, [...new Set(named.map(({ profile }) => profile))])).map(({ name }) => name);
+  return named
+    .filter(({ profile }) => !known.includes(profile))
+    .map(({ id, profile }) => `ISSUERS_FILE: issuer "${id}" gives the profile "${profile}", which does not exist: create it first`);
+}
