@@ -3,8 +3,8 @@
  * token of it comes in.
  */
 import { readFile } from 'node:fs/promises';
-import { parseDocument } from 'yaml';
 import { ConfigError, type Environment } from '../config.ts';
+import { LocatedFile } from './located.ts';
 import { Members } from './members.ts';
 
 /** An issuer as configured. */
@@ -51,60 +51,60 @@ const profileShape = { pattern: /^[A-Za-z0-9 _.-]{1,64}$/, must: 'be the name of
 
 /**
  * The issuers that `file` lists, none for undefined. Secrets are read where the file says, `environment` among these places. Throws
- * {@link ConfigError} with every problem of the file, each naming the issuer and the member.
+ * {@link ConfigError} with every problem of the file, each with its line and column, the issuer and the member.
  */
 export async function readIssuers(file: string | undefined, environment: Environment): Promise<Issuer[]> {
   if (file === undefined) return [];
-  const problems: string[] = [];
-  const report = (problem: string) => void problems.push(`ISSUERS_FILE ${file}: ${problem}`);
+  const located = new LocatedFile(`ISSUERS_FILE ${file}`, await readText(file));
+  const entries = located.problems.length === 0 ? readEntries(located) : [];
   const issuers: Issuer[] = [];
-  const root = new Members(await parseFile(file, report), '', report);
-  const entries = root.list('issuers') ?? [];
-  root.finish();
-  for (const [index, entry] of entries.entries()) {
-    const issuer = await readIssuer(entry, index, environment, report);
-    if (issuer) issuers.push(issuer);
+  const membersOf = new Map<Issuer, Members>();
+  for (const members of entries) {
+    const issuer = await readIssuer(members, environment);
+    if (!issuer) continue;
+    issuers.push(issuer);
+    membersOf.set(issuer, members);
   }
   for (const name of ['id', 'issuer'] as const) {
     for (const [value, group] of Map.groupBy(issuers, (issuer) => issuer[name])) {
-      if (group.length > 1) report(`${group.length} issuers have the ${name} ${JSON.stringify(value)}; it must be unique`);
+      const [, ...others] = group;
+      for (const other of others) membersOf.get(other)?.report(`${name} ${JSON.stringify(value)} is another issuer's already`, name);
     }
   }
-  const givers = issuers.flatMap(({ id, profiles }) => [...new Set(profiles?.map.values())].map((profile) => ({ id, profile })));
-  for (const [profile, group] of Map.groupBy(givers, (giver) => giver.profile)) {
-    if (group.length > 1) report(`${group.length} issuers give and take the profile ${JSON.stringify(profile)}; only one can`);
+  const givers = issuers.flatMap((issuer) => [...new Set(issuer.profiles?.map.values())].map((profile) => ({ issuer, profile })));
+  for (const [profile, [first, ...others]] of Map.groupBy(givers, (giver) => giver.profile)) {
+    for (const { issuer } of others) {
+      membersOf.get(issuer)?.report(`profiles: "${profile}" is given and taken by issuer "${first?.issuer.id}" already`, 'profiles');
+    }
   }
-  if (problems.length > 0) throw new ConfigError(problems);
+  if (located.problems.length > 0) throw new ConfigError(located.problems);
   return issuers;
 }
 
-async function parseFile(file: string, report: (problem: string) => void): Promise<unknown> {
+async function readText(file: string): Promise<string> {
   try {
-    const document = parseDocument(await readFile(file, 'utf8'), { prettyErrors: true });
-    const faults = [...document.errors, ...document.warnings];
-    for (const { message } of faults) report(`is neither YAML nor JSON: ${message.split('\n', 1)[0]?.replace(/:$/, '')}`);
-    return faults.length > 0 ? { issuers: [] } : document.toJS();
+    return await readFile(file, 'utf8');
   } catch (error) {
-    report(`cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-    return { issuers: [] };
+    throw new ConfigError([`ISSUERS_FILE ${file}: cannot be read: ${error instanceof Error ? error.message : String(error)}`]);
   }
 }
 
+function readEntries(file: LocatedFile): Members[] {
+  const root = new Members(file, file.root, '');
+  const entries = root.list('issuers') ?? [];
+  root.finish();
+  return entries.map((entry, index) => new Members(file, entry, `entry ${index + 1}`));
+}
+
 /** One entry of the list; undefined when it is not even a mapping with an id and an issuer. Everything wrong with it is reported. */
-async function readIssuer(
-  entry: unknown,
-  index: number,
-  environment: Environment,
-  reportLine: (problem: string) => void,
-): Promise<Issuer | undefined> {
-  const members = new Members(entry, `entry ${index + 1}`, reportLine);
+async function readIssuer(members: Members, environment: Environment): Promise<Issuer | undefined> {
   const id = members.text('id', {
     required: true,
     pattern: /^[a-z0-9-]{1,32}$/,
     must: 'be 1 to 32 lower case letters, digits and hyphens',
   });
   if (id !== undefined) members.rename(`issuer "${id}"`);
-  const report = (problem: string) => members.report(problem);
+  const report = (problem: string, name: string, index?: number) => members.report(problem, name, index);
   const label = members.text('label', { pattern: /^\P{C}{1,100}$/u, must: 'be 1 to 100 characters' });
   const allowInsecureHttp = members.flag('allowInsecureHttp');
   const issuer = members.text('issuer', { required: true });
@@ -112,19 +112,17 @@ async function readIssuer(
   const audience = members.text('audience', { required: true, pattern: printable, must: 'be 1 to 256 printable ASCII characters' });
   const clientId = members.text('clientId', { pattern: printable, must: 'be 1 to 256 printable ASCII characters' });
   const algorithms = members.texts('algorithms', { required: true, minimum: 1 }) ?? [];
-  for (const algorithm of algorithms) {
-    if (!asymmetric.includes(algorithm)) {
-      report(
-        `algorithms: "${algorithm}" is not accepted, only ${asymmetric.join(', ')}: a signature must be one that nobody else can make`,
-      );
-    }
+  for (const [index, algorithm] of algorithms.entries()) {
+    if (asymmetric.includes(algorithm)) continue;
+    const accepted = `only ${asymmetric.join(', ')}: a signature must be one that nobody else can make`;
+    report(`algorithms: "${algorithm}" is not accepted, ${accepted}`, 'algorithms', index);
   }
   const tokenType = members.text('tokenType', { pattern: /^(at\+jwt|jwt|opaque)$/, must: 'be at+jwt, jwt or opaque' }) ?? 'at+jwt';
-  if (tokenType === 'opaque') report('tokenType: opaque (introspection) is not supported yet; use at+jwt, or jwt');
+  if (tokenType === 'opaque') report('tokenType: opaque (introspection) is not supported yet; use at+jwt, or jwt', 'tokenType');
   if (tokenType === 'jwt' && clientId === undefined) {
-    report('clientId is required with tokenType: jwt, to tell access tokens from ID tokens');
+    report('clientId is required with tokenType: jwt, to tell access tokens from ID tokens', 'tokenType');
   } else if (tokenType === 'jwt' && clientId === audience) {
-    report('audience must not be the clientId with tokenType: jwt, for then access tokens look like ID tokens');
+    report('audience must not be the clientId with tokenType: jwt, for then access tokens look like ID tokens', 'audience');
   }
   const clients = members.texts('clients', { minimum: 1 });
   const clientSecret = await readSecret(members, environment);
@@ -155,14 +153,14 @@ export function isLoopback(url: URL): boolean {
   return url.hostname === 'localhost' || url.hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(url.hostname);
 }
 
-function checkAddress(issuer: string, allowInsecureHttp: boolean, report: (problem: string) => void): void {
+function checkAddress(issuer: string, allowInsecureHttp: boolean, report: (problem: string, name: string) => void): void {
   const url = URL.parse(issuer);
   if (!url || !/^https?:\/\//.test(issuer) || url.search || url.hash || url.username || url.password || /[\s?#]/.test(issuer)) {
-    report(`issuer must be a URL without query, fragment and credentials, exactly as tokens carry it, not "${issuer}"`);
+    report(`issuer must be a URL without query, fragment and credentials, exactly as tokens carry it, not "${issuer}"`, 'issuer');
   } else if (allowInsecureHttp && !isLoopback(url)) {
-    report('allowInsecureHttp is for an issuer on localhost only: remove it');
+    report('allowInsecureHttp is for an issuer on localhost only: remove it', 'allowInsecureHttp');
   } else if (url.protocol === 'http:' && !allowInsecureHttp) {
-    report('issuer must be https, or plain http on localhost with allowInsecureHttp: true');
+    report('issuer must be https, or plain http on localhost with allowInsecureHttp: true', 'issuer');
   }
 }
 
@@ -170,18 +168,18 @@ async function readSecret(members: Members, environment: Environment): Promise<s
   const variable = members.text('clientSecretEnv');
   const file = members.text('clientSecretFile');
   if (variable !== undefined && file !== undefined) {
-    members.report('clientSecretEnv and clientSecretFile are both given; keep one');
+    members.report('clientSecretEnv and clientSecretFile are both given; keep one', 'clientSecretFile');
   } else if (variable !== undefined) {
     const secret = environment[variable];
-    if (!secret) members.report(`clientSecretEnv names ${variable}, which is not set in the environment`);
+    if (!secret) members.report(`clientSecretEnv names ${variable}, which is not set in the environment`, 'clientSecretEnv');
     return secret;
   } else if (file !== undefined) {
     try {
       const secret = (await readFile(file, 'utf8')).trim();
-      if (secret === '') members.report(`clientSecretFile ${file} is empty`);
+      if (secret === '') members.report(`clientSecretFile ${file} is empty`, 'clientSecretFile');
       return secret;
     } catch (error) {
-      members.report(`clientSecretFile cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+      members.report(`clientSecretFile cannot be read: ${error instanceof Error ? error.message : String(error)}`, 'clientSecretFile');
     }
   }
   return undefined;
@@ -193,7 +191,7 @@ function readScopes(members: Members): Issuer['scopes'] {
   const shape = { pattern: scopeToken, must: 'be one scope, without spaces' };
   const read = scopes.text('read', shape);
   const write = scopes.text('write', shape);
-  if (read === undefined && write === undefined) members.report('scopes must name the scope for read, for write, or for both');
+  if (read === undefined && write === undefined) members.report('scopes must name the scope for read, for write, or for both', 'scopes');
   scopes.finish();
   return { read, write };
 }
@@ -217,7 +215,7 @@ function readProfiles(members: Members): Issuer['profiles'] {
     const profile = values?.text(value, profileShape);
     if (profile !== undefined) map.set(value, profile);
   }
-  if (values?.names().length === 0) profiles.report('map must name a profile for at least one value of the claim');
+  if (values?.names().length === 0) profiles.report('map must name a profile for at least one value of the claim', 'map');
   profiles.finish();
   return claim && { claim, map };
 }

@@ -9,8 +9,8 @@ import { TestService } from '../support/service.ts';
 
 const corp = { id: 'corp', issuer: 'https://login.example.com', audience: 'entity-service', algorithms: ['RS256'] };
 
-/** The problems of a file with these entries, without the part that names the file. */
-async function problemsOf(text: string, environment: Record<string, string> = {}): Promise<string[]> {
+/** The problems of a file with this text, each after its line and column. */
+async function locatedProblemsOf(text: string, environment: Record<string, string> = {}): Promise<string[]> {
   const file = await writeIssuersText(text);
   try {
     await readIssuers(file, environment);
@@ -18,11 +18,15 @@ async function problemsOf(text: string, environment: Record<string, string> = {}
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigError);
     return (error as ConfigError).problems.map((problem) => {
-      expect(problem).toMatch(`ISSUERS_FILE ${file}: `);
-      return problem.slice(`ISSUERS_FILE ${file}: `.length);
+      expect(problem.startsWith(`ISSUERS_FILE ${file}:`), problem).toBe(true);
+      return problem.slice(`ISSUERS_FILE ${file}:`.length);
     });
   }
 }
+
+/** The same without line and column. */
+const problemsOf = async (...file: Parameters<typeof locatedProblemsOf>) =>
+  (await locatedProblemsOf(...file)).map((problem) => problem.replace(/^\d+:\d+: /, ''));
 
 const problemsOfEntry = (members: Record<string, unknown>, environment?: Record<string, string>) =>
   problemsOf(stringify({ issuers: [{ ...corp, ...members }] }), environment);
@@ -168,8 +172,8 @@ describe('what stops the start', () => {
 
   test('two issuers of one id, and two ids of one issuer', async () => {
     expect(await problemsOf(stringify({ issuers: [corp, corp] }))).toEqual([
-      '2 issuers have the id "corp"; it must be unique',
-      '2 issuers have the issuer "https://login.example.com"; it must be unique',
+      'issuer "corp": id "corp" is another issuer\'s already',
+      'issuer "corp": issuer "https://login.example.com" is another issuer\'s already',
     ]);
   });
 
@@ -177,7 +181,7 @@ describe('what stops the start', () => {
     const profiles = { claim: 'groups', map: { a: 'sales' } };
     const other = { ...corp, id: 'other', issuer: 'https://other.example.com', profiles };
     expect(await problemsOf(stringify({ issuers: [{ ...corp, profiles }, other] }))).toEqual([
-      '2 issuers give and take the profile "sales"; only one can',
+      'issuer "other": profiles: "sales" is given and taken by issuer "corp" already',
     ]);
   });
 
@@ -192,11 +196,49 @@ describe('what stops the start', () => {
     ['an entry that is text', 'issuers: [corp]', 'entry 1: must be a mapping of names to values'],
     ['issuers that are no list', 'issuers: { a: b }', 'issuers must be a list'],
     ['a member besides issuers', 'issuers: []\nother: 1', 'other is not known here; known are issuers'],
-    ['a member given twice', 'issuers: []\nissuers: []', 'is neither YAML nor JSON: Map keys must be unique at line 2, column 1'],
+    ['a member given twice', 'issuers: []\nissuers: []', 'is neither YAML nor JSON: Map keys must be unique'],
     ['broken JSON', '{"issuers": [', 'is neither YAML nor JSON: '],
     ['tags nobody knows', 'issuers: !!js/function x', 'is neither YAML nor JSON: Unresolved tag'],
   ])('a file with %s', async (_what, text, problem) => {
     expect((await problemsOf(text))[0]).toContain(problem);
+  });
+
+  test('every problem is told with its line and column, counted from one', async () => {
+    const text = `# trusted issuers
+issuers:
+  - id: corp
+    issuer: https://login.example.com
+    audience:
+    algorithms: [RS256, HS256]
+    scopes: { read: entities:read, wirte: entities:write }
+    provision:
+      enabled: true
+  - id: corp
+    issuer: http://a.example
+    audience: 7
+    algorithms: &some [ES256]
+    clients: *some
+    label: [a]
+`;
+    expect(await locatedProblemsOf(text)).toEqual([
+      '5:5: issuer "corp": audience is empty',
+      expect.stringMatching(/^6:25: issuer "corp": algorithms: "HS256" is not accepted, /),
+      '7:36: issuer "corp": scopes: wirte is not known here; known are read, write',
+      '9:7: issuer "corp": provision: profile is required',
+      '15:12: issuer "corp": label must be text',
+      expect.stringMatching(/^11:13: issuer "corp": issuer must be https, /),
+      '12:15: issuer "corp": audience must be text: put it in quotes',
+      '10:9: issuer "corp": id "corp" is another issuer\'s already',
+    ]);
+  });
+
+  test.each([
+    ['YAML', 'issuers:\n  - id: a\n   label: b\n', '3:'],
+    ['JSON', '{\n  "issuers": [\n    { "id": "corp" "label": "b" }\n  ]\n}\n', '3:'],
+    ['a member given twice', 'issuers: []\nissuers: []', '2:1: '],
+    ['an empty file', '', '1:1: '],
+  ])('and so is what cannot be read: %s', async (_what, text, place) => {
+    expect((await locatedProblemsOf(text))[0]?.startsWith(place)).toBe(true);
   });
 
   test('a file that is not there, before anything is opened', async () => {
