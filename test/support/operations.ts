@@ -33,14 +33,22 @@ export function pathOf({ operationId, path, parameters }: Operation, values: Rec
 }
 
 /** The media type the operation's body is sent as, and the first example of one; undefined when it takes none. */
-export function bodyOf({ operationId, requestBody }: Operation): { type: string; text: string } | undefined {
-  if (!requestBody) return undefined;
-  const [[type, { examples }] = ['', {}]] = Object.entries(requestBody.content);
+export function bodyOf(operation: Operation): { type: string; text: string } | undefined {
+  return operation.requestBody && exampleBody(operation);
+}
+
+/** The body of an operation that takes one: its media type and schema, and the first example as a value and as it is sent. */
+export function exampleBody({ operationId, requestBody }: Operation): { type: string; schema: object; value: object; text: string } {
+  const [[type, { schema = {}, examples }] = ['', {}]] = Object.entries(requestBody?.content ?? {});
   const [example] = Object.values(examples ?? {});
   const value = example && resolve(document, example).value;
   if (typeof value !== 'object' || value === null) throw new Error(`openapi.yaml: give the request body of ${operationId} an example`);
-  const text = type === 'application/json' ? JSON.stringify(value) : new URLSearchParams(value as Record<string, string>).toString();
-  return { type, text };
+  return { type, schema, value, text: encodeBody(type, value) };
+}
+
+/** A value as a body of that media type. */
+export function encodeBody(type: string, value: object): string {
+  return type === 'application/json' ? JSON.stringify(value) : new URLSearchParams(value as Record<string, string>).toString();
 }
 
 /** The body of {@link bodyOf} ready to send; nothing for an operation that takes none. */

@@ -1,0 +1,142 @@
+/**
+ * The examples of openapi.yaml, tried out: every request is sent as it stands and accepted, and every answer is the one the service gives in
+ * the world that the examples tell of. Only moments and what is drawn by lot may differ.
+ */
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { resolve, type Operation, type Reference } from '../../src/api/contract.ts';
+import { seed } from '../support/entities.ts';
+import { TestIssuer, writeIssuers } from '../support/issuer.ts';
+import { document, encodeBody, methodOf, operations, pathOf, titled } from '../support/operations.ts';
+import { useService, type TestService } from '../support/service.ts';
+
+const corp = await TestIssuer.start('corp');
+const issuersFile = await writeIssuers(corp.entry());
+const service = useService();
+/** The same with a trusted issuer, for the example that has one. */
+let trusting: TestService;
+let ada: string;
+
+const all = ['create', 'read', 'update', 'delete'] as const;
+const sessionId = '9f1c2a34-58d0-4b6e-9a71-0c5d8e3f2b17';
+const keyId = '4fT9xKq2LmZa';
+const customer = { company: 'Analytical Engines Ltd', city: 'London', credit: 1000.5 };
+
+beforeAll(async () => {
+  const { db } = service();
+  ada = (await service().createUser('ada', null)).id;
+  await service().createProfile(ada, 'editor', { '*': [...all] }, true);
+  await service().createProfile(ada, 'reader', { '*': ['read'] });
+  await sql`update profile set name = 'sales', label = 'Sales' where name = 'editor'`.execute(db);
+  await sql`update profile set name = 'stock', label = 'Stock keeping' where name = 'reader'`.execute(db);
+  await sql`update user_account set display_name = 'Ada Lovelace' where id = ${ada}`.execute(db);
+  await service().link(corp, 'alice', 'ada');
+  trusting = await service().replica({ ISSUERS_FILE: issuersFile });
+  return () => trusting.close();
+});
+
+let cookie: string;
+beforeEach(async () => {
+  const { db } = service();
+  await sql`delete from session; delete from api_key; delete from entity; alter table entity alter column key restart with 42`.execute(db);
+  cookie = await service().openSession(ada);
+  await sql`update session set id = ${sessionId}, address = '192.0.2.7', user_agent = 'Mozilla/5.0'`.execute(db);
+  const profile = await db.selectFrom('profile').where('name', '=', 'sales').select('id').executeTakeFirstOrThrow();
+  const scopes = [{ entity: 'customer', actions: ['read' as const] }];
+  await service().createKey(ada, { name: 'Nightly report', profileId: profile.id, scopes });
+  await sql`update api_key set id = ${keyId}`.execute(db);
+  await service().settle();
+});
+
+/** What has happened before an operation is called. */
+const given: Record<string, () => Promise<unknown>> = {
+  getEntity: () => seedCustomer(3, customer),
+  updateEntity: () => seedCustomer(2, { city: 'Paris' }),
+  deleteEntity: () => seedCustomer(3, customer),
+  revokeOtherSessions: () => Promise.all([service().openSession(ada), service().openSession(ada)]),
+};
+
+async function seedCustomer(version: number, fields: object): Promise<void> {
+  await seed(service(), 'customer', '42', fields, 'ada');
+  await sql`update entity set version = ${version}`.execute(service().db);
+}
+
+interface Example {
+  name: string;
+  /** Undefined for an operation without a body. */
+  body: { type: string; value: object } | undefined;
+}
+
+/** The requests that the document gives as examples; one without a body for an operation that takes or needs none. */
+function requestsOf({ requestBody }: Operation): Example[] {
+  const given = Object.entries(requestBody?.content ?? {}).flatMap(([type, { examples = {} }]) =>
+    Object.entries(examples).map(([name, example]) => ({ name, body: { type, value: resolve(document, example).value as object } })),
+  );
+  return given.length > 0 ? given : [{ name: 'as it is', body: undefined }];
+}
+
+interface Media {
+  examples?: Record<string, { value: unknown } | Reference>;
+}
+
+/** The answers below 300 that the document gives as examples. */
+function answersOf({ responses }: Operation): { name: string; status: number; value: unknown }[] {
+  return Object.entries(responses)
+    .filter(([status]) => Number(status) < 300)
+    .flatMap(([status, { content = {} }]) =>
+      Object.values(content as Record<string, Media>).flatMap(({ examples = {} }) =>
+        Object.entries(examples).map(([name, example]) => ({ name, status: Number(status), value: resolve(document, example).value })),
+      ),
+    );
+}
+
+/** A token is good for minutes, so the document's cannot be. */
+async function withToken(value: object): Promise<object> {
+  return 'access_token' in value ? { ...value, access_token: await corp.mint() } : value;
+}
+
+async function send(operation: Operation, { body }: Example) {
+  await given[operation.operationId]?.();
+  const server = body && 'access_token' in body.value ? trusting : service();
+  return await server.call<unknown>(methodOf(operation), pathOf(operation), {
+    ...(operation.security.length > 0 && { cookie }),
+    ...(body && { headers: { 'content-type': body.type }, raw: encodeBody(body.type, await withToken(body.value)) }),
+  });
+}
+
+const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The value with what differs from time to time replaced by what it is. */
+function normalise(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => normalise(item));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, normalise(inner, member)]));
+  if (typeof value !== 'string') return value;
+  if (moment.test(value)) return 'a moment';
+  if (uuid.test(value)) return 'a UUID';
+  if (/^esk_\w{62}$/.test(value)) return 'an API key';
+  return name === 'id' && /^\w{12}$/.test(value) ? 'a handle' : value;
+}
+
+describe.for(titled(operations))('%s', ([, operation]) => {
+  test.for(requestsOf(operation).map((request) => [request.name, request] as const))(
+    '2xx — the example "%s" of a request is accepted',
+    async ([, request]) => {
+      const answer = await send(operation, request);
+      expect(answer.status, answer.text).toBeLessThan(400);
+      expect(Object.keys(operation.responses)).toContain(String(answer.status));
+    },
+  );
+
+  test.for(answersOf(operation).map((answer) => [answer.name, answer] as const))(
+    '2xx — the example "%s" of an answer is what the service says',
+    async ([, { status, value }]) => {
+      const [request] = requestsOf(operation);
+      if (!request) throw new Error('there is always one');
+      const answer = await send(operation, request);
+      expect(answer.status, answer.text).toBe(status);
+      expect(normalise(answer.body)).toEqual(normalise(value));
+    },
+  );
+});

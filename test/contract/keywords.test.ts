@@ -1,0 +1,117 @@
+/**
+ * That the service means every keyword of every request schema in openapi.yaml: for each one a request is made that breaks it, and it is
+ * refused with the place. What is generated is derived from the document, so a new operation or keyword needs no new test.
+ */
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Operation } from '../../src/api/contract.ts';
+import { bodyOf, exampleBody, methodOf, operations, pathOf, titled, withBody } from '../support/operations.ts';
+import { sampleOf, readSchema } from '../support/schema-values.ts';
+import { useService, type ProblemBody } from '../support/service.ts';
+import { violationsOf, type Violation } from '../support/violations.ts';
+
+const service = useService();
+let ada: string;
+let cookie: string;
+
+beforeAll(async () => {
+  ada = (await service().createUser('ada')).id;
+});
+beforeEach(async () => {
+  cookie = await service().openSession(ada);
+});
+
+/** The code in `errors` that a keyword is answered with. */
+const codeOf = (keyword: string): string =>
+  ({ required: 'required', additionalProperties: 'unknown', type: 'invalid-type', minLength: 'too-short', maxLength: 'too-long' })[
+    keyword
+  ] ?? 'invalid-value';
+
+interface Sent {
+  path?: string;
+  headers?: Record<string, string>;
+  payload?: string;
+}
+
+async function send(operation: Operation, { path = pathOf(operation), headers = {}, payload }: Sent) {
+  const answer = await service().inject({
+    method: methodOf(operation),
+    url: path,
+    headers: { cookie, ...headers },
+    ...(payload !== undefined && { payload }),
+  });
+  return { status: answer.statusCode, text: answer.body, code: answer.headers['problem-code'] };
+}
+
+describe.for(titled(withBody))('the body of %s', ([, operation]) => {
+  const { type, schema, value: example } = exampleBody(operation);
+  const isJson = type === 'application/json';
+  const encode = (value: unknown) => (isJson ? JSON.stringify(value) : new URLSearchParams(value as Record<string, string>).toString());
+  const violations = violationsOf(schema, example, isJson).filter(({ value }) => isJson || isForm(value));
+
+  test.for(violations.map((violation) => [label(violation), violation] as const))('%s', async ([, { keyword, pointer, value }]) => {
+    const payload = encode(value);
+    const answer = await send(operation, { headers: { 'content-type': type }, payload });
+    // A form of this size is refused before it is looked into.
+    if (!isJson && payload.length > 8_192) return expect(answer.status).toBe(413);
+    expect(answer.status, answer.text).toBe(isJson ? 422 : 400);
+    const problem = JSON.parse(answer.text) as ProblemBody;
+    expect(problem).toMatchObject({ code: isJson ? 'validation-failed' : 'malformed-request', errors: [{ pointer }] });
+    expect([codeOf(keyword), 'invalid-value']).toContain(problem.errors?.[0]?.code);
+  });
+});
+
+const withParameters = operations.filter(({ parameters }) => parameters.length > 0);
+
+describe.for(titled(withParameters))('a parameter of %s', ([, operation]) => {
+  const violations = operation.parameters.flatMap(({ name, in: place, schema, example }) =>
+    violationsOf(readSchema(schema), example ?? sampleOf(schema), false)
+      .filter(({ value }) => fitsPlace(place, String(value)))
+      .map((violation) => ({ violation, name, place })),
+  );
+
+  test.for(violations.map((sent) => [`${sent.name}: ${label(sent.violation)}`, sent] as const))(
+    '%s',
+    async ([, { name, place, violation }]) => {
+      const text = String(violation.value);
+      const body = bodyOf(operation);
+      const answer = await send(operation, {
+        ...(place === 'path' && { path: pathOf(operation, { [name]: encodeURIComponent(text) }) }),
+        ...(place === 'query' && { path: `${pathOf(operation)}?${name}=${encodeURIComponent(text)}` }),
+        headers: { ...(body && { 'content-type': body.type }), ...(place === 'header' && { [name]: text }) },
+        ...(body && { payload: body.text }),
+      });
+      expect(answer.status, answer.text).toBe(400);
+      if (operation.method === 'head') return expect(answer.code).toBe('malformed-request');
+      const problem = JSON.parse(answer.text) as ProblemBody;
+      expect(problem.errors, answer.text).toMatchObject([{ parameter: name }]);
+    },
+  );
+});
+
+test('no request schema was passed over: each parameter and each body has a violation of its own', () => {
+  for (const { operationId, parameters } of operations) {
+    for (const { name, schema } of parameters) {
+      const found = violationsOf(readSchema(schema), sampleOf(schema), false);
+      expect(found.length, `${operationId} ${name} takes any text: give it a pattern, an enum or a maxLength`).toBeGreaterThan(0);
+    }
+  }
+  for (const operation of withBody) {
+    const { schema, value, type } = exampleBody(operation);
+    expect(violationsOf(schema, value, type === 'application/json').length, operation.operationId).toBeGreaterThan(0);
+  }
+});
+
+/** Whether the value can be written as a form at all. */
+function isForm(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether the text can be sent there at all: an empty segment is another path, and HTTP has headers in ASCII and without outer spaces. */
+function fitsPlace(place: string, text: string): boolean {
+  if (place === 'path') return text !== '';
+  return place !== 'header' || /^[!-~]([ -~]*[!-~])?$/.test(text);
+}
+
+const label = ({ keyword, pointer, value }: Violation): string =>
+  `${keyword}${pointer && ` at ${pointer}`}: ${short(JSON.stringify(value))}`;
+const short = (text: string): string => (text.length > 60 ? `${text.slice(0, 57)}...` : text);

@@ -1,0 +1,103 @@
+/**
+ * Random values that fit a schema of openapi.yaml. It knows the keywords that requests use, and throws at any other, so that a new one is
+ * learnt before it is relied on.
+ */
+import * as fc from 'fast-check';
+import { resolve, type Reference } from '../../src/api/contract.ts';
+import { isInt64 } from '../../src/entities/key.ts';
+import { objectText } from './exact-json.ts';
+import { document } from './operations.ts';
+
+export interface Schema {
+  type?: string | string[];
+  enum?: unknown[];
+  format?: string;
+  pattern?: string;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxItems?: number;
+  uniqueItems?: boolean;
+  items?: Schema | Reference;
+  required?: string[];
+  properties?: Record<string, Schema | Reference>;
+  additionalProperties?: boolean;
+  anyOf?: (Schema | Reference)[];
+}
+
+const annotations = ['description', 'examples', 'example', 'title', 'default', 'deprecated'];
+const keywords = `type enum format pattern minLength maxLength minimum maximum minItems maxItems uniqueItems
+  items required properties additionalProperties anyOf`.split(/\s+/);
+
+/** The schema itself. Throws when it has a keyword that nothing here reads. */
+export function readSchema(reference: object): Schema {
+  const schema = resolve<Schema>(document, reference);
+  const unread = Object.keys(schema).filter((keyword) => !keywords.includes(keyword) && !annotations.includes(keyword));
+  if (unread.length > 0) throw new Error(`teach test/support/schema-values.ts and violations.ts what ${unread.join(', ')} asks for`);
+  return schema;
+}
+
+/** Whether the schema takes any member, so that there is no saying what one should be. */
+export const isOpenObject = ({ type, properties, additionalProperties }: Schema): boolean =>
+  type === 'object' && properties === undefined && additionalProperties === true;
+
+/** Values that fit the schema; texts are short even where long ones would do. */
+export function valuesOf(reference: object): fc.Arbitrary<unknown> {
+  const schema = readSchema(reference);
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map(valuesOf));
+  switch (schema.type) {
+    case 'string':
+      return texts(schema);
+    case 'integer':
+      return fc.integer({ min: schema.minimum ?? -1_000, max: schema.maximum ?? 1_000 });
+    case 'boolean':
+      return fc.boolean();
+    case 'array':
+      return arrays(schema);
+    case 'object':
+      return isOpenObject(schema) ? objectText.map((text) => JSON.parse(text) as unknown) : objects(schema);
+    default:
+      throw new Error(`teach test/support/schema-values.ts the type ${String(schema.type)}`);
+  }
+}
+
+function texts({ format, pattern, minLength = 0, maxLength = 1_024 }: Schema): fc.Arbitrary<string> {
+  const any = fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, minLength + 20) });
+  const fits = (text: string) => text.length >= minLength && text.length <= maxLength && text.isWellFormed() && !text.includes('\0');
+  switch (format) {
+    case 'int64':
+      return fc
+        .bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+        .map(String)
+        .filter(isInt64);
+    case 'uuid':
+      return fc.uuid();
+    case undefined:
+    case 'password':
+      break;
+    default:
+      throw new Error(`teach test/support/schema-values.ts the format ${format}`);
+  }
+  if (pattern === undefined) return any.filter(fits);
+  const expression = new RegExp(pattern, 'u');
+  // Unicode classes are beyond fast-check; what has one takes almost any text.
+  return (pattern.includes('\\P') ? any : fc.stringMatching(expression)).filter((text) => expression.test(text) && fits(text));
+}
+
+function arrays({ items = {}, minItems = 0, maxItems = 10, uniqueItems = false }: Schema): fc.Arbitrary<unknown[]> {
+  const size = { minLength: minItems, maxLength: Math.min(maxItems, minItems + 3) };
+  return uniqueItems ? fc.uniqueArray(valuesOf(items), size) : fc.array(valuesOf(items), size);
+}
+
+function objects({ properties = {}, required = [] }: Schema): fc.Arbitrary<unknown> {
+  const members = Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, valuesOf(property)]));
+  return fc.record(members, { requiredKeys: required, noNullPrototype: true });
+}
+
+/** One value that fits, the same each time. */
+export function sampleOf(reference: object): unknown {
+  return fc.sample(valuesOf(reference), { numRuns: 1, seed: 1 })[0];
+}
