@@ -1,4 +1,4 @@
-/** How the suite runs: one PostgreSQL server for all, a process per test file, as many at a time as there are cores. */
+/** How the suite runs: one PostgreSQL server for all, a process per test file, two at a time. */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -7,6 +7,8 @@ export default defineConfig({
     globalSetup: 'test/support/global-setup.ts',
     // Processes, not threads: tests send signals, and native modules are loaded afresh for each file.
     pool: 'forks',
+    // Vitest would leave a core free; these tests wait for PostgreSQL and for themselves more than they compute.
+    maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 60_000,
     teardownTimeout: 30_000,

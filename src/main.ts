@@ -7,6 +7,7 @@ import { readContract } from './api/contract.ts';
 import { readConfig, type Config } from './config.ts';
 import { readEnvironment } from './environment.ts';
 import { readIssuers } from './oidc/issuers.ts';
+import { yieldHashing } from './ops/thread-pool.ts';
 import { prepareDatabase } from './prepare.ts';
 import { openService } from './service.ts';
 import { explainFailure } from './start-failure.ts';
@@ -81,6 +82,7 @@ async function start(): Promise<void> {
   config = readConfig(readEnvironment());
   // Every process reads them for itself; a bad file stops the first before it has opened anything.
   await readIssuers(config.issuersFile, process.env);
+  await yieldHashing();
   const inherited = inheritedDatabase();
   await (inherited ? runWorker(config, inherited) : run(config));
 }

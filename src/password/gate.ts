@@ -33,6 +33,22 @@ export const scheduleTimeout: Schedule = (ms, action) => {
   return () => clearTimeout(timer);
 };
 
+const refusals: (() => void)[] = [];
+
+/**
+ * Runs the refusals that fall due together one in a turn of the event loop: an answer costs a millisecond, and hundreds in a row would hold
+ * up every other request.
+ */
+function inTurn(refuse: () => void): void {
+  if (refusals.push(refuse) === 1) setImmediate(refuseNext);
+}
+
+function refuseNext(): void {
+  refusals[0]?.();
+  refusals.shift();
+  if (refusals.length > 0) setImmediate(refuseNext);
+}
+
 /** The answer of a process that has more work than it can do soon: `busy`, worth trying again in a second. */
 export const busy = () => new Problem('busy', { values: { seconds: 1 }, headers: { 'Retry-After': '1' } });
 
@@ -98,7 +114,7 @@ export class Gate {
         },
         refuse: (problem) => {
           leaveQueue();
-          reject(problem);
+          inTurn(() => reject(problem));
         },
       };
       const cancel = this.#schedule(this.#limits.waitMs, () => one.refuse(this.#refusal()));

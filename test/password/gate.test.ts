@@ -74,6 +74,23 @@ describe('the gate', () => {
     expect(gate.idle).toBe(true);
   });
 
+  test('answers those it refuses together one in a turn of the event loop, so that other requests come in between (rule 38)', async () => {
+    const clock = manualClock();
+    const gate = new Gate(limits, { schedule: clock.schedule });
+    const jobs = Array.from({ length: 5 }, job);
+    let refused = 0;
+    const results = jobs.map(({ run }) => gate.run(run).catch(() => (refused += 1)));
+    clock.advance(2000);
+    const seen = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      seen.push(refused);
+      await settled();
+    }
+    expect(seen).toEqual([0, 1, 2, 3]);
+    for (const one of jobs) one.finish();
+    await Promise.all(results);
+  });
+
   test('keeps the permit until the job has ended, although nobody waits for it any more (rule 38: clients that leave do not make room)', async () => {
     const gate = new Gate({ running: 1, waiting: 1, waitMs: 2000 });
     const abandoned = job();

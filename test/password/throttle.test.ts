@@ -4,10 +4,11 @@ import { connect } from '../../src/database/connect.ts';
 import { isOutage } from '../../src/database/failure.ts';
 import type { Database } from '../../src/database/tables.ts';
 import { deleteIdleAttempts, unlock } from '../../src/password/attempts.ts';
-import { createPasswordGate, scheduleTimeout, type Schedule } from '../../src/password/gate.ts';
+import { createPasswordGate } from '../../src/password/gate.ts';
 import { hashPassword, verifyPassword } from '../../src/password/hash.ts';
 import { createThrottle, failuresUntilLocked, type Throttle } from '../../src/password/throttle.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { patient } from '../support/races.ts';
 
 let database: TestDatabase;
 let db: Kysely<Database>;
@@ -170,8 +171,6 @@ describe('an address', () => {
 });
 
 describe('many at once', () => {
-  // No wait ends here, however slow the machine that runs the tests: what is held is that nobody is refused for coming in a crowd.
-  const patient: Schedule = (ms, action) => (ms < 1_000 ? scheduleTimeout(ms, action) : () => undefined);
   const gate = createPasswordGate(undefined, { schedule: patient });
   beforeEach(() => {
     throttle = createThrottle(db, patient);

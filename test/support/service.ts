@@ -11,7 +11,9 @@ import { readConfig } from '../../src/config.ts';
 import { transact } from '../../src/database/failure.ts';
 import type { Action, Condition, Database } from '../../src/database/tables.ts';
 import type { Clock } from '../../src/oidc/trusted.ts';
+import { createPasswordGate } from '../../src/password/gate.ts';
 import { hashPassword } from '../../src/password/hash.ts';
+import { createThrottle } from '../../src/password/throttle.ts';
 import { openService, type Service } from '../../src/service.ts';
 import { sessionCookie } from '../../src/sessions/cookie.ts';
 import { insert as insertSession } from '../../src/sessions/store.ts';
@@ -19,6 +21,7 @@ import { hashToken, newToken } from '../../src/sessions/token.ts';
 import { linkIdentity, unlinkIdentity } from '../../src/users/link.ts';
 import { getAccount } from '../../src/users/store.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
+import { patient } from './races.ts';
 
 export type Settings = Record<string, string>;
 
@@ -84,6 +87,13 @@ export class TestService {
       await own.drop();
       throw error;
     }
+  }
+
+  /** Lets sign-ins wait for their turn as long as it takes, where a machine that is busy with other work would make them wait too long. */
+  waitPatiently(): void {
+    const { context } = this.#service;
+    context.gate = createPasswordGate(undefined, { schedule: patient });
+    context.throttle = createThrottle(context.db, patient);
   }
 
   get db(): Kysely<Database> {
