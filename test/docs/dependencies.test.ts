@@ -8,7 +8,8 @@ interface Lock {
 
 const lock = JSON.parse(readDocument('package-lock.json')) as Lock;
 const { allowScripts } = JSON.parse(readDocument('package.json')) as { allowScripts: Record<string, boolean> };
-const installed = Object.entries(lock.packages).filter(([path]) => path !== '');
+/** Whatever comes from a registry: neither this package nor its workspace, which is linked. */
+const installed = Object.entries(lock.packages).filter(([path, { link }]) => path.includes('node_modules/') && !link);
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
 test.each([

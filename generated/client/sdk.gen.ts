@@ -1,0 +1,454 @@
+// Generated from openapi.yaml by `npm run generate`. Do not edit.
+
+import { type Client, type ClientMeta, type Options as Options2, type RequestResult, type TDataShape, urlSearchParamsBodySerializer } from '../../src/client/operation.ts';
+import type { ChangePasswordData, ChangePasswordResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, EndSessionData, EndSessionResponses, GetEntityData, GetEntityResponses, GetSessionData, GetSessionResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, RefreshSessionData, RefreshSessionResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
+
+export type Options<TData extends TDataShape = TDataShape> = Options2<TData> & {
+    /**
+     * You can provide a client instance returned by `createClient()` instead of
+     * individual options. This might be also useful if you want to implement a
+     * custom client.
+     */
+    client: Client;
+    /**
+     * You can pass arbitrary values through the `meta` object. This can be
+     * used to access values that aren't defined as part of the SDK function.
+     */
+    meta?: keyof ClientMeta extends never ? Record<string, unknown> : ClientMeta;
+};
+
+/**
+ * Show session and server information
+ *
+ * Takes any of the four credentials; `session` is null for an API key and for a bearer token. `roles=1` adds the roles of the active
+ * profile, `profiles=1` the user's profiles.
+ *
+ */
+export const getSession = (options: Options<GetSessionData>): RequestResult<GetSessionResponses> => options.client.get<GetSessionResponses>({
+    security: [
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/auth',
+    ...options
+});
+
+/**
+ * End the session
+ *
+ * With `logout=1` the session is ended and its cookie cleared; the answer is 204 also when there is no session. Browsers may only ask
+ * from the service's own origin or a trusted one. Without `logout` nothing changes and the answer is the status `GET /auth` would have.
+ *
+ */
+export const endSession = (options: Options<EndSessionData>): RequestResult<EndSessionResponses> => options.client.head<EndSessionResponses>({
+    security: [
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/auth',
+    ...options
+});
+
+/**
+ * Authenticate and open a session
+ *
+ * Takes either `user` and `password`, or `oidcIssuer` together with an access token of that issuer; the token comes in
+ * `Authorization: Bearer` or in the field `access_token`, not in both. The answer sets the session cookie. A live session that the
+ * request carries is ended.
+ *
+ * A wrong password, an unknown user and a disabled user get the same answer.
+ *
+ */
+export const createSession = (options: Options<CreateSessionData>): RequestResult<CreateSessionResponses> => options.client.post<CreateSessionResponses>({
+    ...urlSearchParamsBodySerializer,
+    url: '/auth',
+    ...options,
+    headers: {
+        'Content-Type': 'application/x-www-form-urlencoded',
+        ...options.headers
+    }
+});
+
+/**
+ * Refresh the session
+ *
+ * Replaces the session's token and moves its idle deadline; the absolute deadline never moves. The replaced token serves requests in
+ * flight for ten more seconds, but cannot refresh again: of concurrent refreshes one wins and the others get 409. Using it later ends
+ * the session, since then two parties hold it.
+ *
+ */
+export const refreshSession = (options: Options<RefreshSessionData>): RequestResult<RefreshSessionResponses> => options.client.post<RefreshSessionResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/refresh',
+    ...options
+});
+
+/**
+ * List the user's profiles
+ *
+ * The profiles the user may work under, the default one and the active one marked.
+ */
+export const listProfiles = (options: Options<ListProfilesData>): RequestResult<ListProfilesResponses> => options.client.get<ListProfilesResponses>({
+    security: [
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/auth/profiles',
+    ...options
+});
+
+/**
+ * Switch to the default profile
+ *
+ * From the next request on, only the roles of the user's default profile grant anything. The session's token is replaced. A user
+ * without a default profile gets 404.
+ *
+ */
+export const selectDefaultProfile = (options: Options<SelectDefaultProfileData>): RequestResult<SelectDefaultProfileResponses> => options.client.post<SelectDefaultProfileResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/profile',
+    ...options
+});
+
+/**
+ * Switch to a profile
+ *
+ * From the next request on, only the roles of the named profile grant anything. The session's token is replaced. A profile that is not
+ * one of the user's and one that does not exist get the same 404.
+ *
+ */
+export const selectProfile = (options: Options<SelectProfileData>): RequestResult<SelectProfileResponses> => options.client.post<SelectProfileResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/profile/{name}',
+    ...options
+});
+
+/**
+ * Change the password
+ *
+ * Needs the present password besides the session. The user's other sessions end in the same instant, this one goes on under a new
+ * token. API keys stay valid.
+ *
+ */
+export const changePassword = (options: Options<ChangePasswordData>): RequestResult<ChangePasswordResponses> => options.client.post<ChangePasswordResponses>({
+    ...urlSearchParamsBodySerializer,
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/password',
+    ...options,
+    headers: {
+        'Content-Type': 'application/x-www-form-urlencoded',
+        ...options.headers
+    }
+});
+
+/**
+ * End the user's other sessions
+ *
+ * Ends every live session of the user but the one that asks. Once answered, none of their tokens works on any replica. API keys stay
+ * valid.
+ *
+ */
+export const revokeOtherSessions = (options: Options<RevokeOtherSessionsData>): RequestResult<RevokeOtherSessionsResponses> => options.client.delete<RevokeOtherSessionsResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/sessions',
+    ...options
+});
+
+/**
+ * List the user's own sessions
+ *
+ * Every session of the user that is live now, the newest first. A token is never shown.
+ */
+export const listSessions = (options: Options<ListSessionsData>): RequestResult<ListSessionsResponses> => options.client.get<ListSessionsResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/sessions',
+    ...options
+});
+
+/**
+ * End one of the user's own sessions
+ *
+ * Once answered, no token of the session works on any replica. Ending the session that asks is a logout and clears its cookie. A
+ * session that is over, one of another user and one that does not exist get the same 404.
+ *
+ */
+export const revokeSession = (options: Options<RevokeSessionData>): RequestResult<RevokeSessionResponses> => options.client.delete<RevokeSessionResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/sessions/{id}',
+    ...options
+});
+
+/**
+ * List the user's own API keys
+ *
+ * Every key of the user that is live now, the newest first. The keys themselves are not kept and cannot be shown again.
+ */
+export const listKeys = (options: Options<ListKeysData>): RequestResult<ListKeysResponses> => options.client.get<ListKeysResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/keys',
+    ...options
+});
+
+/**
+ * Create an API key
+ *
+ * The key is in the answer and nowhere else: only its hash is kept. It acts as the user, under the given profile or else under the
+ * user's default one, whichever that is when the key is used. What it may do is at every moment what both the profile's roles and the
+ * scopes allow; asking for scopes that the profile does not allow now is refused. A session that is itself narrowed by the scopes of an
+ * access token makes keys that are narrowed likewise.
+ *
+ * Needs a session signed in within the last 15 minutes. A user has at most 25 live keys.
+ *
+ */
+export const createKey = (options: Options<CreateKeyData>): RequestResult<CreateKeyResponses> => options.client.post<CreateKeyResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/keys',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Revoke one of the user's own API keys
+ *
+ * Once answered, the key works on no replica. A revoked key, one of another user and one that does not exist get the same 404.
+ * Needs a session signed in within the last 15 minutes.
+ *
+ */
+export const revokeKey = (options: Options<RevokeKeyData>): RequestResult<RevokeKeyResponses> => options.client.delete<RevokeKeyResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/keys/{id}',
+    ...options
+});
+
+/**
+ * Replace one of the user's own API keys
+ *
+ * Makes a new key with the name, profile and scopes of the old one, which lives as long as the old one was made to. The old key goes on
+ * for the overlap, though never beyond its own expiry, so that those who use it can change over. It can be replaced once.
+ *
+ * Needs a session signed in within the last 15 minutes. During the overlap both keys count among the 25 live ones.
+ *
+ */
+export const rotateKey = (options: Options<RotateKeyData>): RequestResult<RotateKeyResponses> => options.client.post<RotateKeyResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/keys/{id}/rotate',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Create an entity
+ *
+ * The body is the fields, a JSON object. The key is given by the service, positive and never used again. Where the operator has declared
+ * a type of that name, the fields must fit its JSON Schema, else 422; where only declared names are taken, others are 404.
+ *
+ */
+export const createEntity = (options: Options<CreateEntityData>): RequestResult<CreateEntityResponses> => options.client.post<CreateEntityResponses>({
+    security: [
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/rest/entity/{name}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Delete an entity
+ *
+ * Its key is never given again. A second DELETE is 404.
+ */
+export const deleteEntity = (options: Options<DeleteEntityData>): RequestResult<DeleteEntityResponses> => options.client.delete<DeleteEntityResponses>({
+    security: [
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/rest/entity/{name}/{key}',
+    ...options
+});
+
+/**
+ * Retrieve an entity
+ *
+ * The entity as it stands. With `If-None-Match` and an unchanged version the answer is 304 without a body.
+ */
+export const getEntity = (options: Options<GetEntityData>): RequestResult<GetEntityResponses> => options.client.get<GetEntityResponses>({
+    security: [
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/rest/entity/{name}/{key}',
+    ...options
+});
+
+/**
+ * Update an entity
+ *
+ * The body is a JSON merge patch (RFC 7396) of the fields: given members change, `null` removes, all others stay. With `If-Match` the
+ * update happens only if the version is still that one, else 412: of concurrent guarded updates one wins and nothing is lost. Where the
+ * name has a declared type, what merging makes must fit it, else 422.
+ *
+ */
+export const updateEntity = (options: Options<UpdateEntityData>): RequestResult<UpdateEntityResponses> => options.client.post<UpdateEntityResponses>({
+    security: [
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/rest/entity/{name}/{key}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});

@@ -1,0 +1,1958 @@
+// Generated from openapi.yaml by `npm run generate`. Do not edit.
+
+export type ClientOptions = {
+    baseUrl: `${string}://${string}` | (string & {});
+};
+
+/**
+ * The only accepted value is 1.
+ */
+export type Flag = '1';
+
+/**
+ * A 64-bit integer in canonical decimal digits, as text so that no client rounds it (RFC 7493).
+ */
+export type Int64 = string;
+
+/**
+ * A letter, then up to 63 letters, digits, underscores, dots and hyphens.
+ */
+export type EntityName = string;
+
+/**
+ * A BCP 47 language tag.
+ */
+export type Locale = string;
+
+/**
+ * RFC 3339, UTC.
+ */
+export type Timestamp = string;
+
+export type SessionRequest = {
+    /**
+     * The user name, for login by password.
+     */
+    user?: string;
+    /**
+     * The password.
+     */
+    password?: string;
+    locale?: Locale;
+    /**
+     * The id or URL of a trusted issuer, for login by its access token.
+     */
+    oidcIssuer?: string;
+    /**
+     * The access token, where it is not in the Authorization header.
+     */
+    access_token?: string;
+};
+
+export type PasswordChange = {
+    /**
+     * The present password.
+     */
+    'current-password': string;
+    /**
+     * The new password.
+     */
+    'set-password': string;
+    /**
+     * The new password once more.
+     */
+    'confirm-password': string;
+};
+
+/**
+ * Who is calling, under which profile, in which session, on which server.
+ */
+export type SessionInfo = {
+    user: User;
+    /**
+     * The active profile; null for a user who has none.
+     */
+    profile: ActiveProfile | null;
+    locale: Locale;
+    authentication: Authentication;
+    /**
+     * The session; null for an API key and for a bearer token.
+     */
+    session: Session | null;
+    server: Server;
+    /**
+     * Only with roles=1.
+     */
+    roles?: Array<Role>;
+    /**
+     * Only with profiles=1.
+     */
+    profiles?: Array<Profile>;
+};
+
+/**
+ * The user.
+ */
+export type User = {
+    /**
+     * The unique name.
+     */
+    name: string;
+    /**
+     * The name to show.
+     */
+    displayName: string;
+};
+
+/**
+ * The profile whose roles grant.
+ */
+export type ActiveProfile = {
+    /**
+     * The unique name.
+     */
+    name: string;
+    /**
+     * The name to show.
+     */
+    label: string;
+    /**
+     * Whether it is the one a new session starts under.
+     */
+    default: boolean;
+};
+
+/**
+ * How the caller was authenticated.
+ */
+export type Authentication = {
+    /**
+     * By which way.
+     */
+    method: 'password' | 'token' | 'openid' | 'api-key' | 'bearer';
+    /**
+     * The issuer of the token; null without one.
+     */
+    issuer: string | null;
+    at: Timestamp;
+};
+
+/**
+ * The session. The id is a public handle, never the value of the cookie.
+ */
+export type Session = {
+    /**
+     * The public handle.
+     */
+    id: string;
+    createdAt: Timestamp;
+    lastSeenAt: Timestamp;
+    idleExpiresAt: Timestamp;
+    expiresAt: Timestamp;
+};
+
+/**
+ * The server.
+ */
+export type Server = {
+    /**
+     * The product.
+     */
+    name: string;
+    /**
+     * The version of this contract.
+     */
+    version: string;
+    time: Timestamp;
+    /**
+     * The locales problems are described in.
+     */
+    locales: Array<Locale>;
+    /**
+     * The ways in that this server offers.
+     */
+    authentication: Array<'password' | 'api-key' | 'oauth2' | 'openid'>;
+    /**
+     * What a new password must be like, for a form to show.
+     */
+    password: {
+        /**
+         * Fewest characters.
+         */
+        minLength: number;
+        /**
+         * Most characters.
+         */
+        maxLength: number;
+    };
+};
+
+/**
+ * A named set of grants.
+ */
+export type Role = {
+    /**
+     * The unique name.
+     */
+    name: string;
+    /**
+     * What the role is for.
+     */
+    description: string;
+    /**
+     * What it allows.
+     */
+    grants: Array<Grant>;
+};
+
+/**
+ * Actions on an entity.
+ */
+export type Grant = {
+    /**
+     * An entity name, or * for every one.
+     */
+    entity: string;
+    /**
+     * What may be done.
+     */
+    actions: Array<'create' | 'read' | 'update' | 'delete'>;
+    /**
+     * On any row, or only on rows the user created.
+     */
+    condition: 'any' | 'own';
+};
+
+/**
+ * A named working context of a user.
+ */
+export type Profile = {
+    /**
+     * The unique name.
+     */
+    name: string;
+    /**
+     * The name to show.
+     */
+    label: string;
+    /**
+     * Whether it is the one a new session starts under.
+     */
+    default: boolean;
+    /**
+     * Whether it is the one this request acts under.
+     */
+    active: boolean;
+    /**
+     * The names of its roles.
+     */
+    roles: Array<string>;
+};
+
+/**
+ * The user's profiles.
+ */
+export type ProfileList = {
+    /**
+     * By name.
+     */
+    profiles: Array<Profile>;
+};
+
+/**
+ * A live session of the user. The id is a public handle, never the value of the cookie.
+ */
+export type OwnSession = {
+    /**
+     * The public handle.
+     */
+    id: string;
+    createdAt: Timestamp;
+    lastSeenAt: Timestamp;
+    idleExpiresAt: Timestamp;
+    expiresAt: Timestamp;
+    /**
+     * The network address it was opened from.
+     */
+    address: string | null;
+    /**
+     * What the client that opened it called itself, up to 256 characters.
+     */
+    userAgent: string | null;
+    /**
+     * By which way it was opened.
+     */
+    method: 'password' | 'token' | 'openid';
+    /**
+     * The issuer of the token it was opened with; null without one.
+     */
+    issuer: string | null;
+    /**
+     * The name of its active profile; null without one.
+     */
+    profile: string | null;
+    /**
+     * Whether it is the one that asks.
+     */
+    current: boolean;
+};
+
+/**
+ * The user's live sessions.
+ */
+export type SessionList = {
+    /**
+     * The newest first.
+     */
+    sessions: Array<OwnSession>;
+};
+
+/**
+ * How many sessions were ended.
+ */
+export type SessionsEnded = {
+    /**
+     * The sessions that were live until now.
+     */
+    ended: number;
+};
+
+/**
+ * The API key's public handle, the twelve characters after `esk_`.
+ */
+export type KeyId = string;
+
+/**
+ * What the key is for, without control characters. Need not be unique.
+ */
+export type KeyName = string;
+
+/**
+ * Actions on an entity. Scopes are a ceiling and grant nothing by themselves.
+ */
+export type Scope = {
+    /**
+     * An entity name, or * for every one that the roles grant the actions on.
+     */
+    entity: string;
+    /**
+     * What may be done.
+     */
+    actions: Array<'create' | 'read' | 'update' | 'delete'>;
+};
+
+/**
+ * What the new key is for and what it may do.
+ */
+export type KeyRequest = {
+    name: KeyName;
+    /**
+     * One of the user's profiles; without it the default one, whichever that is when the key is used.
+     */
+    profile?: string;
+    /**
+     * Narrows what the profile's roles allow; without it nothing is narrowed.
+     */
+    scopes?: Array<Scope>;
+    /**
+     * 90 if it is left out.
+     */
+    expiresInDays?: number;
+};
+
+/**
+ * How to change over.
+ */
+export type KeyRotation = {
+    /**
+     * How long the old key goes on at most; 3600 if it is left out.
+     */
+    overlapSeconds?: number;
+};
+
+/**
+ * A live API key, without the key itself.
+ */
+export type Key = {
+    id: KeyId;
+    name: KeyName;
+    /**
+     * The profile it acts under; null for the default one.
+     */
+    profile: string | null;
+    /**
+     * What narrows its rights; null if nothing does.
+     */
+    scopes: Array<Scope> | null;
+    createdAt: Timestamp;
+    /**
+     * When it was last used, to the minute; null if never.
+     */
+    lastUsedAt: Timestamp | null;
+    expiresAt: Timestamp;
+};
+
+/**
+ * The user's live API keys.
+ */
+export type KeyList = {
+    /**
+     * The newest first.
+     */
+    keys: Array<Key>;
+};
+
+/**
+ * An API key, shown this once.
+ */
+export type NewKey = {
+    id: KeyId;
+    name: KeyName;
+    /**
+     * The profile it acts under; null for the default one.
+     */
+    profile: string | null;
+    /**
+     * What narrows its rights; null if nothing does.
+     */
+    scopes: Array<Scope> | null;
+    createdAt: Timestamp;
+    expiresAt: Timestamp;
+    /**
+     * What to send as `X-API-Key`. It cannot be shown again.
+     */
+    key: string;
+};
+
+/**
+ * Any JSON object within these limits: 32 levels, 10,000 values, member names of 128 characters. Duplicate members, `__proto__`,
+ * `constructor` and `prototype`, U+0000, lone surrogates and numbers that a double cannot hold exactly are refused with 400.
+ *
+ */
+export type Fields = {
+    [key: string]: unknown;
+};
+
+/**
+ * An entity and what the service knows about it.
+ */
+export type Entity = {
+    name: EntityName;
+    key: Int64;
+    /**
+     * 1 at creation, one more with every change.
+     */
+    version: number;
+    createdAt: Timestamp;
+    /**
+     * The name of the user who created it.
+     */
+    createdBy: string;
+    updatedAt: Timestamp;
+    /**
+     * The name of the user who changed it last.
+     */
+    updatedBy: string;
+    fields: Fields;
+};
+
+/**
+ * What went wrong, for programs. The list grows; treat an unknown code by its status.
+ */
+export type ProblemCode = string;
+
+/**
+ * A refusal or failure (RFC 9457).
+ */
+export type Problem = {
+    /**
+     * A page that explains the code.
+     */
+    type: string;
+    /**
+     * The code in words.
+     */
+    title: string;
+    /**
+     * The HTTP status.
+     */
+    status: number;
+    /**
+     * What to do about it.
+     */
+    detail: string;
+    /**
+     * The request, to quote to the operator.
+     */
+    instance: string;
+    code: ProblemCode;
+    /**
+     * What exactly is wrong with the input, and where.
+     */
+    errors?: Array<Fault>;
+};
+
+/**
+ * One thing wrong with the input. Has either a pointer or a parameter.
+ */
+export type Fault = {
+    /**
+     * RFC 6901 pointer into the body; form fields are members of the root.
+     */
+    pointer?: string;
+    /**
+     * The name of a path, query or header parameter.
+     */
+    parameter?: string;
+    /**
+     * What is wrong, for programs.
+     */
+    code: string;
+    /**
+     * What is wrong, for people.
+     */
+    detail: string;
+};
+
+/**
+ * The entity's name.
+ */
+export type EntityName2 = EntityName;
+
+/**
+ * The entity's key, in canonical decimal digits.
+ */
+export type EntityKey = Int64;
+
+/**
+ * The API key's public handle, the twelve characters after `esk_`.
+ */
+export type KeyId2 = KeyId;
+
+/**
+ * Act only if the entity's ETag is one of these; `*` if it exists.
+ */
+export type IfMatch = string;
+
+/**
+ * Answer 304 if the entity's ETag is one of these.
+ */
+export type IfNoneMatch = string;
+
+/**
+ * The fields, a JSON object.
+ */
+export type Fields2 = Fields;
+
+export type GetSessionData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Add the roles of the active profile.
+         */
+        roles?: Flag;
+        /**
+         * Add the user's profiles.
+         */
+        profiles?: Flag;
+    };
+    url: '/auth';
+};
+
+export type GetSessionErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The bearer token is good, and no user is linked to its issuer and subject.
+     */
+    403: Problem & {
+        code?: 'identity-not-linked';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type GetSessionError = GetSessionErrors[keyof GetSessionErrors];
+
+export type GetSessionResponses = {
+    /**
+     * Who is calling, and the server.
+     */
+    200: SessionInfo;
+};
+
+export type GetSessionResponse = GetSessionResponses[keyof GetSessionResponses];
+
+export type EndSessionData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * End the session.
+         */
+        logout?: Flag;
+    };
+    url: '/auth';
+};
+
+export type EndSessionErrors = {
+    /**
+     * A parameter is unknown, repeated or invalid.
+     */
+    400: unknown;
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: unknown;
+    /**
+     * The request came from a foreign site or was speculative, and the session lives on; or the bearer token belongs to nobody known here.
+     *
+     */
+    403: unknown;
+    /**
+     * Too many requests.
+     */
+    429: unknown;
+    /**
+     * Something the service depends on is out of reach.
+     */
+    503: unknown;
+};
+
+export type EndSessionResponses = {
+    /**
+     * There is a live session or another valid credential; nothing has changed.
+     */
+    200: unknown;
+    /**
+     * The session is over; no token of it works any more.
+     */
+    204: void;
+};
+
+export type EndSessionResponse = EndSessionResponses[keyof EndSessionResponses];
+
+export type CreateSessionData = {
+    body: SessionRequest;
+    path?: never;
+    query?: never;
+    url: '/auth';
+};
+
+export type CreateSessionErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * The name and password do not belong together, or the token is not valid; or the session was ended (`unauthenticated`) before its
+     * cookie could be handed over.
+     *
+     */
+    401: Problem & {
+        code?: 'invalid-credentials' | 'invalid-token' | 'unauthenticated';
+    };
+    /**
+     * The request came from a foreign site, or the token belongs to nobody known here.
+     */
+    403: Problem & {
+        code?: 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type CreateSessionError = CreateSessionErrors[keyof CreateSessionErrors];
+
+export type CreateSessionResponses = {
+    /**
+     * The session is open.
+     */
+    200: SessionInfo;
+};
+
+export type CreateSessionResponse = CreateSessionResponses[keyof CreateSessionResponses];
+
+export type RefreshSessionData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/refresh';
+};
+
+export type RefreshSessionErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The operation needs a session and the caller came by other means, the bearer token belongs to nobody known here, or the request came
+     * from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Another refresh of this session was faster. Its cookie counts; repeat the request with that.
+     */
+    409: Problem & {
+        code?: 'refresh-conflict';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type RefreshSessionError = RefreshSessionErrors[keyof RefreshSessionErrors];
+
+export type RefreshSessionResponses = {
+    /**
+     * The session goes on under a new cookie.
+     */
+    200: SessionInfo;
+};
+
+export type RefreshSessionResponse = RefreshSessionResponses[keyof RefreshSessionResponses];
+
+export type ListProfilesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/profiles';
+};
+
+export type ListProfilesErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The bearer token is good, and no user is linked to its issuer and subject.
+     */
+    403: Problem & {
+        code?: 'identity-not-linked';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type ListProfilesError = ListProfilesErrors[keyof ListProfilesErrors];
+
+export type ListProfilesResponses = {
+    /**
+     * The profiles, by name.
+     */
+    200: ProfileList;
+};
+
+export type ListProfilesResponse = ListProfilesResponses[keyof ListProfilesResponses];
+
+export type SelectDefaultProfileData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/profile';
+};
+
+export type SelectDefaultProfileErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The operation needs a session and the caller came by other means, the bearer token belongs to nobody known here, or the request came
+     * from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Another refresh of this session was faster. Its cookie counts; repeat the request with that.
+     */
+    409: Problem & {
+        code?: 'refresh-conflict';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type SelectDefaultProfileError = SelectDefaultProfileErrors[keyof SelectDefaultProfileErrors];
+
+export type SelectDefaultProfileResponses = {
+    /**
+     * The session acts under the profile.
+     */
+    200: SessionInfo;
+};
+
+export type SelectDefaultProfileResponse = SelectDefaultProfileResponses[keyof SelectDefaultProfileResponses];
+
+export type SelectProfileData = {
+    body?: never;
+    path: {
+        /**
+         * The profile's name.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/auth/profile/{name}';
+};
+
+export type SelectProfileErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The operation needs a session and the caller came by other means, the bearer token belongs to nobody known here, or the request came
+     * from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Another refresh of this session was faster. Its cookie counts; repeat the request with that.
+     */
+    409: Problem & {
+        code?: 'refresh-conflict';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type SelectProfileError = SelectProfileErrors[keyof SelectProfileErrors];
+
+export type SelectProfileResponses = {
+    /**
+     * The session acts under the profile.
+     */
+    200: SessionInfo;
+};
+
+export type SelectProfileResponse = SelectProfileResponses[keyof SelectProfileResponses];
+
+export type ChangePasswordData = {
+    body: PasswordChange;
+    path?: never;
+    query?: never;
+    url: '/auth/password';
+};
+
+export type ChangePasswordErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The present password is wrong, the caller has no session or no password, the bearer token belongs to nobody known here, or the
+     * request came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'credential-mismatch' | 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * Another refresh of this session was faster. Its cookie counts; repeat the request with that.
+     */
+    409: Problem & {
+        code?: 'refresh-conflict';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * The new password does not meet the policy, or its repeat differs.
+     */
+    422: Problem & {
+        code?: 'password-rejected';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type ChangePasswordError = ChangePasswordErrors[keyof ChangePasswordErrors];
+
+export type ChangePasswordResponses = {
+    /**
+     * The password is changed.
+     */
+    204: void;
+};
+
+export type ChangePasswordResponse = ChangePasswordResponses[keyof ChangePasswordResponses];
+
+export type RevokeOtherSessionsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/sessions';
+};
+
+export type RevokeOtherSessionsErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The operation needs a session and the caller came by other means, the bearer token belongs to nobody known here, or the request came
+     * from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type RevokeOtherSessionsError = RevokeOtherSessionsErrors[keyof RevokeOtherSessionsErrors];
+
+export type RevokeOtherSessionsResponses = {
+    /**
+     * The others are over.
+     */
+    200: SessionsEnded;
+};
+
+export type RevokeOtherSessionsResponse = RevokeOtherSessionsResponses[keyof RevokeOtherSessionsResponses];
+
+export type ListSessionsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/sessions';
+};
+
+export type ListSessionsErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The operation needs a session and the caller came by other means, or the bearer token belongs to nobody known here.
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type ListSessionsError = ListSessionsErrors[keyof ListSessionsErrors];
+
+export type ListSessionsResponses = {
+    /**
+     * The live sessions, the one that asks among them.
+     */
+    200: SessionList;
+};
+
+export type ListSessionsResponse = ListSessionsResponses[keyof ListSessionsResponses];
+
+export type RevokeSessionData = {
+    body?: never;
+    path: {
+        /**
+         * The session's public handle.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/auth/sessions/{id}';
+};
+
+export type RevokeSessionErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The operation needs a session and the caller came by other means, the bearer token belongs to nobody known here, or the request came
+     * from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type RevokeSessionError = RevokeSessionErrors[keyof RevokeSessionErrors];
+
+export type RevokeSessionResponses = {
+    /**
+     * The session is over.
+     */
+    204: void;
+};
+
+export type RevokeSessionResponse = RevokeSessionResponses[keyof RevokeSessionResponses];
+
+export type ListKeysData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/keys';
+};
+
+export type ListKeysErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The operation needs a session and the caller came by other means, or the bearer token belongs to nobody known here.
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type ListKeysError = ListKeysErrors[keyof ListKeysErrors];
+
+export type ListKeysResponses = {
+    /**
+     * The live keys.
+     */
+    200: KeyList;
+};
+
+export type ListKeysResponse = ListKeysResponses[keyof ListKeysResponses];
+
+export type CreateKeyData = {
+    body: KeyRequest;
+    path?: never;
+    query?: never;
+    url: '/auth/keys';
+};
+
+export type CreateKeyErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The session was signed in too long ago, the caller came without a session, the bearer token belongs to nobody known here, or the
+     * request came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'fresh-login-required' | 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The user has as many live keys as may be, or the key has been replaced already.
+     */
+    409: Problem & {
+        code?: 'conflict';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type CreateKeyError = CreateKeyErrors[keyof CreateKeyErrors];
+
+export type CreateKeyResponses = {
+    /**
+     * The key, shown this once.
+     */
+    201: NewKey;
+};
+
+export type CreateKeyResponse = CreateKeyResponses[keyof CreateKeyResponses];
+
+export type RevokeKeyData = {
+    body?: never;
+    path: {
+        /**
+         * The API key's public handle, the twelve characters after `esk_`.
+         */
+        id: KeyId;
+    };
+    query?: never;
+    url: '/auth/keys/{id}';
+};
+
+export type RevokeKeyErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The session was signed in too long ago, the caller came without a session, the bearer token belongs to nobody known here, or the
+     * request came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'fresh-login-required' | 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type RevokeKeyError = RevokeKeyErrors[keyof RevokeKeyErrors];
+
+export type RevokeKeyResponses = {
+    /**
+     * The key is dead.
+     */
+    204: void;
+};
+
+export type RevokeKeyResponse = RevokeKeyResponses[keyof RevokeKeyResponses];
+
+export type RotateKeyData = {
+    /**
+     * May be left out.
+     */
+    body?: KeyRotation;
+    path: {
+        /**
+         * The API key's public handle, the twelve characters after `esk_`.
+         */
+        id: KeyId;
+    };
+    query?: never;
+    url: '/auth/keys/{id}/rotate';
+};
+
+export type RotateKeyErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The session was signed in too long ago or is narrower than the key, the caller came without a session, the bearer token belongs to
+     * nobody known here, or the request came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'fresh-login-required' | 'insufficient-scope' | 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The user has as many live keys as may be, or the key has been replaced already.
+     */
+    409: Problem & {
+        code?: 'conflict';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type RotateKeyError = RotateKeyErrors[keyof RotateKeyErrors];
+
+export type RotateKeyResponses = {
+    /**
+     * The key, shown this once.
+     */
+    201: NewKey;
+};
+
+export type RotateKeyResponse = RotateKeyResponses[keyof RotateKeyResponses];
+
+export type CreateEntityData = {
+    /**
+     * The fields, a JSON object.
+     */
+    body: Fields2;
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: never;
+    url: '/rest/entity/{name}';
+};
+
+export type CreateEntityErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to nobody known here, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type CreateEntityError = CreateEntityErrors[keyof CreateEntityErrors];
+
+export type CreateEntityResponses = {
+    /**
+     * The entity is stored.
+     */
+    201: Entity;
+};
+
+export type CreateEntityResponse = CreateEntityResponses[keyof CreateEntityResponses];
+
+export type DeleteEntityData = {
+    body?: never;
+    headers?: {
+        /**
+         * Act only if the entity's ETag is one of these; `*` if it exists.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+        /**
+         * The entity's key, in canonical decimal digits.
+         */
+        key: Int64;
+    };
+    query?: never;
+    url: '/rest/entity/{name}/{key}';
+};
+
+export type DeleteEntityErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to nobody known here, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The version is no longer the one named in If-Match.
+     */
+    412: Problem & {
+        code?: 'precondition-failed';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type DeleteEntityError = DeleteEntityErrors[keyof DeleteEntityErrors];
+
+export type DeleteEntityResponses = {
+    /**
+     * The entity is gone.
+     */
+    204: void;
+};
+
+export type DeleteEntityResponse = DeleteEntityResponses[keyof DeleteEntityResponses];
+
+export type GetEntityData = {
+    body?: never;
+    headers?: {
+        /**
+         * Answer 304 if the entity's ETag is one of these.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+        /**
+         * The entity's key, in canonical decimal digits.
+         */
+        key: Int64;
+    };
+    query?: never;
+    url: '/rest/entity/{name}/{key}';
+};
+
+export type GetEntityErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to nobody known here, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type GetEntityError = GetEntityErrors[keyof GetEntityErrors];
+
+export type GetEntityResponses = {
+    /**
+     * The entity.
+     */
+    200: Entity;
+};
+
+export type GetEntityResponse = GetEntityResponses[keyof GetEntityResponses];
+
+export type UpdateEntityData = {
+    /**
+     * The fields, a JSON object.
+     */
+    body: Fields2;
+    headers?: {
+        /**
+         * Act only if the entity's ETag is one of these; `*` if it exists.
+         */
+        'If-Match'?: string;
+    };
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+        /**
+         * The entity's key, in canonical decimal digits.
+         */
+        key: Int64;
+    };
+    query?: never;
+    url: '/rest/entity/{name}/{key}';
+};
+
+export type UpdateEntityErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to nobody known here, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The version is no longer the one named in If-Match.
+     */
+    412: Problem & {
+        code?: 'precondition-failed';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type UpdateEntityError = UpdateEntityErrors[keyof UpdateEntityErrors];
+
+export type UpdateEntityResponses = {
+    /**
+     * The entity.
+     */
+    200: Entity;
+};
+
+export type UpdateEntityResponse = UpdateEntityResponses[keyof UpdateEntityResponses];

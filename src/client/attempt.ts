@@ -1,0 +1,54 @@
+/** One attempt's end: its deadline, the caller's signal, and which of them, if any, ended it. */
+import type { Clock } from './clock.ts';
+import { ClientError } from './errors.ts';
+
+export class Attempt {
+  readonly #stop = new AbortController();
+  readonly #over = new AbortController();
+  readonly #caller: AbortSignal | undefined;
+  #late = false;
+
+  constructor(clock: Clock, timeoutMs: number, caller: AbortSignal | undefined) {
+    this.#caller = caller;
+    const abort = () => this.#stop.abort(caller?.reason);
+    if (caller?.aborted) abort();
+    else caller?.addEventListener('abort', abort, { once: true, signal: this.#over.signal });
+    void this.#watch(clock, timeoutMs);
+  }
+
+  /** Aborted when the time is up or the caller has had enough. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** The promise's value; rejects as soon as the signal is aborted. */
+  async race<T>(promise: Promise<T>): Promise<T> {
+    const { signal } = this;
+    signal.throwIfAborted();
+    return await new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true, signal: this.#over.signal });
+      promise.then(resolve, reject);
+    });
+  }
+
+  async #watch(clock: Clock, timeoutMs: number): Promise<void> {
+    try {
+      await clock.sleep(timeoutMs, this.#over.signal);
+    } catch {
+      return;
+    }
+    this.#late = true;
+    this.#stop.abort();
+  }
+
+  /** What the failure of a step of the attempt means. */
+  failure(cause: unknown): ClientError {
+    if (this.#caller?.aborted) return new ClientError('aborted', { cause: this.#caller.reason as unknown });
+    return this.#late ? new ClientError('timeout') : new ClientError('network', { cause });
+  }
+
+  /** Lets go of the clock and of the caller's signal. Call it at the end, whatever that was. */
+  over(): void {
+    this.#over.abort();
+  }
+}

@@ -1,0 +1,12 @@
+/** The client of Entity Service: what a program may use of it. The generated operations are in `entity-service-client/operations`. */
+export { EntityServiceClient, type ClientOptions, type SignIn } from './client.ts';
+export type { Clock } from './clock.ts';
+export { CookieJar } from './cookies.ts';
+export type { Changes, CreateOptions, Entities, Entity, Version } from './entities.ts';
+export { ApiError, ClientError, EntityServiceError, type ApiErrorCode, type ClientErrorReason } from './errors.ts';
+export type { Credential, Fetch } from './http.ts';
+export type { CallOptions, Client } from './operation.ts';
+export { resultOf, valueOf, type ErrorStyle, type Failure, type Outcome, type Result, type Success } from './result.ts';
+export type { RetryPolicy } from './retry.ts';
+export type * from '../../generated/client/types.gen.ts';
+export type { ProblemCode } from '../../generated/client/problem-codes.ts';

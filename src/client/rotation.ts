@@ -1,0 +1,66 @@
+/**
+ * What replaces the session's token, one at a time. The service lets one of several refreshes win and answers the others with 409
+ * `refresh-conflict`; here they wait for the winner instead and take what it made.
+ */
+import * as operations from '../../generated/client/sdk.gen.ts';
+import type { SessionInfo } from '../../generated/client/types.gen.ts';
+import { ApiError, ClientError } from './errors.ts';
+import type { Client } from './operation.ts';
+import type { Result } from './result.ts';
+import type { Turns } from './turns.ts';
+
+export class Rotation {
+  readonly #client: Client;
+  readonly #turns: Turns;
+  #flight: Promise<Result<SessionInfo>> | undefined;
+  /** When the session would end for want of a refresh, as far as this client has been told. */
+  #idleExpiresAt: string | undefined;
+
+  constructor(client: Client, turns: Turns) {
+    this.#client = client;
+    this.#turns = turns;
+  }
+
+  /** Remembers what the service has told about the session. */
+  note(result: Result<SessionInfo>): Result<SessionInfo> {
+    if (result.ok) this.#idleExpiresAt = result.value.session?.idleExpiresAt;
+    return result;
+  }
+
+  /** Refreshes the session, or joins a refresh that is under way. Who aborts only stops waiting for it. */
+  async refresh(signal: AbortSignal | undefined): Promise<Result<SessionInfo>> {
+    this.#flight ??= this.#turns((waited) => this.#refresh(waited)).finally(() => (this.#flight = undefined));
+    return signal ? await unlessAborted(this.#flight, signal) : await this.#flight;
+  }
+
+  /** Does something else that replaces the token; once more if another tab was faster, whose cookie then counts. */
+  replace<T>(work: () => Promise<Result<T>>): Promise<Result<T>> {
+    return this.#turns(async () => {
+      const result = await work();
+      return isConflict(result) ? await work() : result;
+    });
+  }
+
+  async #refresh(waited: boolean): Promise<Result<SessionInfo>> {
+    const known = this.#idleExpiresAt;
+    if (waited && known !== undefined) {
+      const now = this.note(await operations.getSession({ client: this.#client }));
+      if (!now.ok || now.value.session?.idleExpiresAt !== known) return now;
+    }
+    const result = await operations.refreshSession({ client: this.#client });
+    return this.note(isConflict(result) ? await operations.getSession({ client: this.#client }) : result);
+  }
+}
+
+function isConflict(result: Result<unknown>): boolean {
+  return !result.ok && result.error instanceof ApiError && result.error.code === 'refresh-conflict';
+}
+
+function unlessAborted<T>(promise: Promise<Result<T>>, signal: AbortSignal): Promise<Result<T>> {
+  return new Promise((resolve, reject) => {
+    const abort = () => resolve({ ok: false, error: new ClientError('aborted', { cause: signal.reason as unknown }) });
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

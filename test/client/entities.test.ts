@@ -1,0 +1,133 @@
+/** Entities through the client, against a real service. */
+import { password, useService } from '../support/service.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ApiError, resultOf, type EntityServiceClient } from '../../src/client/index.ts';
+import { createEntity } from '../../generated/client/sdk.gen.ts';
+import { clientOf } from '../support/client.ts';
+
+interface Customer {
+  company: string;
+  city?: string;
+  credit: number;
+  address?: { street: string; number?: string };
+  tags?: string[];
+}
+
+const service = useService();
+const ada = { company: 'Analytical Engines Ltd', city: 'London', credit: 1000.5 };
+let client: EntityServiceClient;
+const customers = () => client.entities<Customer>('customer');
+/** The error of a call that must fail. */
+async function errorOf(call: Promise<unknown>): Promise<unknown> {
+  const result = await resultOf(call);
+  return result.ok ? expect.fail('the call should have failed') : result.error;
+}
+
+beforeAll(async () => {
+  await service().createUser('ada');
+  client = clientOf(service());
+  await client.createSession({ user: 'ada', password });
+});
+
+test('an entity is created, read, changed and deleted, and each step gives the next its version', async () => {
+  const created = await customers().create(ada);
+  expect(created).toMatchObject({ name: 'customer', version: 1, createdBy: 'ada', fields: ada });
+  expect(created.key).toMatch(/^[1-9]\d*$/);
+  expect(await customers().get(created.key)).toEqual(created);
+  const moved = await customers().update(created, { city: 'Paris' });
+  expect(moved).toMatchObject({ version: 2, fields: { ...ada, city: 'Paris' } });
+  const homeless = await customers().update(moved, { city: null, address: { street: 'Rue X' } });
+  expect(homeless.fields).toEqual({ company: ada.company, credit: ada.credit, address: { street: 'Rue X' } });
+  await customers().delete(homeless);
+  expect(await errorOf(customers().get(created.key))).toMatchObject({ code: 'not-found', status: 404 });
+});
+
+test('an update of an old version changes nothing and says so, one by a mere key goes through', async () => {
+  const first = await customers().create(ada);
+  await customers().update(first, { credit: 1 });
+  expect(await errorOf(customers().update(first, { credit: 2 }))).toMatchObject({ code: 'precondition-failed', status: 412 });
+  expect(await errorOf(customers().delete(first))).toMatchObject({ code: 'precondition-failed' });
+  expect((await customers().get(first.key)).fields.credit).toBe(1);
+  expect(await customers().update(first.key, { credit: 3 })).toMatchObject({ version: 3, fields: { credit: 3 } });
+  await customers().delete(first.key);
+  expect(await errorOf(customers().delete(first.key))).toMatchObject({ code: 'not-found' });
+});
+
+test('changes made at once are all made, since each that was too late looks again', async () => {
+  const { key } = await customers().create({ ...ada, credit: 0 });
+  const changes = [1, 2, 3, 4].map((by) => customers().change(key, ({ credit }) => ({ credit: credit + by })));
+  await Promise.all(changes);
+  expect((await customers().get(key)).fields.credit).toBe(10);
+});
+
+test('an entity survives being stored as JSON, and can be changed after that', async () => {
+  const stored = JSON.parse(JSON.stringify(await customers().create(ada))) as Awaited<ReturnType<ReturnType<typeof customers>['get']>>;
+  expect((await customers().update(stored, { credit: 5 })).version).toBe(2);
+});
+
+test('reloading gives the same object while nothing has changed, and the new one after that', async () => {
+  const first = await customers().create(ada);
+  expect(await customers().reload(first)).toBe(first);
+  await customers().update(first, { credit: 6 });
+  expect((await customers().reload(first)).fields.credit).toBe(6);
+});
+
+test('keys beyond 2^53 stay what they are', async () => {
+  expect(await errorOf(customers().get('9007199254740993'))).toMatchObject({ code: 'not-found' });
+  expect(await errorOf(customers().get('9223372036854775808'))).toMatchObject({ code: 'invalid-key', status: 400 });
+});
+
+describe('what cannot be sent as it is', () => {
+  test.each([
+    ['NaN', { credit: Number.NaN }],
+    ['Infinity', { credit: Number.POSITIVE_INFINITY }],
+    ['a function', { credit: 1, company: () => '' }],
+    ['undefined in an array', { tags: [undefined] }],
+    ['a Map', { tags: new Map() }],
+  ])('%s is a TypeError, since JSON.stringify would make something else of it', async (_what, fields) => {
+    await expect(client.entities('customer').create(fields)).rejects.toThrow(TypeError);
+  });
+
+  test.each(['', '.', '..'])('neither is the name %j, which would be another path', async (name) => {
+    await expect(client.entities(name).create({})).rejects.toThrow(TypeError);
+    await expect(client.entities('customer').get(name)).rejects.toThrow(TypeError);
+  });
+
+  test('a name with a slash stays one segment, and the service refuses it', async () => {
+    expect(await errorOf(client.entities('a/b').create({}))).toMatchObject({ status: 400, errors: [{ parameter: 'name' }] });
+  });
+});
+
+describe('an error', () => {
+  test('has the code, the status, where it is, and the request to quote', async () => {
+    const error = await errorOf(client.entities('customer').create({ account: { number: '\u0000' } }));
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ kind: 'api', name: 'ApiError', code: 'malformed-request', status: 400 });
+    expect(error).toMatchObject({
+      errors: [{ pointer: '/account/number', code: 'nul-character' }],
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+
+  test('speaks the language asked for before there is a session', async () => {
+    const error = await errorOf(clientOf(service(), { locale: 'de' }).entities('customer').get('1'));
+    expect(error).toMatchObject({ code: 'unauthenticated', title: 'Anmeldung erforderlich' });
+  });
+});
+
+describe('a client that returns results', () => {
+  test('throws nothing, and says success and refusal with their values', async () => {
+    const results = clientOf(service(), { errors: 'result', cookies: client.cookies! }).entities<Customer>('customer');
+    const created = await results.create(ada);
+    expect(created).toMatchObject({ ok: true, status: 201, value: { fields: ada } });
+    if (!created.ok) return;
+    expect(created.headers.get('Location')).toBe(`/rest/entity/customer/${created.value.key}`);
+    expect(await results.delete(created.value)).toMatchObject({ ok: true, status: 204, value: undefined });
+    expect(await results.get(created.value.key)).toMatchObject({ ok: false, error: { code: 'not-found' } });
+  });
+
+  test('is what the generated operations do by themselves', async () => {
+    const created = await createEntity({ client: client.http, path: { name: 'customer' }, body: { city: 'Rome' } });
+    expect(created).toMatchObject({ ok: true, status: 201, value: { fields: { city: 'Rome' } } });
+  });
+});
