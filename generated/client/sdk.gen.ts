@@ -334,6 +334,10 @@ export const rotateKey = (options: Options<RotateKeyData>): RequestResult<Rotate
  * The body is the fields, a JSON object. The key is given by the service, positive and never used again. Where the operator has declared
  * a type of that name, the fields must fit its JSON Schema, else 422; where only declared names are taken, others are 404.
  *
+ * With an `Idempotency-Key` it can be sent again at will: for 24 hours, the same key of the same user with the same body creates nothing
+ * and gets the answer of the first once more, marked by `Idempotency-Replayed`, whatever has become of the entity since. With another
+ * body it is 422, while the first is still under way 409. A refusal is not kept, so what was refused may be sent again too.
+ *
  */
 export const createEntity = (options: Options<CreateEntityData>): RequestResult<CreateEntityResponses> => options.client.post<CreateEntityResponses>({
     security: [

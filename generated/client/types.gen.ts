@@ -530,6 +530,13 @@ export type EntityKey = Int64;
 export type KeyId2 = KeyId;
 
 /**
+ * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+ * precedes `"` and a backslash. The quotes are not part of the key.
+ *
+ */
+export type IdempotencyKey = string;
+
+/**
  * Act only if the entity's ETag is one of these; `*` if it exists.
  */
 export type IfMatch = string;
@@ -1598,6 +1605,14 @@ export type CreateEntityData = {
      * The fields, a JSON object.
      */
     body: Fields2;
+    headers?: {
+        /**
+         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+         * precedes `"` and a backslash. The quotes are not part of the key.
+         *
+         */
+        'Idempotency-Key'?: string;
+    };
     path: {
         /**
          * The entity's name.
@@ -1642,6 +1657,12 @@ export type CreateEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
+     * A request with the same Idempotency-Key is still under way. Send it again a little later.
+     */
+    409: Problem & {
+        code?: 'idempotency-in-progress';
+    };
+    /**
      * The body is larger than this operation takes.
      */
     413: Problem & {
@@ -1654,10 +1675,10 @@ export type CreateEntityErrors = {
         code?: 'unsupported-media-type';
     };
     /**
-     * Well-formed, but not what is asked for.
+     * The fields do not fit the declared type, or the Idempotency-Key came with another body before.
      */
     422: Problem & {
-        code?: 'validation-failed';
+        code?: 'validation-failed' | 'idempotency-key-reused';
     };
     /**
      * Too many requests or failed attempts.
