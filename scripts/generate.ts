@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import openapiTypescript, { astToString } from 'openapi-typescript';
-import { operationsOf, readContract, type ContractDocument } from '../src/api/contract.ts';
+import { operationsOf, parseContract, type ContractDocument } from '../src/api/contract.ts';
 import { problemStatus } from '../src/errors.ts';
 
 const root = new URL('../', import.meta.url);
@@ -73,10 +73,12 @@ function generateProblemCodes(): string {
     .join('\n')};\n`;
 }
 
+const document = parseContract();
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const files = new Map([
   ['generated/api.ts', await generateTypes()],
-  ['generated/operations.ts', generateOperations(readContract().document)],
+  ['generated/operations.ts', generateOperations(document)],
+  ['generated/openapi.json', `${JSON.stringify(document, null, 1)}\n`],
   ['generated/client/problem-codes.ts', generateProblemCodes()],
   ...(await generateClient()),
 ]);

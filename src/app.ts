@@ -3,7 +3,7 @@
  */
 import Fastify, { LogController, type FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { bind, knowEveryMethod, type Binding } from './api/bind.ts';
+import { knowEveryMethod, makeRoutes, serve, type Binding } from './api/bind.ts';
 import { readBodies } from './api/body.ts';
 import { isOpen, operationsOf, type ContractDocument } from './api/contract.ts';
 import { serveDocs } from './api/docs.ts';
@@ -95,12 +95,14 @@ export async function buildApp(context: Context, contract: { text: string; docum
     csrf: originPolicy(config),
   };
 
+  const routes = await makeRoutes(binding);
+  const under = (path: string) => routes.filter(({ operation }) => operation.path.startsWith(path));
   // Only where sessions are opened, changed and ended does a request pass through @fastify/session (design, section 8).
   await app.register(async (authApi) => {
     await carrySessions(authApi, context);
-    await bind(authApi, binding, ({ path }) => path.startsWith('/auth'));
+    serve(authApi, under('/auth'));
   });
-  await app.register(async (entitiesApi) => bind(entitiesApi, binding, ({ path }) => path.startsWith('/rest')));
+  await app.register(async (entitiesApi) => serve(entitiesApi, under('/rest')));
   serveHealth(app, context);
   await app.register(async (docs) => serveDocs(docs, contract));
   return app;

@@ -4,7 +4,7 @@
  * the contract and the schemes, and none of the resources.
  */
 import { METHODS } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteHandlerMethod, type RouteOptions } from 'fastify';
 import glue from 'fastify-openapi-glue';
 import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
 import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.ts';
@@ -25,27 +25,44 @@ export interface Binding {
   csrf: OriginPolicy;
 }
 
+/** An operation and the route that serves it. */
+export interface OperationRoute {
+  operation: Operation;
+  options: RouteOptions;
+}
+
 /**
- * Registers the operations that `belongs` picks on `app`. Throws at once when one has no handler, names a security scheme that does not
- * exist, or asks for two at once: the service must not start with an open or a dead operation (rule 3).
+ * Makes a route of every operation. Throws at once when one has no handler, names a security scheme that does not exist, or asks for two at
+ * once: the service must not start with an open or a dead operation (rule 3). The library checks the whole document each time it is
+ * registered, which takes most of a second; so it is once, on an instance that only collects, and {@link serve} puts the routes where they
+ * belong.
  */
-export async function bind(app: FastifyInstance, binding: Binding, belongs: (operation: Operation) => boolean): Promise<void> {
-  const operations = operationsOf(binding.document).filter(belongs);
-  app.setValidatorCompiler(validatorCompiler());
-  app.setSerializerCompiler(() => (body) => JSON.stringify(body));
-  const paths = new Map(operations.map(({ path }) => [path, operations.filter((operation) => operation.path === path)]));
-  await app.register(glue, {
-    specification: {
-      ...binding.document,
-      paths: Object.fromEntries([...paths.keys()].map((path) => [path, binding.document.paths[path]])),
-    },
+export async function makeRoutes(binding: Binding): Promise<OperationRoute[]> {
+  const operations = operationsOf(binding.document);
+  const routes: OperationRoute[] = [];
+  const collector = Fastify();
+  collector.addHook('onRoute', (options) => {
+    const operation = operations.find(({ operationId }) => operationId === options.config?.operationId);
+    if (operation) routes.push({ operation, options });
+  });
+  await collector.register(glue, {
+    specification: binding.document,
     operationResolver: (_id: string, method: string, path: string) => {
       const operation = operations.find((candidate) => candidate.path === path && candidate.method === method.toLowerCase());
       if (!operation) throw new Error(`openapi.yaml: nothing at ${method} ${path}`);
       return routeOptions(operation, binding) as never;
     },
   });
-  for (const [path, declared] of paths) refuseOtherMethods(app, path, declared);
+  return routes.toSorted((one, other) => operations.indexOf(one.operation) - operations.indexOf(other.operation));
+}
+
+/** Serves these routes on `app`, and answers every method that the contract does not name for their paths with 405. */
+export function serve(app: FastifyInstance, routes: readonly OperationRoute[]): void {
+  app.setValidatorCompiler(validatorCompiler());
+  app.setSerializerCompiler(() => (body) => JSON.stringify(body));
+  for (const { options } of routes) app.route(options);
+  const operations = routes.map(({ operation }) => operation);
+  for (const [path, declared] of Map.groupBy(operations, (operation) => operation.path)) refuseOtherMethods(app, path, declared);
 }
 
 function routeOptions(operation: Operation, binding: Binding): object {
@@ -119,7 +136,7 @@ function route(handler: AnyHandler): RouteHandlerMethod {
   };
 }
 
-/** Lets `app` route every method that Node reads, so that {@link bind} can answer it with 405. */
+/** Lets `app` route every method that Node reads, so that {@link serve} can answer it with 405. */
 export function knowEveryMethod(app: FastifyInstance): void {
   for (const method of METHODS) if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method);
 }

@@ -64,10 +64,19 @@ export interface Operation {
   responses: Record<string, ResponseObject>;
 }
 
-/** What the repository's `openapi.yaml` says, byte for byte and parsed. Throws when the file is missing or not YAML. */
+const file = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+/**
+ * What the repository's `openapi.yaml` says, byte for byte and parsed: from `generated/openapi.json`, which is read in a hundredth of the
+ * time. Throws when one of the files is missing.
+ */
 export function readContract(): { text: string; document: ContractDocument } {
-  const text = readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8');
-  return { text, document: parse(text) as ContractDocument };
+  return { text: file('openapi.yaml'), document: JSON.parse(file('generated/openapi.json')) as ContractDocument };
+}
+
+/** Parses `openapi.yaml` itself, for whoever makes the rest of it. Throws when it is not YAML. */
+export function parseContract(): ContractDocument {
+  return parse(file('openapi.yaml')) as ContractDocument;
 }
 
 /** Follows `#/…` references until something that is none; throws on a reference that leads nowhere. */
