@@ -16,7 +16,7 @@ export interface ClientOptions<S extends ErrorStyle = 'throw'> {
   /** Where the service is, with the path before its own, if any. In a browser it may be relative: `/` is the page's own origin. */
   baseUrl: string | URL;
   /** An API key or an access token; without it the client works with a session. */
-  credential?: Credential;
+  credential?: Credential | undefined;
   /** `throw` (unless told otherwise) or `result`. */
   errors?: S;
   /** Milliseconds that each attempt of a request may take: 30,000 unless told otherwise. */
@@ -24,9 +24,9 @@ export interface ClientOptions<S extends ErrorStyle = 'throw'> {
   /** Changes to how requests are repeated; false for never. */
   retry?: Partial<RetryPolicy> | false;
   /** The language of problems before there is a session, as Accept-Language has it. */
-  locale?: string;
+  locale?: string | undefined;
   /** The jar of another client, to share its session. Browsers have their own and share it anyway. */
-  cookies?: CookieJar;
+  cookies?: CookieJar | undefined;
   /** Instead of the global one. */
   fetch?: Fetch;
   /** Instead of the system's, for tests. */

@@ -7,9 +7,9 @@ import type { Result } from './result.ts';
 /** What every call takes. */
 export interface CallOptions {
   /** Ends the call at once, with a `ClientError` of reason `aborted`. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Milliseconds that each attempt may take, instead of the client's. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Never repeats the request if false. */
   retry?: false;
 }

@@ -57,6 +57,7 @@ export function pauseMs(policy: RetryPolicy, next: number, retryAfterSeconds: nu
 export function readRetryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d+$/.test(header)) return Number(header);
-  const date = Date.parse(header);
+  // Date.parse alone would take nearly anything: `-1` is in 2001.
+  const date = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1000));
 }

@@ -117,7 +117,7 @@ describe('an error', () => {
 
 describe('a client that returns results', () => {
   test('throws nothing, and says success and refusal with their values', async () => {
-    const results = clientOf(service(), { errors: 'result', cookies: client.cookies! }).entities<Customer>('customer');
+    const results = clientOf(service(), { errors: 'result', cookies: client.cookies }).entities<Customer>('customer');
     const created = await results.create(ada);
     expect(created).toMatchObject({ ok: true, status: 201, value: { fields: ada } });
     if (!created.ok) return;

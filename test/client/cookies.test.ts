@@ -1,0 +1,101 @@
+/** Where the session cookie goes, and where it never goes. */
+import { useService, password } from '../support/service.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { CookieJar, resultOf } from '../../src/client/index.ts';
+import { fetchKeepsCookies } from '../../src/client/cookies.ts';
+import { clientOf, empty, entity, json, scriptedServer } from '../support/client.ts';
+
+const home = new URL('https://api.example.com/auth');
+const secure = '__Host-sid=abc; Path=/; HttpOnly; Secure; SameSite=Lax';
+
+/** A jar that has seen these Set-Cookie headers from `url`. */
+function jarAfter(url: URL, ...setCookies: string[]): CookieJar {
+  const jar = new CookieJar(home);
+  jar.store(url, setCookies);
+  return jar;
+}
+
+describe('a jar', () => {
+  test('keeps the service’s cookie and no other', () => {
+    expect(jarAfter(home, 'theme=dark; Path=/', secure, '__Secure-x=1; Secure').header(home)).toBe('__Host-sid=abc');
+  });
+
+  test('takes nothing from another origin and sends nothing there', () => {
+    const jar = jarAfter(home, secure);
+    for (const other of ['https://evil.example', 'https://api.example.com:8443', 'http://api.example.com', 'https://sub.api.example.com']) {
+      jar.store(new URL(other), ['__Host-sid=planted; Path=/; Secure']);
+      expect(jar.header(new URL(other)), other).toBeUndefined();
+    }
+    expect(jar.header(home)).toBe('__Host-sid=abc');
+  });
+
+  test('replaces the cookie, and forgets it when it is cleared', () => {
+    const jar = jarAfter(home, secure, secure.replace('abc', 'def='));
+    expect(jar.header(home)).toBe('__Host-sid=def=');
+    jar.store(home, ['__Host-sid=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Secure']);
+    expect(jar.header(home)).toBeUndefined();
+    expect(jarAfter(home, secure, '__Host-sid=; Max-Age=0; Path=/; Secure').header(home)).toBeUndefined();
+  });
+
+  test('refuses a __Host- cookie that is not Secure, or that came in the open', () => {
+    expect(jarAfter(home, '__Host-sid=abc; Path=/').header(home)).toBeUndefined();
+    const open = new URL('http://api.example.com');
+    const jar = new CookieJar(open);
+    jar.store(open, [secure, 'sid=abc; Path=/; Secure']);
+    expect(jar.header(open)).toBeUndefined();
+  });
+
+  test.each(['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'])('works on plain http at %s', (url) => {
+    const jar = new CookieJar(url);
+    jar.store(new URL(url), ['sid=abc; Path=/; HttpOnly; SameSite=Lax']);
+    expect(jar.header(new URL(url))).toBe('sid=abc');
+  });
+});
+
+test('node does not keep cookies by itself, so the client does', () => {
+  expect(fetchKeepsCookies()).toBe(false);
+});
+
+describe('a client', () => {
+  const service = useService();
+  beforeAll(async () => {
+    await service().createUser('ada');
+  });
+
+  test('has a session of its own, and shares it with another by its jar', async () => {
+    const client = clientOf(service());
+    await client.createSession({ user: 'ada', password });
+    expect(await resultOf(clientOf(service()).getSession())).toMatchObject({ ok: false, error: { status: 401 } });
+    const sharing = clientOf(service(), { errors: 'result', cookies: client.cookies });
+    expect(await sharing.getSession()).toMatchObject({ ok: true, value: { user: { name: 'ada' } } });
+  });
+
+  test('with a jar of another origin sends no cookie', async () => {
+    const elsewhere = await scriptedServer(json(200, entity()));
+    const client = clientOf(service());
+    await client.createSession({ user: 'ada', password });
+    await clientOf(elsewhere, { cookies: client.cookies }).entities('note').get('1');
+    expect(elsewhere.heard[0]?.headers).not.toHaveProperty('cookie');
+  });
+
+  test('does not follow a redirect, so neither cookie nor key reaches another server', async () => {
+    const elsewhere = await scriptedServer(json(200, entity()));
+    const here = await scriptedServer(empty(307, { location: `${elsewhere.url}/rest/entity/note/1` }));
+    for (const options of [{}, { credential: { apiKey: 'esk_x' } }]) {
+      expect(await resultOf(clientOf(here, options).entities('note').get('1'))).toMatchObject({
+        ok: false,
+        error: { reason: 'answer', status: 307 },
+      });
+    }
+    expect(elsewhere.heard).toEqual([]);
+  });
+
+  test('with a credential of its own keeps and sends no cookie', async () => {
+    const server = await scriptedServer(json(200, entity(), { 'set-cookie': 'sid=abc; Path=/' }));
+    const client = clientOf(server, { credential: { apiKey: 'esk_x' } });
+    await client.entities('note').get('1');
+    await client.entities('note').get('1');
+    expect(server.heard[1]?.headers).not.toHaveProperty('cookie');
+    expect(server.heard[1]?.headers).toMatchObject({ 'x-api-key': 'esk_x' });
+  });
+});

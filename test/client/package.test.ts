@@ -1,0 +1,104 @@
+/** The package as it would be published: packed, installed without a network, compiled against and run under the Node versions there are. */
+import { useService } from '../support/service.ts';
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import packageJson from '../../src/client/package.json' with { type: 'json' };
+import { document } from '../support/operations.ts';
+import { readDocument } from '../support/markdown.ts';
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
+
+const run = promisify(execFile);
+const project = join(import.meta.dirname, '../..');
+const service = useService();
+let directory = '';
+let packed: string[] = [];
+
+/** The examples of the package's README as one program. */
+const examples = [...readDocument('src/client/README.md').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code).join('\n');
+/** What they say they print, line by line. */
+const promised = [...examples.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, line = '']) => line);
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'entity-service-package-'));
+  const { stdout } = await run('npm', ['pack', '--json', '--silent', '--pack-destination', directory], {
+    cwd: join(project, 'src/client'),
+  });
+  const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string; files: { path: string }[] }];
+  packed = files.map(({ path }) => path);
+  await writeFile(join(directory, 'package.json'), '{"name":"consumer","private":true,"type":"module"}');
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${filename}`], { cwd: directory });
+});
+afterAll(async () => {
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** The examples for this service, its key in place of the one that is written there, compiled strictly against the installed types. */
+async function compile(): Promise<string> {
+  const { id } =
+    (await service().db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirst()) ??
+    (await service().createUser('ada'));
+  const program = examples.replaceAll('http://localhost:3000', service().url).replaceAll(/esk_\w+/g, await service().createKey(id));
+  await writeFile(join(directory, 'program.ts'), program);
+  const options = {
+    target: 'es2022',
+    lib: ['es2022', 'dom'],
+    types: [],
+    module: 'nodenext',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+  };
+  await writeFile(
+    join(directory, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: { ...options, skipLibCheck: false }, files: ['program.ts'] }),
+  );
+  const { stdout } = await run(join(project, 'node_modules/.bin/tsc'), ['-p', '.'], { cwd: directory }).catch(
+    (error: { stdout: string }) => error,
+  );
+  expect(stdout).toBe('');
+  return join(directory, 'program.js');
+}
+
+/** This Node, and the one that the machine has of its own, if it is another. */
+function nodes(): [name: string, path: string][] {
+  const own = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((path) => join(path, 'node'))
+    .find((path) => !path.includes('node_modules') && existsSync(path));
+  return [['Node 24', process.execPath], ...(own ? [['the Node of this machine', own] satisfies [string, string]] : [])];
+}
+
+test('has what it needs and nothing else, and no dependency', () => {
+  const modules = ['src/client', 'generated/client'].flatMap((folder) =>
+    readdirSync(join(project, folder))
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `${folder}/${name.slice(0, -3)}`),
+  );
+  const built = modules.flatMap((module) => ['.js', '.js.map', '.d.ts'].map((extension) => `dist/${module}${extension}`));
+  expect(packed.toSorted()).toEqual([...built, 'README.md', 'package.json'].toSorted());
+  expect(packageJson).not.toHaveProperty('dependencies');
+  expect(readdirSync(join(directory, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['entity-service-client']);
+});
+
+test('has the version of the contract that it was made from', () => {
+  expect(packageJson.version).toBe((document as unknown as { info: { version: string } }).info.version);
+});
+
+test('brings its sources for debuggers along', async () => {
+  const map = await readFile(join(directory, 'node_modules/entity-service-client/dist/src/client/http.js.map'), 'utf8');
+  expect(JSON.parse(map)).toMatchObject({ sourcesContent: [await readFile(join(project, 'src/client/http.ts'), 'utf8')] });
+});
+
+describe('the examples of its README', () => {
+  test.each(nodes())('compile, and print under %s what they say', async (_name, node) => {
+    const { stdout, stderr } = await run(node, [await compile()]);
+    expect(stderr).toBe('');
+    expect(promised.length).toBeGreaterThan(10);
+    expect(stdout.trimEnd().split('\n')).toEqual(promised);
+  });
+});

@@ -1,0 +1,231 @@
+/** What is sent again, what never, and after how long. */
+import { useService } from '../support/service.ts';
+import { createServer, request as forward, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { resultOf, type EntityServiceClient } from '../../src/client/index.ts';
+import { pauseMs, readRetryAfter, standardRetry } from '../../src/client/retry.ts';
+import { clientOf, empty, entity, json, PausingClock, problem, reset, scriptedServer, type Step } from '../support/client.ts';
+
+const note = { key: '1', version: 1 };
+const key = { apiKey: 'esk_x' };
+
+/** A client of a server with these answers, and what the server hears. */
+async function facing(...steps: Step[]) {
+  const clock = new PausingClock();
+  const server = await scriptedServer(...steps);
+  return { ...server, clock, client: clientOf(server, { clock, credential: key }) };
+}
+
+describe('a create', () => {
+  test('is repeated with the same Idempotency-Key and body until it is answered', async () => {
+    const { client, heard, clock } = await facing(
+      problem(503, 'unavailable'),
+      reset,
+      problem(409, 'idempotency-in-progress'),
+      json(201, entity()),
+    );
+    expect(await client.entities('note').create({ text: 'once' })).toMatchObject({ key: '1' });
+    expect(heard).toHaveLength(4);
+    expect(new Set(heard.map(({ body }) => body))).toEqual(new Set(['{"text":"once"}']));
+    const keys = new Set(heard.map(({ headers }) => headers['idempotency-key']));
+    expect(keys.size).toBe(1);
+    expect([...keys][0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(clock.pauses).toHaveLength(3);
+  });
+
+  test('has another key each time, and the one it is given', async () => {
+    const { client, heard } = await facing(json(201, entity()));
+    await client.entities('note').create({});
+    await client.entities('note').create({});
+    await client.entities('note').create({}, { idempotencyKey: 'import row 7' });
+    const keys = heard.map(({ headers }) => headers['idempotency-key']);
+    expect(new Set(keys).size).toBe(3);
+    expect(keys[2]).toBe('import row 7');
+  });
+});
+
+describe.each<[string, (client: EntityServiceClient) => Promise<unknown>]>([
+  ['get', (client) => client.entities('note').get('1')],
+  ['delete', (client) => client.entities('note').delete(note)],
+  ['endSession', (client) => client.endSession()],
+])('%s', (_what, call) => {
+  test.each<[string, Step]>([
+    ['429', problem(429, 'rate-limited')],
+    ['503', problem(503, 'unavailable')],
+    ['503 of a proxy', empty(503)],
+    ['503 with an unknown outcome', problem(503, 'outcome-unknown')],
+    ['a connection that breaks', reset],
+  ])('is repeated after %s', async (_failure, step) => {
+    const { client, heard } = await facing(step, (response, { method }) => {
+      if (method === 'GET') json(200, entity())(response, response.req);
+      else empty(204)(response, response.req);
+    });
+    await call(client);
+    expect(heard).toHaveLength(2);
+  });
+});
+
+describe('a conditional update', () => {
+  test.each<[string, Step]>([
+    ['429', problem(429, 'rate-limited')],
+    ['503', problem(503, 'unavailable')],
+  ])('is repeated after %s, by which the service says that it did nothing', async (_what, step) => {
+    const { client, heard } = await facing(step, json(200, entity({}, 2)));
+    await client.entities('note').update(note, { text: 'x' });
+    expect(heard.map(({ headers }) => headers['if-match'])).toEqual(['"1"', '"1"']);
+  });
+
+  test.each<[string, Step]>([
+    ['a connection that breaks', reset],
+    ['an unknown outcome', problem(503, 'outcome-unknown')],
+    ['a 503 of a proxy', empty(503)],
+  ])('is not repeated after %s: the repeat would be refused because the first succeeded', async (_what, step) => {
+    const { client, heard } = await facing(step, json(200, entity({}, 2)));
+    expect(await resultOf(client.entities('note').update(note, {}))).toMatchObject({ ok: false });
+    expect(heard).toHaveLength(1);
+  });
+});
+
+describe.each<[string, (client: EntityServiceClient) => Promise<unknown>]>([
+  ['an update without a version', (client) => client.entities('note').update('1', {})],
+  ['createKey', (client) => client.createKey({ name: 'x' })],
+  ['rotateKey', (client) => client.rotateKey('4fT9xKq2LmZa')],
+  ['refreshSession', (client) => client.refreshSession()],
+  ['selectDefaultProfile', (client) => client.selectDefaultProfile()],
+])('%s', (_what, call) => {
+  test.each<[string, Step]>([
+    ['429', problem(429, 'rate-limited', { 'retry-after': '1' })],
+    ['503', problem(503, 'unavailable', { 'retry-after': '1' })],
+    ['a connection that breaks', reset],
+  ])('is never repeated, not after %s either', async (_failure, step) => {
+    const { client, heard, clock } = await facing(step);
+    expect(await resultOf(call(client))).toMatchObject({ ok: false });
+    expect(heard).toHaveLength(1);
+    expect(clock.pauses).toEqual([]);
+  });
+});
+
+test.each([400, 401, 403, 404, 412, 422, 500])('%i is an answer, not a reason to ask again', async (status) => {
+  const { client, heard } = await facing(problem(status, 'whatever'));
+  expect(await resultOf(client.entities('note').get('1'))).toMatchObject({ ok: false, error: { status, code: 'whatever' } });
+  expect(heard).toHaveLength(1);
+});
+
+describe('the pause', () => {
+  test.each([
+    ['seconds', '7', 7_000],
+    ['a date', 'Fri, 20 Nov 2026 08:00:09 GMT', 9_000],
+    ['a date that is over', 'Fri, 20 Nov 2026 07:00:00 GMT', 0],
+  ])('is never shorter than Retry-After in %s', async (_what, retryAfter, least) => {
+    const { client, clock } = await facing(problem(503, 'busy', { 'retry-after': retryAfter }), json(200, entity()));
+    await client.entities('note').get('1');
+    expect(clock.pauses[0]).toBeGreaterThanOrEqual(least);
+    expect(clock.pauses[0]).toBeLessThan(least + standardRetry.baseMs);
+  });
+
+  test('grows twofold to its limit, by chance between nothing and that', () => {
+    const longest = [2, 3, 4, 5, 9].map((next) => pauseMs(standardRetry, next, undefined, 1));
+    expect(longest).toEqual([250, 500, 1000, 2000, 10_000]);
+    expect(pauseMs(standardRetry, 5, undefined, 0)).toBe(0);
+    expect(pauseMs(standardRetry, 5, undefined, 0.5)).toBe(1000);
+  });
+
+  test.each([
+    [null, undefined],
+    ['soon', undefined],
+    ['-1', undefined],
+    ['0', 0],
+    ['120', 120],
+  ])('reads Retry-After %j as %j', (header, seconds) => {
+    expect(readRetryAfter(header, 0)).toBe(seconds);
+  });
+});
+
+describe('an end', () => {
+  test('comes after four attempts, with the last error and what the service asked for', async () => {
+    const { client, heard } = await facing(problem(503, 'unavailable', { 'retry-after': '2' }));
+    expect(await resultOf(client.entities('note').get('1'))).toMatchObject({
+      ok: false,
+      error: { code: 'unavailable', retryAfterSeconds: 2 },
+    });
+    expect(heard).toHaveLength(4);
+  });
+
+  test('comes at once when the service asks for more time than there is', async () => {
+    const { client, heard, clock } = await facing(problem(429, 'rate-limited', { 'retry-after': '3600' }));
+    expect(await resultOf(client.entities('note').get('1'))).toMatchObject({ ok: false, error: { retryAfterSeconds: 3600 } });
+    expect([heard.length, clock.pauses]).toEqual([1, []]);
+  });
+
+  test.each([{ retry: false } as const, { retry: { attempts: 1 } }])('comes after the first attempt with %j', async (options) => {
+    const server = await scriptedServer(problem(503, 'unavailable'));
+    const client = clientOf(server, { clock: new PausingClock(), ...options });
+    expect(await resultOf(client.entities('note').get('1'))).toMatchObject({ ok: false });
+    expect(server.heard).toHaveLength(1);
+  });
+
+  test('comes after the first attempt of a call that says so', async () => {
+    const { client, heard } = await facing(problem(503, 'unavailable'));
+    await resultOf(client.entities('note').get('1', { retry: false }));
+    expect(heard).toHaveLength(1);
+  });
+});
+
+test('a delete whose first answer was lost is done when the repeat finds nothing', async () => {
+  const lost = await facing(reset, problem(404, 'not-found'));
+  await lost.client.entities('note').delete(note);
+  const refused = await facing(problem(503, 'unavailable'), problem(404, 'not-found'));
+  expect(await resultOf(refused.client.entities('note').delete(note))).toMatchObject({ ok: false, error: { code: 'not-found' } });
+});
+
+describe('through a proxy that loses answers', () => {
+  const service = useService();
+  let userId: string;
+  beforeAll(async () => {
+    userId = (await service().createUser('ada')).id;
+  });
+
+  /** Passes requests on to the service, and breaks the connection instead of passing the first `losses` answers back. */
+  async function losing(losses: number): Promise<{ url: string; passed: () => number }> {
+    let passed = 0;
+    const proxy: Server = createServer((request, response) => {
+      const onward = forward(service().url + request.url, { method: request.method, headers: request.headers }, (answer) => {
+        passed += 1;
+        answer.resume().on('end', () => undefined);
+        if (passed <= losses) response.socket?.destroy();
+        else {
+          response.writeHead(answer.statusCode ?? 500, answer.headers);
+          answer.pipe(response);
+        }
+      });
+      request.pipe(onward);
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => {
+      proxy.closeAllConnections();
+      proxy.close();
+    });
+    return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, passed: () => passed };
+  }
+
+  const rows = () => service().db.selectFrom('entity').where('name', '=', 'lost').select('key').execute();
+
+  test('a create makes one row however often it is sent (rule 79)', async () => {
+    const proxy = await losing(2);
+    const client = clientOf(proxy, { clock: new PausingClock(), credential: { apiKey: await service().createKey(userId) } });
+    const created = await client.entities('lost').create({ text: 'once' });
+    expect(proxy.passed()).toBe(3);
+    expect((await rows()).map(({ key }) => key)).toEqual([created.key]);
+  });
+
+  test('a delete is done, once', async () => {
+    const proxy = await losing(1);
+    const [row] = await rows();
+    const client = clientOf(proxy, { clock: new PausingClock(), credential: { apiKey: await service().createKey(userId) } });
+    await client.entities('lost').delete(row?.key ?? '');
+    expect(proxy.passed()).toBe(2);
+    expect(await rows()).toEqual([]);
+  });
+});
