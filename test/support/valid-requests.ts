@@ -1,0 +1,75 @@
+/** Random requests of which every value fits openapi.yaml. What has to be there for them to succeed is the business of `world.ts`. */
+import * as fc from 'fast-check';
+import type { Operation, ParameterObject } from '../../src/api/contract.ts';
+import { objectText } from './exact-json.ts';
+import { exampleBody, operations } from './operations.ts';
+import { isOpenObject, readSchema, valuesOf } from './schema-values.ts';
+
+/** The four ways in: by password, by a session from an OpenID provider's token, by API key, by OAuth 2.0 access token. */
+export type Way = 'session' | 'openid' | 'api-key' | 'bearer';
+
+export interface Draft {
+  operation: Operation;
+  way: Way;
+  path: Record<string, string>;
+  query: Record<string, string>;
+  headers: Record<string, string>;
+  /** JSON text, or a value to be written as the operation takes it; undefined for none. */
+  body: unknown;
+  locale: string;
+  /** Decides what the document leaves open. */
+  lot: number;
+}
+
+const waysBy: Record<string, Way[]> = { sessionCookie: ['session', 'openid'], apiKey: ['api-key'], oauth2: ['bearer'], openId: ['bearer'] };
+
+function waysOf({ security }: Operation): Way[] {
+  const ways = security.flatMap((alternative) => Object.keys(alternative).flatMap((scheme) => waysBy[scheme] ?? []));
+  return ways.length > 0 ? [...new Set(ways)] : ['session', 'openid', 'bearer'];
+}
+
+const tags = fc.constantFrom('*', '"1"', '"1", "7"', ' "1" ', 'W/"7", "1"');
+/** Where a schema says less than the words beside it. */
+const special: Record<string, fc.Arbitrary<string>> = {
+  'If-Match': tags,
+  'If-None-Match': fc.oneof(tags, fc.constantFrom('"7"', 'W/"1"')),
+  // Short ones would be met again, with another body.
+  'Idempotency-Key': fc.oneof(
+    fc.uuid(),
+    fc.uuid().map((uuid) => `"${uuid} \\"\\\\ é"`.replace('é', '~')),
+  ),
+};
+
+function parametersOf({ parameters }: Operation, place: ParameterObject['in']): fc.Arbitrary<Record<string, string>> {
+  const declared = parameters.filter((parameter) => parameter.in === place);
+  const values = declared.map(({ name, schema }) => [name, special[name] ?? valuesOf(schema).map(String)] as const);
+  const requiredKeys = declared.filter(({ required }) => required).map(({ name }) => name);
+  return fc.record(Object.fromEntries(values), { requiredKeys, noNullPrototype: true });
+}
+
+function bodies(operation: Operation): fc.Arbitrary<unknown> {
+  if (!operation.requestBody) return fc.constant(undefined);
+  const { schema } = exampleBody(operation);
+  const body = isOpenObject(readSchema(schema)) ? objectText : valuesOf(schema);
+  return operation.requestBody.required ? body : fc.option(body, { nil: undefined });
+}
+
+/** Checking and hashing a password costs more than all else together. */
+const weightOf = ({ operationId }: Operation) => (operationId === 'changePassword' ? 1 : operationId === 'createSession' ? 4 : 12);
+
+/** Any operation by any way that it takes. */
+export const drafts: fc.Arbitrary<Draft> = fc.oneof(
+  ...operations.map((operation) => ({
+    weight: weightOf(operation),
+    arbitrary: fc.record({
+      operation: fc.constant(operation),
+      way: fc.constantFrom(...waysOf(operation)),
+      path: parametersOf(operation, 'path'),
+      query: parametersOf(operation, 'query'),
+      headers: parametersOf(operation, 'header'),
+      body: bodies(operation),
+      locale: fc.constantFrom('en', 'de-AT', 'ja', 'fr-CA', 'zh-Hant-TW'),
+      lot: fc.nat(999),
+    }),
+  })),
+);
