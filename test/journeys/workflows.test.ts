@@ -1,0 +1,49 @@
+/** The main journeys through the contract as Arazzo workflows, walked by Redocly's respect, which knows openapi.yaml and nothing of our code. */
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, expect, test } from 'vitest';
+import { password, useService } from '../support/service.ts';
+
+const directory = join(import.meta.dirname, 'workflows');
+const redocly = join(import.meta.dirname, '../../node_modules/.bin/redocly');
+const files = readdirSync(directory).filter((file) => file.endsWith('.arazzo.yaml'));
+const service = useService();
+
+beforeAll(async () => {
+  const ada = await service().createUser('ada');
+  await service().createProfile(ada.id, 'visitor', { '*': ['read'] });
+});
+
+interface Failure {
+  stdout: string;
+  stderr: string;
+}
+
+/** What respect prints; fails the test with it when a step does not go as the workflow says. */
+async function walk(file: string, other: Record<string, string> = {}): Promise<string> {
+  const inputs = { user: 'ada', password, next: 'seven quiet lanterns drift north', ...other };
+  const words = ['respect', join(directory, file), '--server', `api=${service().url}`];
+  for (const [name, value] of Object.entries(inputs)) words.push('--input', `${name}=${value}`);
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NO_COLOR: '1' };
+  try {
+    const { stdout, stderr } = await promisify(execFile)(redocly, words, { env });
+    return stdout + stderr;
+  } catch (error) {
+    const { stdout, stderr } = error as Failure;
+    throw new Error(`${file}:\n${stdout}${stderr}`, { cause: error });
+  }
+}
+
+// One after the other, the change of the password last: they are all about the same user.
+const inOrder = files.toSorted((one, other) => Number(one.startsWith('password')) - Number(other.startsWith('password')));
+
+test.for(inOrder)('2xx — %s goes from end to end, every answer as openapi.yaml has it', async (file) => {
+  const told = await walk(file);
+  expect(told).toMatch(/Steps: ([1-9]\d*) passed, \1 total/);
+});
+
+test('401 — a workflow whose first step is refused fails, and says which', async () => {
+  await expect(walk('session.arazzo.yaml', { password: 'not the password of ada' })).rejects.toThrow(/sign-in[^]*401/);
+});
