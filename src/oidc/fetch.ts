@@ -5,16 +5,33 @@ const maximumBytes = 262_144;
 /** Milliseconds until a question to an issuer is given up, its answer's body included. */
 export const timeoutMilliseconds = 5_000;
 
-/** Like `fetch`, but reads the answer whole before returning it. Throws when it is a redirect, too long, or does not come in time. */
+/** The issuer has not answered, or not as it should: nothing is known about what was asked. */
+export class Unanswered extends Error {}
+
+/** Whether an error, or what caused it, is that the issuer has not answered. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof Unanswered || (error instanceof Error && isUnanswered(error.cause));
+}
+
+/**
+ * Like `fetch`, but reads the answer whole before returning it. Throws {@link Unanswered} when it is a redirect, too long, does not come in
+ * time, or has another status than 200; a POST may also be answered with 400 to 499, which is about what was sent.
+ */
 export async function fetchBounded(url: string, init: RequestInit, timeout = timeoutMilliseconds): Promise<Response> {
-  const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeout) });
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body ?? []) {
-    length += chunk.byteLength;
-    if (length > maximumBytes) throw new Error(`${url} answers with more than ${maximumBytes} bytes`);
-    chunks.push(chunk);
+  try {
+    const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeout) });
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    for await (const chunk of response.body ?? []) {
+      length += chunk.byteLength;
+      if (length > maximumBytes) throw new Error(`${url} answers with more than ${maximumBytes} bytes`);
+      chunks.push(chunk);
+    }
+    const { status, headers } = response;
+    const refused = init.method === 'POST' && status >= 400 && status < 500;
+    if (status !== 200 && !refused) throw new Error(`${url} answers with status ${status}`);
+    return new Response(Buffer.concat(chunks), { status, headers });
+  } catch (error) {
+    throw new Unanswered(`${url} does not answer`, { cause: error });
   }
-  if (response.status !== 200) throw new Error(`${url} answers with status ${response.status}`);
-  return new Response(Buffer.concat(chunks), { headers: response.headers });
 }

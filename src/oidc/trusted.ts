@@ -1,4 +1,7 @@
-/** The issuers whose tokens count, each with its keys. What is not in here is never contacted (security rule 46). */
+/** The issuers whose tokens count, each with its keys, and with its endpoints where users sign in. What is not in here is never contacted (security rule 46). */
+import type { Configuration } from 'openid-client';
+import { discoverProvider } from './discover.ts';
+import { Fetched } from './fetched.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import type { Issuer } from './issuers.ts';
 
@@ -14,6 +17,13 @@ export const systemClock: Clock = { wall: () => Date.now(), steady: () => perfor
 
 export interface TrustedIssuer extends Issuer {
   keys: IssuerKeys;
+  /** Its endpoints, and this service as its client. */
+  provider: Fetched<Configuration>;
+}
+
+/** An issuer that this service is a client of, so that users can sign in there. */
+export interface Provider extends TrustedIssuer {
+  clientId: string;
 }
 
 export class TrustedIssuers {
@@ -21,12 +31,14 @@ export class TrustedIssuers {
   readonly #byIssuer = new Map<string, TrustedIssuer>();
   readonly #byId = new Map<string, TrustedIssuer>();
 
-  /** `onError` hears why an issuer could not be asked for its keys. */
+  /** `onError` hears why an issuer could not be asked. */
   constructor(issuers: readonly Issuer[], onError: (error: unknown, issuerId: string) => void, clock = systemClock) {
     this.clock = clock;
     for (const issuer of issuers) {
-      const keys = new IssuerKeys(issuer, { now: clock.steady, onError: (error) => onError(error, issuer.id) });
-      const trusted = { ...issuer, keys };
+      const options = { now: clock.steady, onError: (error: unknown) => onError(error, issuer.id) };
+      const keys = new IssuerKeys(issuer, options);
+      const provider = new Fetched(() => discoverProvider(issuer), `${issuer.issuer} does not say where to sign in`, options);
+      const trusted = { ...issuer, keys, provider };
       this.#byId.set(issuer.id, trusted);
       this.#byIssuer.set(issuer.issuer, trusted);
     }
@@ -34,6 +46,17 @@ export class TrustedIssuers {
 
   get size(): number {
     return this.#byId.size;
+  }
+
+  /** The issuers that users can sign in at, in the order of the file. */
+  get providers(): Provider[] {
+    return [...this.#byId.values()].filter(isProvider);
+  }
+
+  /** The one with this id that users can sign in at. */
+  findProvider(id: string): Provider | undefined {
+    const issuer = this.#byId.get(id);
+    return issuer && isProvider(issuer) ? issuer : undefined;
   }
 
   /** The issuer with exactly this `iss`. */
@@ -45,4 +68,8 @@ export class TrustedIssuers {
   findNamed(name: string): TrustedIssuer | undefined {
     return this.#byId.get(name) ?? this.#byIssuer.get(name);
   }
+}
+
+function isProvider(issuer: TrustedIssuer): issuer is Provider {
+  return issuer.clientId !== undefined;
 }

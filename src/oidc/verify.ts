@@ -2,22 +2,16 @@
  * Whether an access token is one (security rules 45, 46 and 49): RFC 9068 read strictly. Knows nothing of users; the answer is what the
  * issuer says of its subject.
  */
-import {
-  decodeJwt,
-  decodeProtectedHeader,
-  errors,
-  jwtVerify,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-  type ProtectedHeaderParameters,
-} from 'jose';
+import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
 import { Problem } from '../errors.ts';
 import { isClientToken, isSubject, isText, isTime, mayBeIdToken, type Claims } from './claims.ts';
+import { leewaySeconds } from './discover.ts';
+import { issuerUnavailable } from './fetched.ts';
 import { RefusedToken, type RefusalReason } from './refusal.ts';
+import { verifySigned } from './signature.ts';
 import type { TrustedIssuer, TrustedIssuers } from './trusted.ts';
 
 const maximumBytes = 8_192;
-const leewaySeconds = 60;
 
 function refusal({ issuer }: TrustedIssuer, reason: RefusalReason, cause?: unknown): RefusedToken {
   return new RefusedToken(reason, { about: { issuer }, cause });
@@ -75,37 +69,19 @@ function refuseHeader(issuer: TrustedIssuer, { typ, alg, crit }: ProtectedHeader
 
 async function verifySignature(issuer: TrustedIssuer, token: string, now: number): Promise<JWTPayload> {
   try {
-    return await verifyWith(issuer, token, now, issuer.keys.find);
+    return await verifySigned(token, issuer.keys.find, {
+      algorithms: [...issuer.algorithms],
+      issuer: issuer.issuer,
+      audience: issuer.audience,
+      requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jti'],
+      clockTolerance: leewaySeconds,
+      currentDate: new Date(now),
+    });
   } catch (error) {
     if (error instanceof Problem) throw error;
     if (error instanceof errors.JOSEError) throw refusal(issuer, reasonOf(error), error);
     // The key that the token names is in the issuer's list and cannot be used.
-    throw new Problem('issuer-unavailable', { values: { seconds: 30 }, headers: { 'Retry-After': '30' }, cause: error });
-  }
-}
-
-/** Verifies with the key that `find` finds; a token that names none is tried with every key that would do. */
-async function verifyWith(issuer: TrustedIssuer, token: string, now: number, find: JWTVerifyGetKey): Promise<JWTPayload> {
-  const options = {
-    algorithms: [...issuer.algorithms],
-    issuer: issuer.issuer,
-    audience: issuer.audience,
-    requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jti'],
-    clockTolerance: leewaySeconds,
-    currentDate: new Date(now),
-  };
-  try {
-    return (await jwtVerify(token, find, options)).payload;
-  } catch (error) {
-    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-    for await (const key of error) {
-      try {
-        return (await jwtVerify(token, key, options)).payload;
-      } catch (failure) {
-        if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw failure;
-      }
-    }
-    throw new errors.JWSSignatureVerificationFailed();
+    throw issuerUnavailable(30, error);
   }
 }
 

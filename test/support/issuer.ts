@@ -1,6 +1,7 @@
 /**
  * A real OpenID provider on the loopback address, with keys of its own, that tests can switch off, watch, and sign with. Tokens come from
- * its endpoints (`machineToken`, `signIn`), or are minted with its key to say what no provider would (`mint`).
+ * its endpoints (`machineToken`, `signIn`), or are minted with its key to say what no provider would (`mint`). Browsers sign in at it through
+ * `visit`.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -33,6 +34,18 @@ export interface Minted {
 const resource = 'https://entities.example';
 export const audience = 'entity-service';
 const client = { id: 'web', secret: 'web-secret-web-secret-web-secret-web', redirectUri: 'https://client.example/callback' };
+/** The service under test as a client of the issuer, under its default PUBLIC_URL. */
+export const loginClient = { id: 'entity-login', secret: 'login-secret-login-secret-login-secret' };
+const publicUrl = 'http://localhost:3000';
+
+/** In what issuers differ. */
+export interface IssuerOptions {
+  alg?: string;
+  /** The only way it takes client secrets; by default there are several. */
+  clientAuthentication?: 'client_secret_post';
+  /** Where it sends logout tokens. */
+  backchannelLogoutUri?: string;
+}
 
 export class TestIssuer {
   readonly url: string;
@@ -40,13 +53,17 @@ export class TestIssuer {
   /** The paths that were asked for. */
   readonly requests: string[] = [];
   behaviour: Behaviour = 'up';
+  /** What it answers at some paths in place of what it would: JSON. */
+  readonly answers = new Map<string, () => object | Promise<object>>();
   key: SigningKey;
+  readonly options: IssuerOptions;
   readonly #server: Server;
   readonly #clock: Clock;
   #handler: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
 
-  private constructor(id: string, server: Server, key: SigningKey, clock: Clock = systemClock) {
+  private constructor(id: string, server: Server, key: SigningKey, clock: Clock = systemClock, options: IssuerOptions = {}) {
     this.id = id;
+    this.options = options;
     this.#clock = clock;
     this.#server = server;
     this.key = key;
@@ -55,12 +72,12 @@ export class TestIssuer {
   }
 
   /** Call at the top of a test file: the issuer is closed after its tests. `clock` says when `mint` is. */
-  static async start(id: string, clock?: Clock): Promise<TestIssuer> {
+  static async start(id: string, clock?: Clock, options: IssuerOptions = {}): Promise<TestIssuer> {
     const server = createServer();
     const { promise, resolve } = Promise.withResolvers<void>();
     server.listen(0, '127.0.0.1', resolve);
     await promise;
-    const issuer = new TestIssuer(id, server, await newKey(), clock);
+    const issuer = new TestIssuer(id, server, await newKey(options.alg), clock, options);
     issuer.publish([issuer.key]);
     afterAll(() => issuer.close());
     return issuer;
@@ -68,20 +85,29 @@ export class TestIssuer {
 
   /** Starts the provider anew with these keys. */
   publish(keys: SigningKey[]): void {
-    const provider = new Provider(this.url, configuration(keys));
+    const provider = new Provider(this.url, configuration(keys, this.id, this.options));
     const callback = provider.callback();
     this.#handler = (request, response) => void callback(request, response);
   }
 
   /** Replaces the signing key. */
   async rotate(): Promise<void> {
-    this.key = await newKey();
+    this.key = await newKey(this.options.alg);
     this.publish([this.key]);
   }
 
   /** Its entry in ISSUERS_FILE. */
   entry(members: Record<string, unknown> = {}): Record<string, unknown> {
     return { id: this.id, issuer: this.url, audience, algorithms: ['RS256'], allowInsecureHttp: true, ...members };
+  }
+
+  /** Its entry in ISSUERS_FILE as a provider to sign in at. */
+  async loginEntry(members: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+    const directory = await mkdtemp(join(tmpdir(), 'entity-service-secret-'));
+    afterAll(() => rm(directory, { recursive: true, force: true }));
+    const clientSecretFile = join(directory, 'secret');
+    await writeFile(clientSecretFile, `${loginClient.secret}\n`);
+    return this.entry({ clientId: loginClient.id, clientSecretFile, algorithms: [this.key.alg], ...members });
   }
 
   /** How often its keys were asked for. */
@@ -128,15 +154,16 @@ export class TestIssuer {
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 'S256',
     });
-    const code = await this.#browse(`/auth?${query.toString()}`, login);
-    const answer = await this.#post('/token', {
+    const answer = await this.visit(`${this.url}/auth?${query.toString()}`, login);
+    const code = answer.searchParams.get('code') ?? '';
+    const response = await this.#post('/token', {
       grant_type: 'authorization_code',
       code,
       redirect_uri: client.redirectUri,
       code_verifier: verifier,
       resource,
     });
-    const tokens = (await answer.json()) as { access_token: string; id_token: string };
+    const tokens = (await response.json()) as { access_token: string; id_token: string };
     return { accessToken: tokens.access_token, idToken: tokens.id_token };
   }
 
@@ -147,26 +174,30 @@ export class TestIssuer {
     await promise;
   }
 
-  /** Follows redirects, logging in and consenting, until the client gets its code. */
-  async #browse(path: string, login: string): Promise<string> {
-    const cookies = new Map<string, string>();
-    let location = new URL(path, this.url);
+  /**
+   * What a browser with the cookies in `jar` does at the issuer, from this address on: logging in as `login`, or cancelling, and consenting.
+   * Returns where the issuer sends it then.
+   */
+  async visit(address: string, login: string, { jar = new Map<string, string>(), cancel = false } = {}): Promise<URL> {
+    let location = new URL(address);
     let form: Record<string, string> | undefined;
     for (let hop = 0; hop < 12; hop++) {
       const response = await fetch(location, {
         redirect: 'manual',
-        headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+        headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') },
         ...(form && { method: 'POST', body: new URLSearchParams(form) }),
       });
       for (const line of response.headers.getSetCookie()) {
         const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-        cookies.set(name, value);
+        jar.set(name, value);
       }
       const page = await response.text();
       const next = response.headers.get('location');
-      if (next?.startsWith(client.redirectUri)) return new URL(next).searchParams.get('code') ?? '';
       if (next) location = new URL(next, this.url);
-      form = next ? undefined : page.includes('name="login"') ? { prompt: 'login', login, password: 'any' } : { prompt: 'consent' };
+      else if (cancel) location = new URL(`${location.pathname}/abort`, this.url);
+      if (location.origin !== this.url) return location;
+      const prompt = page.includes('name="login"') ? { prompt: 'login', login, password: 'any' } : { prompt: 'consent' };
+      form = next || cancel ? undefined : prompt;
     }
     throw new Error('the issuer did not let the browser go');
   }
@@ -177,7 +208,15 @@ export class TestIssuer {
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    this.requests.push(request.url ?? '');
+    const path = request.url ?? '';
+    this.requests.push(path);
+    const answer = this.behaviour === 'up' ? this.answers.get(path) : undefined;
+    if (answer) {
+      void Promise.resolve(answer()).then((body) => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      });
+      return;
+    }
     switch (this.behaviour) {
       case 'up':
         return this.#handler(request, response);
@@ -224,8 +263,13 @@ export class TestClock implements Clock {
   }
 }
 
-function configuration(keys: SigningKey[]): Configuration {
+function configuration(
+  keys: SigningKey[],
+  id: string,
+  { alg = 'RS256', clientAuthentication, backchannelLogoutUri }: IssuerOptions,
+): Configuration {
   return {
+    ...(clientAuthentication && { clientAuthMethods: [clientAuthentication] }),
     jwks: { keys: keys.map(({ jwk }) => jwk) },
     cookies: { keys: [randomBytes(32).toString('hex')] },
     clients: [
@@ -235,6 +279,19 @@ function configuration(keys: SigningKey[]): Configuration {
         grant_types: ['authorization_code', 'client_credentials'],
         response_types: ['code'],
         redirect_uris: [client.redirectUri],
+        ...(clientAuthentication && { token_endpoint_auth_method: clientAuthentication }),
+        id_token_signed_response_alg: alg as 'RS256',
+      },
+      {
+        client_id: loginClient.id,
+        client_secret: loginClient.secret,
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+        redirect_uris: [`${publicUrl}/auth/oidc/${id}/callback`],
+        post_logout_redirect_uris: [`${publicUrl}/`],
+        ...(clientAuthentication && { token_endpoint_auth_method: clientAuthentication }),
+        id_token_signed_response_alg: alg as 'RS256',
+        ...(backchannelLogoutUri && { backchannel_logout_uri: backchannelLogoutUri, backchannel_logout_session_required: true }),
       },
     ],
     findAccount: (_context, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
@@ -243,6 +300,7 @@ function configuration(keys: SigningKey[]): Configuration {
     ttl: { AccessToken: 300, ClientCredentials: 300, IdToken: 300, Session: 300, Grant: 300, Interaction: 300 },
     features: {
       devInteractions: { enabled: true },
+      backchannelLogout: { enabled: backchannelLogoutUri !== undefined },
       clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,
@@ -250,7 +308,7 @@ function configuration(keys: SigningKey[]): Configuration {
           scope: 'entities:read entities:write',
           audience,
           accessTokenFormat: 'jwt',
-          jwt: { sign: { alg: 'RS256' } },
+          jwt: { sign: { alg: alg as 'RS256' } },
         }),
       },
     },
