@@ -11,7 +11,8 @@ import type { Database } from '../database/tables.ts';
 import { deleteAssignment, findAnyProfiles, insertAssignment, listAssignments, lockAssignments } from '../profiles/assignments.ts';
 import { findLinkedAccount, lockLink } from '../users/identities.ts';
 import type { Claims } from './claims.ts';
-import type { ClaimedProfiles, Issuer } from './issuers.ts';
+import type { ClaimedProfiles } from './claim-settings.ts';
+import type { Issuer } from './issuers.ts';
 
 /** Names of the profiles that the claims give, in the order of the map; none when the claim is missing or neither text nor a list. */
 export function claimedProfiles(profiles: ClaimedProfiles | undefined, claims: Claims): string[] {

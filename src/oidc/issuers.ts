@@ -4,6 +4,15 @@
  */
 import { readFile } from 'node:fs/promises';
 import { ConfigError, type Environment } from '../config.ts';
+import {
+  readClaimNames,
+  readProfiles,
+  readProvision,
+  readScopes,
+  type ClaimNames,
+  type ClaimedProfiles,
+  type ScopeNames,
+} from './claim-settings.ts';
 import { LocatedFile } from './located.ts';
 import { Members } from './members.ts';
 
@@ -24,10 +33,17 @@ export interface Issuer {
   clients: ReadonlySet<string> | undefined;
   /** Signature algorithms, all of them asymmetric (rule 45). */
   algorithms: readonly string[];
-  /** `jwt` also takes access tokens that do not say that they are some, and then refuses whatever may be an ID token. */
-  tokenType: 'at+jwt' | 'jwt';
+  /**
+   * `jwt` also takes access tokens that do not say that they are some, and then refuses whatever may be an ID token. Of `opaque` ones the
+   * issuer is asked what they are (rule 50).
+   */
+  tokenType: 'at+jwt' | 'jwt' | 'opaque';
+  /** Under which names the issuer gives these claims. */
+  claimNames: ClaimNames;
+  /** Whether an introspected token may say nothing of whom it is for; one that says so must still be for us. */
+  allowMissingAudience: boolean;
   /** Which scopes of a token let it read and write; undefined: scopes narrow nothing. */
-  scopes: { read: string | undefined; write: string | undefined } | undefined;
+  scopes: ScopeNames | undefined;
   /** What a subject that nobody is linked to gets: a user of its own with this profile; undefined: a refusal. */
   provision: { profile: string } | undefined;
   /** Which profiles a subject's claims give and take; undefined: claims say nothing about profiles. */
@@ -36,18 +52,8 @@ export interface Issuer {
   allowInsecureHttp: boolean;
 }
 
-export interface ClaimedProfiles {
-  /** The name of the claim, and of the members on the way to it when it is not at the top. */
-  claim: readonly string[];
-  /** From a value in the claim to the name of a profile, in the order of the file. */
-  map: ReadonlyMap<string, string>;
-}
-
 const asymmetric = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
-/** One scope of RFC 6749, section 3.3. */
-const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 const printable = /^[\x20-\x7e]{1,256}$/;
-const profileShape = { pattern: /^[A-Za-z0-9 _.-]{1,64}$/, must: 'be the name of a profile' };
 
 /**
  * The issuers that `file` lists, none for undefined. Secrets are read where the file says, `environment` among these places. Throws
@@ -111,14 +117,15 @@ async function readIssuer(members: Members, environment: Environment): Promise<I
   if (issuer !== undefined) checkAddress(issuer, allowInsecureHttp, report);
   const audience = members.text('audience', { required: true, pattern: printable, must: 'be 1 to 256 printable ASCII characters' });
   const clientId = members.text('clientId', { pattern: printable, must: 'be 1 to 256 printable ASCII characters' });
-  const algorithms = members.texts('algorithms', { required: true, minimum: 1 }) ?? [];
+  const tokenType = members.text('tokenType', { pattern: /^(at\+jwt|jwt|opaque)$/, must: 'be at+jwt, jwt or opaque' }) ?? 'at+jwt';
+  const isOpaque = tokenType === 'opaque';
+  // Opaque tokens have no signature; ID tokens of the same issuer have, and RS256 is what providers must have for them.
+  const algorithms = members.texts('algorithms', { required: !isOpaque, minimum: 1 }) ?? (isOpaque ? ['RS256'] : []);
   for (const [index, algorithm] of algorithms.entries()) {
     if (asymmetric.includes(algorithm)) continue;
     const accepted = `only ${asymmetric.join(', ')}: a signature must be one that nobody else can make`;
     report(`algorithms: "${algorithm}" is not accepted, ${accepted}`, 'algorithms', index);
   }
-  const tokenType = members.text('tokenType', { pattern: /^(at\+jwt|jwt|opaque)$/, must: 'be at+jwt, jwt or opaque' }) ?? 'at+jwt';
-  if (tokenType === 'opaque') report('tokenType: opaque (introspection) is not supported yet; use at+jwt, or jwt', 'tokenType');
   if (tokenType === 'jwt' && clientId === undefined) {
     report('clientId is required with tokenType: jwt, to tell access tokens from ID tokens', 'tokenType');
   } else if (tokenType === 'jwt' && clientId === audience) {
@@ -126,6 +133,18 @@ async function readIssuer(members: Members, environment: Environment): Promise<I
   }
   const clients = members.texts('clients', { minimum: 1 });
   const clientSecret = await readSecret(members, environment);
+  if (isOpaque && (clientId === undefined || clientSecret === undefined)) {
+    report('clientId and a secret are required with tokenType: opaque, to ask the issuer what a token is', 'tokenType');
+  }
+  const allowMissingAudience = members.flag('allowMissingAudience');
+  if (allowMissingAudience && !isOpaque) report('allowMissingAudience is for tokenType: opaque only: remove it', 'allowMissingAudience');
+  if (allowMissingAudience && !clients) {
+    report(
+      'clients is required with allowMissingAudience, or tokens given to any client for any service would count',
+      'allowMissingAudience',
+    );
+  }
+  const claimNames = readClaimNames(members);
   const scopes = readScopes(members);
   const provision = readProvision(members);
   const profiles = readProfiles(members);
@@ -140,7 +159,9 @@ async function readIssuer(members: Members, environment: Environment): Promise<I
     clientSecret,
     clients: clients && new Set(clients),
     algorithms,
-    tokenType: tokenType === 'jwt' ? 'jwt' : 'at+jwt',
+    tokenType: isOpaque ? 'opaque' : tokenType === 'jwt' ? 'jwt' : 'at+jwt',
+    claimNames,
+    allowMissingAudience,
     scopes,
     provision,
     profiles,
@@ -183,39 +204,4 @@ async function readSecret(members: Members, environment: Environment): Promise<s
     }
   }
   return undefined;
-}
-
-function readScopes(members: Members): Issuer['scopes'] {
-  const scopes = members.mapping('scopes');
-  if (!scopes) return undefined;
-  const shape = { pattern: scopeToken, must: 'be one scope, without spaces' };
-  const read = scopes.text('read', shape);
-  const write = scopes.text('write', shape);
-  if (read === undefined && write === undefined) members.report('scopes must name the scope for read, for write, or for both', 'scopes');
-  scopes.finish();
-  return { read, write };
-}
-
-function readProvision(members: Members): Issuer['provision'] {
-  const provision = members.mapping('provision');
-  if (!provision) return undefined;
-  const enabled = provision.flag('enabled');
-  const profile = provision.text('profile', { required: enabled, ...profileShape });
-  provision.finish();
-  return enabled && profile !== undefined ? { profile } : undefined;
-}
-
-function readProfiles(members: Members): Issuer['profiles'] {
-  const profiles = members.mapping('profiles');
-  if (!profiles) return undefined;
-  const claim = profiles.textOrTexts('claim');
-  const values = profiles.mapping('map', true);
-  const map = new Map<string, string>();
-  for (const value of values?.names() ?? []) {
-    const profile = values?.text(value, profileShape);
-    if (profile !== undefined) map.set(value, profile);
-  }
-  if (values?.names().length === 0) profiles.report('map must name a profile for at least one value of the claim', 'map');
-  profiles.finish();
-  return claim && { claim, map };
 }

@@ -13,6 +13,7 @@ export const refusalReasons = [
   'unknown-key',
   'bad-signature',
   'wrong-audience',
+  'inactive',
   'expired',
   'not-yet-valid',
   'incomplete',

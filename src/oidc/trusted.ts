@@ -2,6 +2,7 @@
 import type { Configuration } from 'openid-client';
 import { discoverProvider } from './discover.ts';
 import { Fetched } from './fetched.ts';
+import { Introspection } from './introspection.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import type { Issuer } from './issuers.ts';
 
@@ -17,6 +18,8 @@ export const systemClock: Clock = { wall: () => Date.now(), steady: () => perfor
 
 export interface TrustedIssuer extends Issuer {
   keys: IssuerKeys;
+  /** For opaque tokens; undefined for an issuer that signs its tokens. */
+  introspection: Introspection | undefined;
   /** Its endpoints, and this service as its client. */
   provider: Fetched<Configuration>;
 }
@@ -38,7 +41,8 @@ export class TrustedIssuers {
       const options = { now: clock.steady, onError: (error: unknown) => onError(error, issuer.id) };
       const keys = new IssuerKeys(issuer, options);
       const provider = new Fetched(() => discoverProvider(issuer), `${issuer.issuer} does not say where to sign in`, options);
-      const trusted = { ...issuer, keys, provider };
+      const introspection = issuer.tokenType === 'opaque' ? new Introspection(issuer, options) : undefined;
+      const trusted = { ...issuer, keys, provider, introspection };
       this.#byId.set(issuer.id, trusted);
       this.#byIssuer.set(issuer.issuer, trusted);
     }
@@ -62,6 +66,12 @@ export class TrustedIssuers {
   /** The issuer with exactly this `iss`. */
   find(iss: string): TrustedIssuer | undefined {
     return this.#byIssuer.get(iss);
+  }
+
+  /** The only issuer of opaque tokens; undefined when there are several, since a token that names none must not be shown to all. */
+  get onlyOpaque(): TrustedIssuer | undefined {
+    const [only, ...others] = [...this.#byId.values()].filter(({ introspection }) => introspection);
+    return others.length === 0 ? only : undefined;
   }
 
   /** The issuer that a caller names by its id or by its exact `iss`. */

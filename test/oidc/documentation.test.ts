@@ -1,5 +1,6 @@
 /** docs/issuers.md says what is so. */
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { readIssuers } from '../../src/oidc/issuers.ts';
 import { refusalReasons } from '../../src/oidc/refusal.ts';
@@ -23,6 +24,24 @@ test('the example is a file that the service takes', async () => {
   const [, example = ''] = /```yaml\n([^`]+)```/.exec(text) ?? [];
   const [issuer] = await readIssuers(await writeIssuersText(example), {});
   expect(issuer).toMatchObject({ id: 'corp', audience: 'entity-service', scopes: { read: 'entities:read', write: 'entities:write' } });
+});
+
+test('the examples for providers are files that the service takes, and the page lists them all', async () => {
+  const folder = fileURLToPath(new URL('../../docs/issuers/', import.meta.url));
+  const files = (await readdir(folder)).toSorted();
+  expect([...text.matchAll(/\(issuers\/([\w.-]+)\)/g)].map(([, file = '']) => file).toSorted()).toEqual(files);
+  const secrets = Object.fromEntries(
+    ['KEYCLOAK', 'AUTH0', 'ENTRA', 'GOOGLE', 'CORP', 'PARTNER'].map((name) => [`${name}_SECRET`, 'secret']),
+  );
+  const read = await Promise.all(files.map((file) => readIssuers(folder + file, secrets)));
+  expect(read.flat().map(({ id, tokenType, claimNames }) => [id, tokenType, Object.values(claimNames).join(' ')])).toEqual([
+    ['auth0', 'at+jwt', 'client_id jti scope'],
+    ['entra', 'jwt', 'azp uti scp'],
+    ['corp', 'at+jwt', 'client_id jti scope'],
+    ['partner', 'opaque', 'client_id jti scope'],
+    ['google', 'at+jwt', 'client_id jti scope'],
+    ['keycloak', 'at+jwt', 'azp jti scope'],
+  ]);
 });
 
 test('every member of an issuer is explained, and no other', async () => {

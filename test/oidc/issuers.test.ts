@@ -58,6 +58,8 @@ issuers:
         clients: undefined,
         algorithms: ['RS256'],
         tokenType: 'at+jwt',
+        claimNames: { client_id: 'client_id', jti: 'jti', scope: 'scope' },
+        allowMissingAudience: false,
         scopes: { read: 'entities:read', write: 'entities:write' },
         provision: undefined,
         profiles: undefined,
@@ -148,7 +150,23 @@ describe('what stops the start', () => {
       'audience must not be the clientId',
     ],
     ['a token type there is not', { tokenType: 'saml' }, 'tokenType must be at+jwt, jwt or opaque, not "saml"'],
-    ['opaque tokens, which are not supported yet', { tokenType: 'opaque' }, 'tokenType: opaque (introspection) is not supported yet'],
+    ['opaque tokens without a client to ask as', { tokenType: 'opaque' }, 'clientId and a secret are required with tokenType: opaque'],
+    [
+      'opaque tokens without a secret to ask with',
+      { tokenType: 'opaque', clientId: 'entity-login' },
+      'clientId and a secret are required with tokenType: opaque',
+    ],
+    [
+      'leave for a missing audience where tokens are signed',
+      { allowMissingAudience: true },
+      'allowMissingAudience is for tokenType: opaque only',
+    ],
+    ['leave for a missing audience for all clients', { allowMissingAudience: true }, 'clients is required with allowMissingAudience'],
+    [
+      'a claim that has no other name',
+      { claimNames: { sub: 'oid' } },
+      'claimNames: sub is not known here; known are client_id, jti, scope',
+    ],
     ['provisioning without a profile', { provision: { enabled: true } }, 'provision: profile is required'],
     [
       'a profile that no profile can be called',

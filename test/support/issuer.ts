@@ -43,6 +43,8 @@ export interface IssuerOptions {
   alg?: string;
   /** The only way it takes client secrets; by default there are several. */
   clientAuthentication?: 'client_secret_post';
+  /** Whether its access tokens say nothing to anybody but itself, which `loginClient` may ask about them. */
+  opaque?: boolean;
   /** Where it sends logout tokens. */
   backchannelLogoutUri?: string;
 }
@@ -110,6 +112,11 @@ export class TestIssuer {
     return this.entry({ clientId: loginClient.id, clientSecretFile, algorithms: [this.key.alg], ...members });
   }
 
+  /** How often it was asked about tokens. */
+  get introspections(): number {
+    return this.requests.filter((path) => path === '/token/introspection').length;
+  }
+
   /** How often its keys were asked for. */
   get keyRequests(): number {
     return this.requests.filter((path) => path === '/jwks').length;
@@ -134,9 +141,9 @@ export class TestIssuer {
       .sign(key.privateKey);
   }
 
-  /** A token of the client itself, whose subject is the client's id. */
-  async machineToken(scope: string): Promise<string> {
-    const answer = await this.#post('/token', { grant_type: 'client_credentials', scope, resource });
+  /** A token of the client itself, whose subject is the client's id; without a resource it is opaque and for nobody in particular. */
+  async machineToken(scope: string, withResource = true): Promise<string> {
+    const answer = await this.#post('/token', { grant_type: 'client_credentials', scope, ...(withResource && { resource }) });
     return ((await answer.json()) as { access_token: string }).access_token;
   }
 
@@ -212,9 +219,7 @@ export class TestIssuer {
     this.requests.push(path);
     const answer = this.behaviour === 'up' ? this.answers.get(path) : undefined;
     if (answer) {
-      void Promise.resolve(answer()).then((body) => {
-        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-      });
+      void this.#answerWith(answer, response);
       return;
     }
     switch (this.behaviour) {
@@ -231,6 +236,11 @@ export class TestIssuer {
       case 'nonsense':
         return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"keys":1}');
     }
+  }
+
+  async #answerWith(answer: () => object | Promise<object>, response: ServerResponse): Promise<void> {
+    const body = await answer();
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   }
 }
 
@@ -266,7 +276,7 @@ export class TestClock implements Clock {
 function configuration(
   keys: SigningKey[],
   id: string,
-  { alg = 'RS256', clientAuthentication, backchannelLogoutUri }: IssuerOptions,
+  { alg = 'RS256', clientAuthentication, opaque = false, backchannelLogoutUri }: IssuerOptions,
 ): Configuration {
   return {
     ...(clientAuthentication && { clientAuthMethods: [clientAuthentication] }),
@@ -302,12 +312,13 @@ function configuration(
       devInteractions: { enabled: true },
       backchannelLogout: { enabled: backchannelLogoutUri !== undefined },
       clientCredentials: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: (_context, { clientId }) => clientId === loginClient.id },
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: () => ({
           scope: 'entities:read entities:write',
           audience,
-          accessTokenFormat: 'jwt',
+          accessTokenFormat: opaque ? 'opaque' : 'jwt',
           jwt: { sign: { alg: alg as 'RS256' } },
         }),
       },

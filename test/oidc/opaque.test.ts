@@ -1,0 +1,214 @@
+/** Opaque access tokens, of which the issuer is asked what they are (rule 50). */
+import { cookieOf, useService, type Answer, type ProblemBody, type TestService } from '../support/service.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { audience, TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
+
+const clock = new TestClock();
+const corp = await TestIssuer.start('corp', clock, { opaque: true });
+const other = await TestIssuer.start('other', clock, { opaque: true });
+const partner = await TestIssuer.start('partner', clock);
+const scopes = { read: 'entities:read', write: 'entities:write' };
+const entry = await corp.loginEntry({ tokenType: 'opaque', scopes });
+const service = useService({ ISSUERS_FILE: await writeIssuers(entry, partner.entry()) }, clock);
+const path = '/token/introspection';
+
+type Told = ProblemBody & { user: { name: string } };
+
+beforeAll(async () => {
+  await service().createUser('ada');
+  for (const issuer of [corp, other, partner]) await service().link(issuer, 'alice', 'ada');
+});
+beforeEach(() => {
+  corp.behaviour = 'up';
+  corp.answers.clear();
+});
+
+function bear(token: string, by: TestService = service()): Promise<Answer<Told>> {
+  return by.call('GET', '/auth', { headers: { authorization: `Bearer ${token}` } });
+}
+
+function exchange(token: string, by: TestService = service(), oidcIssuer = 'corp'): Promise<Answer<Told>> {
+  return by.call('POST', '/auth', { form: { oidcIssuer, access_token: token } });
+}
+
+async function lastRefusal(): Promise<unknown> {
+  const query = service().db.selectFrom('audit_event').where('event', '=', 'token.refused').orderBy('id', 'desc').select('detail');
+  return (await query.executeTakeFirst())?.detail['reason'];
+}
+
+/** A token of the issuer's answer, which says what no provider would. */
+let made = 0;
+async function told(change: Record<string, unknown>): Promise<{ token: string; asked: number }> {
+  const now = Math.floor(clock.wall() / 1_000);
+  const good = {
+    active: true,
+    token_type: 'Bearer',
+    iss: corp.url,
+    aud: audience,
+    sub: 'alice',
+    client_id: 'web',
+    iat: now,
+    exp: now + 300,
+  };
+  corp.answers.set(path, () => ({ ...good, ...change }));
+  return { token: `made-${made++}`, asked: corp.introspections };
+}
+
+describe('a token that its issuer stands for', () => {
+  test('200 — is taken by both ways in, with its scopes as the ceiling (rules 47, 48 and 50)', async () => {
+    const { accessToken } = await corp.signIn('alice', 'openid entities:read');
+    expect(accessToken).not.toContain('.');
+    expect(await bear(accessToken)).toMatchObject({ status: 200, body: { user: { name: 'ada' } } });
+    const opened = await exchange(accessToken);
+    expect(opened).toMatchObject({ status: 200, body: { user: { name: 'ada' } } });
+    const cookie = cookieOf(opened);
+    expect((await service().call('GET', '/rest/entity/customer/1', { cookie })).status).toBe(404);
+    expect(await service().call('POST', '/rest/entity/customer', { cookie, json: {} })).toMatchObject({
+      status: 403,
+      body: { code: 'insufficient-scope' },
+    });
+  });
+
+  test('403, then 200 — of a client without a user acts as whom the client is linked to, or not at all', async () => {
+    const token = await corp.machineToken('entities:read');
+    expect(await bear(token)).toMatchObject({ status: 403, body: { code: 'identity-not-linked' } });
+    expect(await lastRefusal()).toBe('client-not-linked');
+    await service().createUser('robot');
+    await service().link(corp, 'web', 'robot');
+    expect(await bear(token)).toMatchObject({ status: 200, body: { user: { name: 'robot' } } });
+  });
+
+  test('200 — is asked about once in thirty seconds, and once by all who come at once (rule 50)', async () => {
+    const { token, asked } = await told({});
+    const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(token)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    clock.advance(29);
+    expect((await exchange(token)).status).toBe(200);
+    expect(corp.introspections).toBe(asked + 1);
+    corp.answers.set(path, () => ({ active: false }));
+    clock.advance(2);
+    expect((await exchange(token)).status).toBe(401);
+    expect(corp.introspections).toBe(asked + 2);
+  });
+});
+
+describe('a token that its issuer does not stand for', () => {
+  test.each<[string, Record<string, unknown>, string]>([
+    ['not active', { active: false }, 'inactive'],
+    ['a refresh token, which has no type', { token_type: undefined }, 'wrong-type'],
+    ['another type', { token_type: 'DPoP' }, 'wrong-type'],
+    ['another issuer', { iss: 'https://elsewhere.example' }, 'wrong-issuer'],
+    ['no issuer', { iss: undefined }, 'incomplete'],
+    ['another audience', { aud: ['another', `${audience}2`] }, 'wrong-audience'],
+    ['no audience', { aud: undefined }, 'incomplete'],
+    ['expired', { exp: 1 }, 'expired'],
+    ['without an end', { exp: undefined }, 'incomplete'],
+    ['an end that is text', { exp: '9999999999' }, 'incomplete'],
+    ['not yet valid', { nbf: 9_999_999_999 }, 'not-yet-valid'],
+    ['issued in the future', { iat: 9_999_999_999 }, 'not-yet-valid'],
+    ['without iat', { iat: undefined }, 'incomplete'],
+    ['a subject that is a number', { sub: 7 }, 'incomplete'],
+    ['no client', { client_id: undefined }, 'incomplete'],
+    ['scopes as a list', { scope: ['entities:read'] }, 'incomplete'],
+    ['bound to a key', { cnf: { jkt: 'x' } }, 'sender-constrained'],
+  ])('401 — %s, by both ways in, and the same without that is taken (rule 50)', async (_what, change, reason) => {
+    expect((await exchange((await told({})).token)).status).toBe(200);
+    for (const way of [bear, exchange]) {
+      const { token } = await told(change);
+      expect(await way(token)).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
+      expect(await lastRefusal()).toBe(reason);
+    }
+  });
+
+  test('401 — one that it never gave, which is asked about once in ten seconds (rule 50)', async () => {
+    const asked = corp.introspections;
+    for (let round = 0; round < 3; round++) expect((await exchange('2YotnFZFEjr1zCsicMWpAA')).status).toBe(401);
+    expect(await lastRefusal()).toBe('inactive');
+    expect(corp.introspections).toBe(asked + 1);
+    clock.advance(11);
+    expect((await bear('2YotnFZFEjr1zCsicMWpAA')).status).toBe(401);
+    expect(corp.introspections).toBe(asked + 2);
+  });
+
+  test('401 — a signed token in its name, which it does not speak about', async () => {
+    expect(await bear(await corp.mint())).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
+    expect(await lastRefusal()).toBe('inactive');
+  });
+
+  test('401 — given to a client for no service in particular, unless the file allows that for this client', async () => {
+    const token = await corp.machineToken('entities:read', false);
+    expect(await bear(token)).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
+    expect(await lastRefusal()).toBe('incomplete');
+    const lenient = async (clients: string[]) =>
+      service().replica({ ISSUERS_FILE: await writeIssuers({ ...entry, allowMissingAudience: true, clients }) }, clock);
+    for (const [clients, status] of [
+      [['web'], 200],
+      [['app'], 401],
+    ] as const) {
+      const replica = await lenient([...clients]);
+      expect((await bear(token, replica)).status).toBe(status);
+      await replica.close();
+    }
+  });
+});
+
+describe('to whom a token is shown', () => {
+  test('401 — to nobody when it is too long, no token at all, or one of our own API keys', async () => {
+    const asked = corp.requests.length;
+    const { id } = await service().db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirstOrThrow();
+    for (const token of ['a'.repeat(8_193), 'a,b', await service().createKey(id)]) expect((await bear(token)).status).toBe(401);
+    for (const token of ['ä', 'a b', await service().createKey(id)]) expect((await exchange(token)).status).toBe(401);
+    expect(corp.requests).toHaveLength(asked);
+  });
+
+  test('401 — never to another issuer than the one it names (rule 46)', async () => {
+    const asked = corp.requests.length;
+    expect((await bear(await partner.mint())).status).toBe(200);
+    expect((await exchange(await partner.mint())).status).toBe(401);
+    expect(await lastRefusal()).toBe('wrong-issuer');
+    expect((await bear(await partner.mint({ claims: { iss: 'https://elsewhere.example' } }))).status).toBe(401);
+    expect(corp.requests).toHaveLength(asked);
+    expect((await exchange(await corp.machineToken('entities:read'), service(), 'partner')).status).toBe(401);
+    expect(await lastRefusal()).toBe('malformed');
+  });
+
+  test('401 — to none of two that give opaque tokens, until the caller says whose it is', async () => {
+    const issuersFile = await writeIssuers(entry, await other.loginEntry({ tokenType: 'opaque' }));
+    const replica = await service().replica({ ISSUERS_FILE: issuersFile }, clock);
+    const { accessToken } = await other.signIn('alice');
+    const asked = [corp.introspections, other.introspections];
+    expect((await bear(accessToken, replica)).status).toBe(401);
+    expect([corp.introspections, other.introspections]).toEqual(asked);
+    expect(await exchange(accessToken, replica, 'other')).toMatchObject({ status: 200, body: { user: { name: 'ada' } } });
+    expect((await exchange(accessToken, replica, 'corp')).status).toBe(401);
+    await replica.close();
+  });
+});
+
+describe('an issuer that does not answer', () => {
+  test.each(['down', 'redirecting', 'endless', 'nonsense'] as const)(
+    '503, then 200 — %s: says nothing about the token, keeps nobody else out, and is not asked again for five seconds (rule 50)',
+    async (behaviour) => {
+      const { accessToken } = await corp.signIn('alice');
+      corp.behaviour = behaviour;
+      const asked = corp.introspections;
+      for (const way of [bear, exchange]) {
+        const answer = await way(accessToken);
+        expect(answer).toMatchObject({ status: 503, body: { code: 'issuer-unavailable' } });
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+      }
+      expect(corp.introspections).toBe(asked + 1);
+      expect((await bear(await partner.mint())).status).toBe(200);
+      corp.behaviour = 'up';
+      clock.advance(6);
+      expect((await bear(accessToken)).status).toBe(200);
+    },
+  );
+
+  test('503 — and so does one that does not know us', async () => {
+    const issuersFile = await writeIssuers({ ...entry, clientId: 'stranger' });
+    const replica = await service().replica({ ISSUERS_FILE: issuersFile }, clock);
+    expect(await bear('some-token', replica)).toMatchObject({ status: 503, body: { code: 'issuer-unavailable' } });
+    await replica.close();
+  });
+});
