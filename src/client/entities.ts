@@ -12,10 +12,9 @@ export type Entity<T extends object = Fields> = Omit<StoredEntity, 'fields'> & {
 export type Version = Pick<StoredEntity, 'key' | 'version'>;
 
 /** A merge patch (RFC 7396): given members change, null removes those that may be missing, all others stay. Arrays are replaced. */
-export type Changes<T> = {
-  [K in keyof T]?: (T[K] extends readonly unknown[] ? T[K] : T[K] extends object ? Changes<T[K]> : T[K]) | Removal<T, K>;
-};
-type Removal<T, K extends keyof T> = T extends Required<Pick<T, K>> ? never : null;
+export type Changes<T> = { [K in keyof T]?: Change<T[K]> | Removal<T, K> };
+type Change<V> = V extends readonly unknown[] ? V : V extends object ? Changes<V> : V;
+type Removal<T, K extends keyof T> = string extends K ? null : Partial<Pick<T, K>> extends Pick<T, K> ? null : never;
 
 export interface CreateOptions extends CallOptions {
   /** Instead of a random one: for a create that is to happen once however often the program is started. 1 to 255 printable characters. */

@@ -1,7 +1,7 @@
 /** Entities through the client, against a real service. */
 import { password, useService } from '../support/service.ts';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { ApiError, resultOf, type EntityServiceClient } from '../../src/client/index.ts';
+import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
+import { ApiError, resultOf, type Changes, type EntityServiceClient } from '../../src/client/index.ts';
 import { createEntity } from '../../generated/client/sdk.gen.ts';
 import { clientOf } from '../support/client.ts';
 
@@ -75,6 +75,20 @@ test('reloading gives the same object while nothing has changed, and the new one
 test('keys beyond 2^53 stay what they are', async () => {
   expect(await errorOf(customers().get('9007199254740993'))).toMatchObject({ code: 'not-found' });
   expect(await errorOf(customers().get('9223372036854775808'))).toMatchObject({ code: 'invalid-key', status: 400 });
+});
+
+test('only members that may be missing can be removed, at any depth, and no others can be given', async () => {
+  expectTypeOf<{ city: null }>().toExtend<Changes<Customer>>();
+  expectTypeOf<{ company: null }>().not.toExtend<Changes<Customer>>();
+  expectTypeOf<{ credit: string }>().not.toExtend<Changes<Customer>>();
+  expectTypeOf<{ address: { number: null } }>().toExtend<Changes<Customer>>();
+  expectTypeOf<{ address: { street: null } }>().not.toExtend<Changes<Customer>>();
+  expectTypeOf<{ tags: null[] }>().not.toExtend<Changes<Customer>>();
+  expectTypeOf<{ any: null }>().toExtend<Changes<Record<string, number>>>();
+
+  const housed = await customers().create({ ...ada, address: { street: 'Dorset Street', number: '1' } });
+  const changed = await customers().update(housed, { address: { number: null } });
+  expect(changed.fields.address).toEqual({ street: 'Dorset Street' });
 });
 
 describe('what cannot be sent as it is', () => {

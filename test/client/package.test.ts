@@ -64,13 +64,14 @@ async function compile(): Promise<string> {
   return join(directory, 'program.js');
 }
 
-/** This Node, and the one that the machine has of its own, if it is another. */
-function nodes(): [name: string, path: string][] {
-  const own = (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .map((path) => join(path, 'node'))
-    .find((path) => !path.includes('node_modules') && existsSync(path));
-  return [['Node 24', process.execPath], ...(own ? [['the Node of this machine', own] satisfies [string, string]] : [])];
+/** This Node, the one that the machine has of its own, and Deno and Bun where they are installed: how each runs a program. */
+function runtimes(): [name: string, path: string, options: string[]][] {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes(join('node_modules', '.bin')));
+  const others = ['node', 'deno', 'bun'].flatMap((name): [string, string, string[]][] => {
+    const path = folders.map((folder) => join(folder, name)).find((file) => existsSync(file));
+    return path === undefined ? [] : [[`the ${name} of this machine`, path, name === 'deno' ? ['run', '--allow-net'] : []]];
+  });
+  return [['Node 24', process.execPath, []], ...others];
 }
 
 test('has what it needs and nothing else, and no dependency', () => {
@@ -95,8 +96,8 @@ test('brings its sources for debuggers along', async () => {
 });
 
 describe('the examples of its README', () => {
-  test.each(nodes())('compile, and print under %s what they say', async (_name, node) => {
-    const { stdout, stderr } = await run(node, [await compile()]);
+  test.each(runtimes())('compile, and print under %s what they say', async (_name, path, options) => {
+    const { stdout, stderr } = await run(path, [...options, await compile()], { cwd: directory });
     expect(stderr).toBe('');
     expect(promised.length).toBeGreaterThan(10);
     expect(stdout.trimEnd().split('\n')).toEqual(promised);
