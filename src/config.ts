@@ -23,6 +23,7 @@ export interface Config {
   sessionSameSite: 'lax' | 'strict' | 'none';
   passwordMinLength: number;
   passwordBlocklistFile: string | undefined;
+  passwordPepperFile: string | undefined;
   /** Origins, serialised as browsers send them, that may act with the user's cookie besides our own. */
   trustedOrigins: ReadonlySet<string>;
   /** CIDR ranges of the proxies whose X-Forwarded-* headers are believed; empty: none. */
@@ -116,6 +117,7 @@ export function readConfig(environment: Environment): Config {
     sessionSameSite: read.choice('SESSION_SAME_SITE', 'lax', ['lax', 'strict', 'none']),
     passwordMinLength: read.integer('PASSWORD_MIN_LENGTH', 15, 8, 64),
     passwordBlocklistFile: read.text('PASSWORD_BLOCKLIST_FILE'),
+    passwordPepperFile: read.text('PASSWORD_PEPPER_FILE'),
     trustedOrigins,
     trustProxy: readProxies(read),
     issuersFile: read.text('ISSUERS_FILE'),

@@ -10,6 +10,7 @@ import type { EntityTypes } from './entities/types.ts';
 import type { TrustedIssuers } from './oidc/trusted.ts';
 import type { AddressLimit } from './ops/limits.ts';
 import type { Gate } from './password/gate.ts';
+import type { Peppers } from './password/pepper.ts';
 import type { PasswordPolicy } from './password/policy.ts';
 import type { Throttle } from './password/throttle.ts';
 
@@ -29,6 +30,8 @@ export interface Context {
   auditQuota: AuditQuota;
   /** Bounds the work on passwords in this process. */
   gate: Gate;
+  /** What goes into the hashes of passwords besides the passwords. */
+  peppers: Peppers;
   /** Counts failed sign-ins, together with all other processes. */
   throttle: Throttle;
   /** What a new password must be like. */

@@ -6,6 +6,7 @@ import { migrate, migrationState, type MigrationState } from './database/migrate
 import { describeFault } from './locales/describe.ts';
 import { createPasswordGate } from './password/gate.ts';
 import { hashPassword } from './password/hash.ts';
+import { readPeppers, type Peppers } from './password/pepper.ts';
 import { createPasswordPolicy } from './password/policy.ts';
 import { createFirstAdministrator, generatePassword, hasUsers, type FirstAdministrator } from './users/first-administrator.ts';
 
@@ -42,12 +43,13 @@ export async function openDatabase(config: Config): Promise<Omit<Prepared, 'admi
  */
 export async function prepareDatabase(config: Config): Promise<Prepared> {
   await refuseUnfit(config);
+  const peppers = await readPeppers(config.passwordPepperFile);
   const password = config.adminPassword ?? generatePassword(config.passwordMinLength);
   const opened = await openDatabase(config);
   try {
     await refuseOld(opened);
     await ensureSchema(opened.url);
-    const created = await ensureAdministrator(config.adminUser, password, opened.url);
+    const created = await ensureAdministrator({ name: config.adminUser, password }, peppers, opened.url);
     return { ...opened, administrator: created && !config.adminPassword ? { name: config.adminUser, password } : undefined };
   } catch (error) {
     await opened.close();
@@ -96,11 +98,11 @@ async function readMigrationState(url: string): Promise<MigrationState> {
 }
 
 /** Whether it made one. */
-async function ensureAdministrator(name: string, password: string, url: string): Promise<boolean> {
+async function ensureAdministrator({ name, password }: FirstAdministrator, peppers: Peppers, url: string): Promise<boolean> {
   const { db, close } = connect(url, 1, () => undefined);
   try {
     if (await hasUsers(db)) return false;
-    return await createFirstAdministrator(db, name, await hashPassword(createPasswordGate(), password));
+    return await createFirstAdministrator(db, name, await hashPassword({ gate: createPasswordGate(), peppers }, password));
   } finally {
     await close();
   }

@@ -23,6 +23,7 @@ import { AddressLimit } from './ops/limits.ts';
 import { listeningLine, logConfiguration, openSettings } from './ops/logging.ts';
 import { isSuperuser, risksOf } from './ops/risks.ts';
 import { createPasswordGate } from './password/gate.ts';
+import { readPeppers } from './password/pepper.ts';
 import { createPasswordPolicy } from './password/policy.ts';
 import { createThrottle } from './password/throttle.ts';
 
@@ -42,11 +43,12 @@ export interface Service {
 
 /**
  * Opens the service on a migrated database and listens on `config.host` and `config.port` (0: any free one). `clock` tells how old access
- * tokens are. Throws ConfigError for a bad ISSUERS_FILE or ENTITY_TYPES_DIR, and for a profile in it that does not exist.
+ * tokens are. Throws ConfigError for a bad ISSUERS_FILE, PASSWORD_PEPPER_FILE or ENTITY_TYPES_DIR, and for a profile in it that does not exist.
  */
 export async function openService(config: Config, databaseUrl: string, clock = systemClock): Promise<Service> {
   const issuers = await readIssuers(config.issuersFile, process.env);
   const entityTypes = await readEntityTypes(config);
+  const peppers = await readPeppers(config.passwordPepperFile);
   const contract = readContract();
   const principals = new PrincipalCache();
   let app: FastifyInstance | undefined;
@@ -77,6 +79,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       refusedTokens: new AddressLimit(clock.steady),
       auditQuota: new AuditQuota(),
       gate: createPasswordGate(Math.ceil(availableParallelism() / config.workers)),
+      peppers,
       throttle: createThrottle(db),
       policy: await createPasswordPolicy(config),
       version: contract.document.info.version,

@@ -12,6 +12,7 @@ import type { Database } from '../database/tables.ts';
 import { missingProfiles } from '../oidc/claimed-profiles.ts';
 import { discover, fetchKeys, innermost } from '../oidc/discover.ts';
 import { readIssuers, type Issuer } from '../oidc/issuers.ts';
+import { readPeppers, type Peppers } from '../password/pepper.ts';
 import { createPasswordPolicy } from '../password/policy.ts';
 import { openExisting } from './command.ts';
 import { messagesOf } from './failure.ts';
@@ -86,6 +87,7 @@ async function examineDatabase(checks: Check[], config: Config, issuers: readonl
     await look('clock', () => checkClock(db));
     if (!(await look('migrations', () => checkMigrations(db)))) return;
     await look('administrator', () => checkAdministrator(db));
+    await look('peppers', async () => checkPeppers(db, await readPeppers(config.passwordPepperFile)));
     const givers = issuers.filter(({ provision, profiles }) => provision ?? profiles);
     if (givers.length > 0) await look('profiles', () => checkProfiles(db, givers));
   } finally {
@@ -203,4 +205,20 @@ async function checkAdministrator(db: Kysely<Database>): Promise<Finding> {
   if (rows[0]) return ok(`${rows[0].name} may do everything`);
   const users = await db.selectFrom('user_account').select('id').limit(1).execute();
   return users.length > 0 ? warn('nobody may do everything') : warn('there is no user yet: "npm start" creates the first administrator');
+}
+
+/** Whether every stored password can be verified, and which peppers are still needed for that. */
+async function checkPeppers(db: Kysely<Database>, peppers: Peppers): Promise<Finding> {
+  const { rows } = await sql<{ keyId: string | null; users: number }>`
+    select substring(password_hash from ',keyid=([A-Za-z0-9+/]+)[$]') as "keyId", count(*)::int as users
+    from user_account where password_hash is not null group by 1 order by 2 desc`.execute(db);
+  const used = rows.map(({ keyId, users }) => ({ id: keyId === null ? undefined : Buffer.from(keyId, 'base64').toString(), users }));
+  const missing = used.filter(({ id }) => id !== undefined && !peppers.some((pepper) => pepper.id === id));
+  if (missing.length > 0) {
+    const lost = missing.map(({ id, users }) => `${id}, which the passwords of ${users} users need`).join(', and ');
+    return fail(`PASSWORD_PEPPER_FILE lacks ${lost}: they cannot sign in until it is back`);
+  }
+  const [first] = peppers;
+  if (!first) return ok('none');
+  return ok(`new passwords get ${first.id}; users by pepper: ${used.map(({ id, users }) => `${id ?? 'none'} ${users}`).join(', ')}`);
 }

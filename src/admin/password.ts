@@ -8,6 +8,7 @@ import { Writable } from 'node:stream';
 import { describeFault } from '../locales/describe.ts';
 import { createPasswordGate } from '../password/gate.ts';
 import { hashPassword } from '../password/hash.ts';
+import { readPeppers } from '../password/pepper.ts';
 import { createPasswordPolicy } from '../password/policy.ts';
 import { generatePassword } from '../users/first-administrator.ts';
 import type { Admin, Desk } from './command.ts';
@@ -21,7 +22,8 @@ export interface NewPassword {
 
 /**
  * A new password for a user, fit for the policy and hashed. With `fromStdin` it is all of standard input but one newline at its end; on a
- * terminal it is asked for twice; otherwise, and when nothing is typed, one is generated. Throws {@link Refusal}.
+ * terminal it is asked for twice; otherwise, and when nothing is typed, one is generated. Throws {@link Refusal}, and ConfigError for a bad
+ * PASSWORD_PEPPER_FILE.
  */
 export async function takePassword(
   { config, desk }: Pick<Admin, 'config' | 'desk'>,
@@ -35,7 +37,8 @@ export async function takePassword(
   if (faults.length > 0) {
     throw new Refusal(`the password is refused: ${faults.map((fault) => describeFault('en', fault).detail).join(' ')}`);
   }
-  return { passwordHash: await hashPassword(createPasswordGate(), password), generated: given === undefined ? password : undefined };
+  const hashing = { gate: createPasswordGate(), peppers: await readPeppers(config.passwordPepperFile) };
+  return { passwordHash: await hashPassword(hashing, password), generated: given === undefined ? password : undefined };
 }
 
 async function readGiven(fromStdin: boolean, desk: Desk): Promise<string | undefined> {

@@ -8,13 +8,13 @@ import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/failure.ts';
 import { Problem, type Fault } from '../errors.ts';
-import { underThrottle } from '../sessions/login.ts';
+import { comparePassword, underThrottle } from '../sessions/login.ts';
 import { revokeOthers, rotate } from '../sessions/store.ts';
 import { hashToken, newToken } from '../sessions/token.ts';
 import { lostRace, presentTokenHash } from '../sessions/transitions.ts';
 import { listIdentities } from '../users/identities.ts';
 import { getAccount, lockAccount, updatePassword, type Account } from '../users/store.ts';
-import { hashPassword, verifyPassword } from './hash.ts';
+import { hashPassword } from './hash.ts';
 import { normalisePassword } from './normalise.ts';
 
 export interface PasswordChange {
@@ -34,7 +34,7 @@ export async function changePassword(
   principal: Principal,
   change: PasswordChange,
 ): Promise<string> {
-  const { db, gate, principals } = context;
+  const { db, principals } = context;
   const origin = originOf(request);
   const oldHash = presentTokenHash(request, context);
   const account = await getAccount(db, principal.user.id);
@@ -45,7 +45,7 @@ export async function changePassword(
     await insertEvent(db, origin, { event: 'password.refused', outcome: 'refused', userName: account.name, detail });
     throw new Problem('password-rejected', { faults });
   }
-  const passwordHash = await hashPassword(gate, change.next);
+  const passwordHash = await hashPassword(context, change.next);
   const token = newToken();
   const done = await transact(db, async (trx) => {
     // The user's row first, as at a login, so that the two wait for each other and never deadlock.
@@ -72,7 +72,7 @@ export async function changePassword(
 
 async function confirmPresent(context: Context, request: FastifyRequest, account: Account, current: string): Promise<void> {
   const confirmed = await underThrottle(context, request, account.name, async () => {
-    const { matches } = await verifyPassword(context.gate, account.passwordHash ?? undefined, current);
+    const { matches } = await comparePassword(context, request, account, current);
     return matches || undefined;
   });
   if (confirmed) return;

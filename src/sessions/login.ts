@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { transact } from '../database/failure.ts';
 import type { Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
-import { hashPassword, verifyPassword } from '../password/hash.ts';
+import { hashPassword, verifyPassword, type Verification } from '../password/hash.ts';
 import { failuresUntilLocked } from '../password/throttle.ts';
 import { normaliseUserName } from '../users/name.ts';
 import { lockLink, type Identity } from '../users/identities.ts';
@@ -35,21 +35,36 @@ export async function loginByPassword(
   request: FastifyRequest,
   { user, password, locale }: { user: string; password: string; locale: string | undefined },
 ): Promise<string> {
-  const { db, gate } = context;
+  const { db } = context;
   const account = await underThrottle(context, request, user, async () => {
     const name = normaliseUserName(user);
     const found = name === undefined ? undefined : await findAccount(db, name);
-    const { matches, outdated, unusable } = await verifyPassword(gate, found?.passwordHash ?? undefined, password);
-    if (unusable) request.log.error({ event: 'password.unusable', principal: found?.id }, 'a stored password hash was refused unseen');
+    const { matches, outdated } = await comparePassword(context, request, found, password);
     if (!found || !matches || !found.active) {
       await insertEvent(db, originOf(request), { event: 'login.failed', outcome: 'refused', userName: found?.name });
       return undefined;
     }
-    if (outdated) await updateHash(db, found.id, found.credentialVersion, await hashPassword(gate, password));
+    if (outdated) await updateHash(db, found.id, found.credentialVersion, await hashPassword(context, password));
     return found;
   });
   if (!account) throw new Problem('invalid-credentials');
   return await openSession(context, request, { account, method: 'password', locale });
+}
+
+/**
+ * Compares a password with that of an account, undefined being one that does not exist, and logs a stored hash that was refused unseen.
+ * Throws 503 `busy`.
+ */
+export async function comparePassword(
+  context: Context,
+  request: FastifyRequest,
+  account: Account | undefined,
+  password: string,
+): Promise<Verification> {
+  const verification = await verifyPassword(context, account?.passwordHash ?? undefined, password);
+  const { unusable: reason } = verification;
+  if (reason) request.log.error({ event: 'password.unusable', principal: account?.id, reason }, 'a stored hash was refused unseen');
+  return verification;
 }
 
 /**

@@ -8,6 +8,7 @@ import { verifyPassword } from '../../src/password/hash.ts';
 
 const good = 'a mild horse battery staple';
 const config = readConfig({});
+const hashing = { gate: createPasswordGate(), peppers: [] };
 
 /** Takes a password from a terminal at which `answers` are typed, each when it is asked for. */
 async function typed(answers: string[], fromStdin = false) {
@@ -31,13 +32,13 @@ describe('the prompt for a new password', () => {
   test('asks twice and shows nothing of what is typed (rule 87)', async () => {
     const { taken, shown } = await typed([`${good}\r`, `${good}\r`]);
     expect(taken.generated).toBeUndefined();
-    expect(await verifyPassword(createPasswordGate(), taken.passwordHash, good)).toMatchObject({ matches: true });
+    expect(await verifyPassword(hashing, taken.passwordHash, good)).toMatchObject({ matches: true });
     expect(shown).toBe('New password (empty: generate one): \nThe same again: \n');
   });
 
   test('generates one when nothing is typed', async () => {
     const { taken } = await typed(['\r']);
-    expect(await verifyPassword(createPasswordGate(), taken.passwordHash, taken.generated ?? '')).toMatchObject({ matches: true });
+    expect(await verifyPassword(hashing, taken.passwordHash, taken.generated ?? '')).toMatchObject({ matches: true });
   });
 
   test('takes no password that is not repeated exactly, is unfit, or is not finished', async () => {

@@ -1,5 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashKey, newKey } from '../../src/api-keys/key.ts';
@@ -18,10 +20,13 @@ const secrets = {
   body: 'canary-body-Hu9mt7',
   cookie: 'canarycookieKo1xb4aaaaaaaaaaaaaa',
   form: 'canary-form-Pv2zj8',
+  pepper: 'canary-pepper-Nf5rb1-that-no-hash-of-a-password-shows',
 };
 
 const corp = await TestIssuer.start('corp');
 const issuersFile = await writeIssuers(corp.entry());
+const pepperFile = join(dirname(issuersFile), 'peppers');
+await writeFile(pepperFile, `2026:${secrets.pepper}\n`);
 
 let database: TestDatabase;
 let service: ChildProcess;
@@ -62,6 +67,7 @@ beforeAll(async () => {
       LOG_LEVEL: 'trace',
       ADMIN_PASSWORD: secrets.password,
       ISSUERS_FILE: issuersFile,
+      PASSWORD_PEPPER_FILE: pepperFile,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -87,7 +93,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('no password, token, key, query, body or name typed by mistake reaches the log, the audit trail or a problem (rule 84)', async () => {
+test('no password, pepper, token, key, query, body or name typed by mistake reaches the log, the audit trail or a problem (rule 84)', async () => {
   const { id, key } = newKey();
   const hash = hashKey(key).toString('hex');
   await execute(
@@ -135,6 +141,9 @@ test('no password, token, key, query, body or name typed by mistake reaches the 
   const renewed = changed.headers.getSetCookie()[0]?.split(/[=;]/)[1] ?? '';
   await call('HEAD', '/auth?logout=1', { headers: { cookie: `sid=${renewed}` } });
 
+  await execute(database.url, `update user_account set password_hash = replace(password_hash, ',keyid=MjAyNg$', ',keyid=MjAyNQ$')`);
+  expect((await call('POST', '/auth', form({ user: 'admin', password: secrets.newPassword }))).status).toBe(401);
+
   const client = new Client({ connectionString: database.url });
   await client.connect();
   const audit = await client.query<{ line: string }>('select a::text as line from audit_event a');
@@ -143,6 +152,7 @@ test('no password, token, key, query, body or name typed by mistake reaches the 
   const trail = audit.rows.map(({ line }) => line).join('\n');
   expect(trail).toContain('password.changed');
   expect(log).toContain('"operation":"changePassword"');
+  expect(log).toContain('"reason":"its pepper 2025 is not in PASSWORD_PEPPER_FILE"');
   expect(problems.length).toBeGreaterThan(20);
   const parts = Object.entries(accessTokens).flatMap(([name, accessToken]) =>
     accessToken.split('.').map((part, index) => [`${name} access token, part ${index + 1}`, part] as const),

@@ -39,7 +39,7 @@ test.each(['1', '2'])('a port in use is one clear line, with WORKERS=%s', async 
   ]);
 });
 
-test('a database of a later version is one clear line and stays as it is', async () => {
+test('a database of a later version is one clear line and stays as it is (rule 86)', async () => {
   const later = await newDatabase();
   await execute(later, `insert into kysely_migration values ('9999-later', now()::text)`);
   const service = await npmStart({ DATABASE_URL: later });

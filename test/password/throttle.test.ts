@@ -171,20 +171,20 @@ describe('an address', () => {
 });
 
 describe('many at once', () => {
-  const gate = createPasswordGate(undefined, { schedule: patient });
+  const hashing = { gate: createPasswordGate(undefined, { schedule: patient }), peppers: [] };
   beforeEach(() => {
     throttle = createThrottle(db, patient);
   });
   const password = 'nine purple walruses waltz';
   let stored = '';
   beforeAll(async () => {
-    stored = await hashPassword(gate, password);
+    stored = await hashPassword(hashing, password);
   });
 
   const login = (instance: Throttle, claim: { name: string; address: string }, typed: string) =>
     instance.attempt(claim, async () => {
       looks += 1;
-      return (await verifyPassword(gate, stored, typed)).matches ? 'come in' : undefined;
+      return (await verifyPassword(hashing, stored, typed)).matches ? 'come in' : undefined;
     });
   const times = <T>(count: number, one: (index: number) => Promise<T>) =>
     Promise.allSettled(Array.from({ length: count }, (_, index) => one(index)));

@@ -148,7 +148,7 @@ export class TestService {
     const { db, context } = this;
     const user = await db
       .insertInto('user_account')
-      .values({ name, display_name: name, locale: null, password_hash: await hashPassword(context.gate, password) })
+      .values({ name, display_name: name, locale: null, password_hash: await hashPassword(context, password) })
       .returning('id')
       .executeTakeFirstOrThrow();
     if (grants) await this.createProfile(user.id, name, grants, true);
