@@ -23,6 +23,8 @@ const WORD_COSTS = [1, 3];
 /** A run must be cheaper than what it explains, and dearer than a longer run. */
 const RUN_COST = 0.02;
 const MIN_DIFFERENT_SIGNS = 4;
+/** One sign can unfold into eighteen. What gets longer than this is judged as it was typed: the work grows with the length. */
+const MAX_FOLDED_LENGTH = 512;
 const MIN_CONTEXT_LETTERS = 4;
 
 const common = new WordIndex(readLists());
@@ -33,13 +35,18 @@ const common = new WordIndex(readLists());
  */
 export function findGuessable(password: string, context: readonly string[]): Guessable | undefined {
   const indices = [common, new WordIndex(contextWords(context))];
-  const folded = Array.from(fold(password));
+  const folded = signsOf(password);
   if (new Set(folded).size < MIN_DIFFERENT_SIGNS) return 'too-predictable';
   for (const text of [folded, withoutSeparators(folded)]) {
     const reason = judge(text, indices) ?? judgeRepetition(text, indices);
     if (reason) return reason;
   }
   return undefined;
+}
+
+function signsOf(password: string): string[] {
+  const folded = Array.from(fold(password));
+  return folded.length > MAX_FOLDED_LENGTH ? Array.from(password) : folded;
 }
 
 /** One way to explain a text: what words it uses, and what is left over. */

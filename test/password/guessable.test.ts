@@ -121,6 +121,15 @@ describe('a password', () => {
   });
 });
 
+test('a sign that unfolds into eighteen makes no more work than others, and is no way around the rest (rule 34)', () => {
+  const phrase = '\u{fdfa}';
+  const began = performance.now();
+  expect(findGuessable(phrase.repeat(256), [])).toBe('too-predictable');
+  expect(performance.now() - began).toBeLessThan(50);
+  expect(findGuessable(`${phrase.repeat(40)}password`, [])).toBe('too-common');
+  expect(findGuessable(`${phrase.repeat(40)}vexed glyph jumbo`, [])).toBeUndefined();
+});
+
 describe('the list of passwords', () => {
   const lines = readFileSync(new URL('../../src/password/lists/common-passwords.txt', import.meta.url), 'utf8')
     .split('\n')
