@@ -19,10 +19,10 @@ import { originPolicy } from './config.ts';
 import type { Context } from './context.ts';
 import { entityHandlers } from './entities/handlers.ts';
 import { bearerScheme } from './oidc/scheme.ts';
-import { allowTrustedOrigins } from './ops/cors.ts';
+import { allowTrustedOrigins, answerPreflights } from './ops/cors.ts';
 import { securityHeaders, sendSecurityHeaders } from './ops/headers.ts';
 import { serveHealth } from './ops/health.ts';
-import { AddressLimit, limitRefused, limitStrangers, limitUrls, type Credentials } from './ops/limits.ts';
+import { AddressLimit, limitRefused, limitStrangers, limitUnrouted, limitUrls, type Credentials } from './ops/limits.ts';
 import { logRequests, loggerOptions } from './ops/logging.ts';
 import { passwordHandlers } from './password/handlers.ts';
 import { profileHandlers } from './profiles/handlers.ts';
@@ -36,6 +36,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   const { config } = context;
   const { publicUrl } = config;
   const headers = securityHeaders(config);
+  const limit = config.rateLimit ? new AddressLimit() : undefined;
   const app = Fastify({
     logger: loggerOptions(config),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -53,13 +54,13 @@ export async function buildApp(context: Context, contract: { text: string; docum
     routerOptions: { maxParamLength: 256, querystringParser: readQuery, caseSensitive: true, ignoreTrailingSlash: false },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, headers, publicUrl),
     frameworkErrors: (error, request, reply) => {
-      void sendProblem(problemOf(error, request), request, reply.headers(headers), publicUrl);
+      const problem = (limit && limitUnrouted(request, limit)) ?? problemOf(error, request);
+      void sendProblem(problem, request, reply.headers(headers), publicUrl);
     },
   });
   app.server.maxConnections = 4_096;
   app.decorateRequest('principal', undefined);
 
-  const limit = config.rateLimit ? new AddressLimit() : undefined;
   const checkedBy = new Set(operationsOf(contract.document).flatMap((operation) => (isOpen(operation) ? [] : [operation.operationId])));
   const credentials: Credentials = { cookieName: sessionCookie(config).name, checkedBy };
   answerProblems(
@@ -75,6 +76,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   limitUrls(app);
   allowTrustedOrigins(app, config.trustedOrigins);
   if (limit) limitStrangers(app, limit, credentials);
+  answerPreflights(app, config.trustedOrigins);
   refuseUnknownPaths(app);
   await readBodies(app);
   knowEveryMethod(app);

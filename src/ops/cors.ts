@@ -10,13 +10,12 @@ const requestHeaders = 'Content-Type, Authorization, X-API-Key, If-Match, If-Non
 const answerHeaders = 'ETag, Location, Idempotency-Replayed, Problem-Code, Retry-After, WWW-Authenticate, Content-Language';
 const preflightSeconds = '600';
 
-/** Answers preflights from trusted origins and lets them read what they asked for. Others get no CORS header, and browsers refuse them. */
+/** Lets trusted origins read what they asked for, refusals included. Others get no CORS header, and browsers refuse them. */
 export function allowTrustedOrigins(app: FastifyInstance, trustedOrigins: ReadonlySet<string>): void {
   if (trustedOrigins.size === 0) return;
-  app.addHook('onRequest', async (request, reply): Promise<FastifyReply | undefined> => {
-    const { origin, 'access-control-request-method': preflight } = request.headers;
+  app.addHook('onRequest', async ({ headers: { origin } }, reply) => {
     reply.header('vary', 'Origin');
-    if (origin === undefined || !trustedOrigins.has(origin)) return undefined;
+    if (origin === undefined || !trustedOrigins.has(origin)) return;
     reply.headers({
       'access-control-allow-origin': origin,
       'access-control-allow-credentials': 'true',
@@ -24,7 +23,14 @@ export function allowTrustedOrigins(app: FastifyInstance, trustedOrigins: Readon
       // A no-cors request cannot read anyway; one by CORS is not held to same-origin.
       'cross-origin-resource-policy': 'cross-origin',
     });
-    if (request.method !== 'OPTIONS' || preflight === undefined) return undefined;
+  });
+}
+
+/** Answers preflights from trusted origins. Call after the limits are set, which hold for them too (rule 81). */
+export function answerPreflights(app: FastifyInstance, trustedOrigins: ReadonlySet<string>): void {
+  app.addHook('onRequest', async ({ method, headers }, reply): Promise<FastifyReply | undefined> => {
+    const { origin, 'access-control-request-method': preflight } = headers;
+    if (method !== 'OPTIONS' || preflight === undefined || origin === undefined || !trustedOrigins.has(origin)) return undefined;
     return reply
       .code(204)
       .headers({

@@ -78,7 +78,12 @@ export function limitStrangers(app: FastifyInstance, limit: AddressLimit, creden
 
 /** Draws a token for a request whose credential was no good; the 429 that is to replace its 401 when there is none left. */
 export function limitRefused(request: FastifyRequest, limit: AddressLimit, credentials: Credentials): Problem | undefined {
-  return isToBeChecked(request, credentials) && !limit.take(request.ip) ? tooMany() : undefined;
+  return isToBeChecked(request, credentials) ? limitUnrouted(request, limit) : undefined;
+}
+
+/** Draws a token for a request that meets no hook, such as one with an undecodable path; the 429 for it when there is none left. */
+export function limitUnrouted(request: FastifyRequest, limit: AddressLimit): Problem | undefined {
+  return limit.take(request.ip) ? undefined : tooMany();
 }
 
 function isToBeChecked({ headers, routeOptions }: FastifyRequest, { cookieName, checkedBy }: Credentials): boolean {

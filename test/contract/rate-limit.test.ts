@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { exampleCall, guarded, methodOf, operations, pathOf, titled } from '../support/operations.ts';
 import { useService, type Answer, type ProblemBody } from '../support/service.ts';
 
-const service = useService({ RATE_LIMIT: 'on' });
+const trusted = 'https://app.example.com';
+const service = useService({ RATE_LIMIT: 'on', TRUSTED_ORIGINS: trusted });
 let key: string;
 
 beforeAll(async () => {
@@ -67,6 +68,18 @@ test.each([
   for (const headers of [{ 'x-api-key': key }, { authorization: 'Bearer abc' }, { cookie: `sid=${'x'.repeat(32)}` }]) {
     expect((await refusal(() => service().call(method, path, { ...call, headers }))).status).toBe(429);
   }
+});
+
+test('429 — preflights of trusted origins, which can read that too (rule 81)', async () => {
+  const headers = { origin: trusted, 'access-control-request-method': 'POST' };
+  const answer = await refusal(() => service().call('OPTIONS', '/rest/entity/note', { headers }));
+  expect(answer.headers.get('access-control-allow-origin')).toBe(trusted);
+});
+
+test('429 — paths that cannot be decoded, which no route is looked for (rule 81)', async () => {
+  const answer = await refusal(() => service().call('GET', '/rest/entity/%zz/1'));
+  expect(answer.body.code).toBe('rate-limited');
+  expect(answer.headers.get('cache-control')).toBe('no-store');
 });
 
 test('liveness is never limited, so that no flood has the process restarted (rule 81)', async () => {
