@@ -3,6 +3,7 @@
  * database that does not take it is a matter for the log.
  */
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import type { Problem, ProblemCode } from '../errors.ts';
 import { addressGroup } from '../ops/address.ts';
@@ -49,7 +50,13 @@ export async function noteProblem(context: Pick<Context, 'db' | 'auditQuota'>, p
   });
 }
 
-/** Writes an event that anybody can cause at will, unless they have caused it lately; says how many were left out. Never throws. */
+/** How long the answer to a refusal waits until its event is written. Where the database is slow, the event comes after the answer. */
+const patienceMilliseconds = 1_000;
+
+/**
+ * Writes an event that anybody can cause at will, unless they have caused it lately; says how many were left out. Never throws, and keeps
+ * nobody waiting for longer than a second.
+ */
 export async function noteRefusal(
   context: Pick<Context, 'db' | 'auditQuota'>,
   request: FastifyRequest,
@@ -59,7 +66,8 @@ export async function noteRefusal(
   const subject = user ? `user ${user.id}` : addressGroup(request.ip);
   const leftOut = context.auditQuota.admit(subject, `${event.event} ${JSON.stringify(detail)}`);
   if (leftOut === undefined) return;
-  await note(context, request.log, originOf(request), { ...event, detail: { ...detail, ...(leftOut > 0 && { leftOut }) } });
+  const written = note(context, request.log, originOf(request), { ...event, detail: { ...detail, ...(leftOut > 0 && { leftOut }) } });
+  await Promise.race([written, delay(patienceMilliseconds, undefined, { ref: false })]);
 }
 
 function particulars(problem: Problem, request: FastifyRequest): { reason?: string; entity?: string; limit?: string | undefined } {

@@ -140,4 +140,14 @@ describe('a database that says nothing any more', () => {
     await working();
     expect((await note()).status).toBe(201);
   });
+
+  test('403 — is answered at once to who is refused without it, though the refusal cannot be written down', async () => {
+    proxy.stall();
+    const began = performance.now();
+    const refused = await service.call('POST', '/auth', { form: { user: 'eve', password }, headers: { 'sec-fetch-site': 'cross-site' } });
+    expect([refused.status, refused.body.code]).toEqual([403, 'csrf-rejected']);
+    expect(performance.now() - began).toBeLessThan(1_900);
+    proxy.abandon();
+    await working();
+  });
 });
