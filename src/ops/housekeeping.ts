@@ -1,5 +1,5 @@
 /**
- * Removes what no longer says anything: sessions that are over, old sign-in attempts and idempotency keys. Nothing depends on it having run, since every
+ * Removes what no longer says anything: sessions that are over, tokens long replaced, old sign-in attempts and idempotency keys. Nothing depends on it having run, since every
  * deadline is enforced when it is read (security rule 12).
  */
 import type { FastifyBaseLogger } from 'fastify';
@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { deleteOldKeys } from '../entities/idempotency.ts';
 import { deleteIdleAttempts } from '../password/attempts.ts';
+import { deleteReplacedTokens } from '../sessions/store.ts';
 
 const everyMilliseconds = 600_000;
 const batchRows = 1_000;
@@ -49,9 +50,10 @@ export function keepHouse({ db }: Pick<Context, 'db'>, log: FastifyBaseLogger): 
   const work = async () => {
     try {
       const sessions = await sweep(() => deleteEndedSessions(db));
+      const replacedTokens = await sweep(() => deleteReplacedTokens(db, batchRows));
       const attempts = await sweep(() => deleteIdleAttempts(db, batchRows));
       const idempotencyKeys = await sweep(() => deleteOldKeys(db, batchRows));
-      log.info({ event: 'housekeeping', outcome: 'ok', sessions, attempts, idempotencyKeys });
+      log.info({ event: 'housekeeping', outcome: 'ok', sessions, replacedTokens, attempts, idempotencyKeys });
     } catch (error) {
       log.warn({ event: 'housekeeping', outcome: 'failed', err: error });
     }

@@ -133,6 +133,19 @@ export async function rotate(
   return row?.id;
 }
 
+/**
+ * Deletes up to `limit` tokens that another profile or password has replaced more than an hour ago; returns how many. Those say nothing
+ * beyond the moment in which a logout meets such a change; one replaced by a refresh is kept as long as its session, to recognise its reuse.
+ */
+export async function deleteReplacedTokens(db: Kysely<Database>, limit: number): Promise<number> {
+  const result = await sql`
+    delete from superseded_token where token_hash in (
+      select token_hash from superseded_token
+      where not refreshed and superseded_at < now() - interval '1 hour'
+      limit ${limit} for update skip locked)`.execute(db);
+  return Number(result.numAffectedRows ?? 0);
+}
+
 /** How often the session of the row has been refreshed within the last minute. */
 const recentRefreshes = sql<number>`(
   select count(*)::integer from superseded_token
