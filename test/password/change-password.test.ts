@@ -1,6 +1,4 @@
-import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { hashKey, newKey } from '../../src/api-keys/key.ts';
 import { sessionOf } from '../support/clock.ts';
 import { cookieOf, password, useService, type Call } from '../support/service.ts';
 
@@ -48,13 +46,8 @@ describe('changePassword', () => {
 
   test('204 — API keys and identity links stay, and the audit event names them (rule 44)', async () => {
     const { db } = service();
-    const { id, key } = newKey();
     const owner = await db.selectFrom('user_account').where('name', '=', user).select('id').executeTakeFirstOrThrow();
-    const expires_at = sql<Date>`now() + interval '1 day'`;
-    await db
-      .insertInto('api_key')
-      .values({ id, key_hash: hashKey(key), user_id: owner.id, name: 'test', profile_id: null, scopes: null, expires_at })
-      .execute();
+    const key = await service().createKey(owner.id);
     const identity = { issuer: 'https://login.example.com', subject: user };
     await service().link({ url: identity.issuer }, user, user);
     expect((await change(await service().signIn(user), password, next)).status).toBe(204);
@@ -65,7 +58,7 @@ describe('changePassword', () => {
       .where('event', '=', 'password.changed')
       .select('detail')
       .execute();
-    expect(events).toEqual([{ detail: { apiKeysKept: [id], identitiesKept: [identity], endedSessions: 0 } }]);
+    expect(events).toEqual([{ detail: { apiKeysKept: [key.slice(4, 16)], identitiesKept: [identity], endedSessions: 0 } }]);
   });
 
   test('204 — a password is the same in any Unicode form, and 64 characters always pass (rules 32 and 33)', async () => {
@@ -110,13 +103,8 @@ describe('changePassword', () => {
 
   test('403 — an API key cannot change its owner’s password, whatever it is asked with (rule 59)', async () => {
     const { db } = service();
-    const { id, key } = newKey();
     const owner = await db.selectFrom('user_account').where('name', '=', user).select('id').executeTakeFirstOrThrow();
-    const expires_at = sql<Date>`now() + interval '1 day'`;
-    await db
-      .insertInto('api_key')
-      .values({ id, key_hash: hashKey(key), user_id: owner.id, name: 'test', profile_id: null, scopes: null, expires_at })
-      .execute();
+    const key = await service().createKey(owner.id);
     const answer = await change(await service().signIn(user), password, next, next, { headers: { 'x-api-key': key } });
     expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
     expect(await login(password)).toBe(200);

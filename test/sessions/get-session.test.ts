@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { hashKey, newKey } from '../../src/api-keys/key.ts';
 import { sessionOf } from '../support/clock.ts';
 import { useService } from '../support/service.ts';
 
@@ -76,13 +75,8 @@ describe('getSession', () => {
 
   test('200 — an API key is told who it acts for, without a session', async () => {
     const { db } = service();
-    const { id, key } = newKey();
     const owner = await db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirstOrThrow();
-    const expires_at = sql<Date>`now() + interval '1 day'`;
-    await db
-      .insertInto('api_key')
-      .values({ id, key_hash: hashKey(key), user_id: owner.id, name: 'test', profile_id: null, scopes: null, expires_at })
-      .execute();
+    const key = await service().createKey(owner.id);
     const { status, body } = await service().call<Info>('GET', '/auth', { headers: { 'x-api-key': key } });
     expect(status).toBe(200);
     expect(body).toMatchObject({ authentication: { method: 'api-key' }, session: null, profile: { name: 'ada' } });
