@@ -19,23 +19,33 @@ export function sessionCookie(config: Pick<Config, 'publicUrl' | 'sessionSameSit
   };
 }
 
+/** More different values under one name are nothing that a browser has. */
+const maxTokens = 4;
+
 /**
  * The token in a `Cookie` header, or undefined when there is none of the right shape. Two different values under the name count as none:
  * one of them was planted (rule 10).
  */
 export function tokenIn(header: string | undefined, name: string): string | undefined {
-  if (header === undefined) return undefined;
-  let found: string | undefined;
+  const values = valuesIn(header, name);
+  const [token] = values;
+  return token !== undefined && isToken(token) && values.every((value) => value === token) ? token : undefined;
+}
+
+/** All different tokens in a `Cookie` header, four at most, for who wants to be rid of every one of them, planted or not. */
+export function tokensIn(header: string | undefined, name: string): string[] {
+  return [...new Set(valuesIn(header, name))].filter(isToken).slice(0, maxTokens);
+}
+
+function valuesIn(header: string | undefined, name: string): string[] {
+  const values: string[] = [];
+  if (header === undefined) return values;
   for (let start = 0; start < header.length;) {
     let end = header.indexOf(';', start);
     if (end === -1) end = header.length;
     const pair = header.slice(start, end).trim();
-    if (pair.startsWith(name) && pair[name.length] === '=') {
-      const value = pair.slice(name.length + 1);
-      if (found !== undefined && found !== value) return undefined;
-      found = value;
-    }
+    if (pair.startsWith(name) && pair[name.length] === '=') values.push(pair.slice(name.length + 1));
     start = end + 1;
   }
-  return found !== undefined && isToken(found) ? found : undefined;
+  return values;
 }

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import { transact } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { findProfile } from '../profiles/store.ts';
-import { sessionCookie, tokenIn } from './cookie.ts';
+import { sessionCookie, tokenIn, tokensIn } from './cookie.ts';
 import { refreshWaitSeconds, revokeByToken, rotate } from './store.ts';
 import { hashToken, newToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
@@ -80,18 +80,24 @@ export async function lostRace({ db, pool }: Context, oldHash: Buffer): Promise<
   return new Problem('rate-limited', { headers });
 }
 
-/** Ends the session that the request carries, if any, and returns once every process has been told. */
+/**
+ * Ends the session that the request carries, if any, and returns once every process has been told. Of two different tokens both sessions end:
+ * one was planted, the other is the user's, and after a logout neither may be left (rule 25).
+ */
 export async function logout(context: Context, request: FastifyRequest): Promise<void> {
-  const token = tokenIn(request.headers.cookie, sessionCookie(context.config).name);
-  if (token === undefined) return;
+  const tokens = tokensIn(request.headers.cookie, sessionCookie(context.config).name);
+  if (tokens.length === 0) return;
   const ended = await transact(context.db, async (trx) => {
-    const session = await revokeByToken(trx, hashToken(token), 'logout');
-    if (session) {
+    const ids: string[] = [];
+    for (const token of tokens) {
+      const session = await revokeByToken(trx, hashToken(token), 'logout');
+      if (!session) continue;
       await insertEvent(trx, originOf(request), { event: 'logout', outcome: 'ok', userName: session.userName, sessionId: session.id });
+      ids.push(session.id);
     }
-    return session;
+    return ids;
   });
-  if (!ended) return;
-  context.principals.forget(`session ${ended.id}`);
+  if (ended.length === 0) return;
+  for (const id of ended) context.principals.forget(`session ${id}`);
   await context.listener.settle();
 }

@@ -119,6 +119,15 @@ describe('endSession', () => {
     expect((await head('?logout=1', cookie, { 'sec-fetch-site': 'same-origin' })).status).toBe(204);
   });
 
+  test('204 — of two cookies that differ, one of them planted, both sessions end (rules 10 and 25)', async () => {
+    const [own, planted, other] = [await service().signIn('ada'), await service().signIn('ada'), await service().signIn('ada')];
+    const both = `${own}; ${planted}; sid=rubbish; sid=${'A'.repeat(32)}`;
+    expect((await service().call('GET', '/auth', { cookie: both })).status).toBe(401);
+    expect((await head('?logout=1', both)).status).toBe(204);
+    expect([await alive(own), await alive(planted), await alive(other)]).toEqual([false, false, true]);
+    for (const cookie of [own, planted]) expect(await sessionOf(service(), cookie)).toMatchObject({ revoked_reason: 'logout' });
+  });
+
   test('204 — over https the cleared cookie has the attributes of the one that was set (rules 9 and 25)', async () => {
     const secure = await TestService.start({ PUBLIC_URL: 'https://api.example.com' });
     try {
