@@ -22,7 +22,7 @@ import { bearerScheme } from './oidc/scheme.ts';
 import { allowTrustedOrigins, answerPreflights } from './ops/cors.ts';
 import { securityHeaders, sendSecurityHeaders } from './ops/headers.ts';
 import { serveHealth } from './ops/health.ts';
-import { AddressLimit, limitRefused, limitStrangers, limitUnrouted, limitUrls, type Credentials } from './ops/limits.ts';
+import { AddressLimit, limitRefused, limitStrangers, limitUnrouted, limitUrls, limitUsers, type Credentials } from './ops/limits.ts';
 import { logRequests, loggerOptions } from './ops/logging.ts';
 import { passwordHandlers } from './password/handlers.ts';
 import { profileHandlers } from './profiles/handlers.ts';
@@ -82,7 +82,8 @@ export async function buildApp(context: Context, contract: { text: string; docum
   knowEveryMethod(app);
 
   const bearer = bearerScheme(context);
-  const schemes: Schemes = { sessionCookie: sessionScheme(context), apiKey: apiKeyScheme(context), oauth2: bearer, openId: bearer };
+  const recognised: Schemes = { sessionCookie: sessionScheme(context), apiKey: apiKeyScheme(context), oauth2: bearer, openId: bearer };
+  const schemes = config.rateLimitPerUser > 0 ? limitUsers(recognised, config.rateLimitPerUser) : recognised;
   const handlers: Handlers = {
     ...sessionHandlers(context, schemes),
     ...profileHandlers(context),

@@ -33,6 +33,8 @@ export interface Config {
   entityTypesDir: string | undefined;
   bodyLimitBytes: number;
   rateLimit: boolean;
+  /** Requests a second; 0: no limit. */
+  rateLimitPerUser: number;
   logLevel: (typeof logLevels)[number];
   workers: number;
   production: boolean;
@@ -125,6 +127,7 @@ export function readConfig(environment: Environment): Config {
     entityTypesDir: read.text('ENTITY_TYPES_DIR'),
     bodyLimitBytes: read.integer('BODY_LIMIT_BYTES', 1_048_576, 1_024, 67_108_864),
     rateLimit: read.choice('RATE_LIMIT', 'on', ['on', 'off']) === 'on',
+    rateLimitPerUser: read.integer('RATE_LIMIT_PER_USER', 0, 0, 100_000),
     logLevel: read.choice('LOG_LEVEL', 'info', logLevels),
     workers: read.integer('WORKERS', 1, 1, 256),
     production,

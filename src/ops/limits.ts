@@ -1,14 +1,23 @@
 /**
- * The limit on URLs, and the general rate limit: a token bucket for each address, which only requests without a valid credential draw from (security rule 81).
- * Bounded in number; IPv6 addresses count by /64.
+ * The limit on URLs, and the rate limits (security rule 81): a token bucket for each address, which only requests without a valid credential
+ * draw from, and one for each user, if the operator wants it. Bounded in number; IPv6 addresses count by /64.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Scheme, Schemes } from '../authn/authenticate.ts';
 import { Problem } from '../errors.ts';
 import { addressGroup } from './address.ts';
 
-const perSecond = 10;
-const burst = 50;
+const addressRate = { name: 'address', perSecond: 10, burst: 50 };
+/** A user may be as far ahead of the steady rate as so many seconds give. */
+const userBurstSeconds = 5;
 const maximumBuckets = 50_000;
+
+interface Rate {
+  /** As answers and the audit trail call the limit. */
+  name: string;
+  perSecond: number;
+  burst: number;
+}
 
 interface Bucket {
   tokens: number;
@@ -16,40 +25,62 @@ interface Bucket {
   at: number;
 }
 
-export class AddressLimit {
+/** A token bucket for each of the keys that are in use. */
+class Buckets {
+  readonly rate: Rate;
   readonly #buckets = new Map<string, Bucket>();
   readonly #now: () => number;
 
-  /** `now` tells milliseconds on a clock that never goes back. */
-  constructor(now: () => number = () => performance.now()) {
+  constructor(rate: Rate, now: () => number) {
+    this.rate = rate;
     this.#now = now;
   }
 
-  /** Draws one token for the address; false when there is none left. */
-  take(address: string): boolean {
-    const bucket = this.#filled(addressGroup(address));
+  /** Draws one token; false when there is none left. */
+  take(key: string): boolean {
+    const bucket = this.#filled(key);
     if (bucket.tokens < 1) return false;
     bucket.tokens -= 1;
     return true;
   }
 
-  #filled(group: string): Bucket {
+  #filled(key: string): Bucket {
+    const { perSecond, burst } = this.rate;
     const now = this.#now();
-    const bucket = this.#buckets.get(group) ?? { tokens: burst, at: now };
+    const bucket = this.#buckets.get(key) ?? { tokens: burst, at: now };
     bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) / 1_000) * perSecond);
     bucket.at = now;
     // Putting it last makes the first one the longest unused.
-    this.#buckets.delete(group);
-    this.#buckets.set(group, bucket);
+    this.#buckets.delete(key);
+    this.#buckets.set(key, bucket);
     if (this.#buckets.size > maximumBuckets) this.#buckets.delete(this.#buckets.keys().next().value ?? '');
     return bucket;
   }
 }
 
-const tooMany = () =>
+/** Ten requests a second of each address, and fifty at once. */
+export class AddressLimit {
+  readonly #buckets: Buckets;
+
+  /** `now` tells milliseconds on a clock that never goes back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#buckets = new Buckets(addressRate, now);
+  }
+
+  /** Draws one token for the address; false when there is none left. */
+  take(address: string): boolean {
+    return this.#buckets.take(addressGroup(address));
+  }
+}
+
+const tooMany = ({ name, perSecond, burst }: Rate) =>
   new Problem('rate-limited', {
     values: { seconds: 1 },
-    headers: { 'Retry-After': '1', 'RateLimit-Policy': `"address";q=${burst};w=${burst / perSecond}`, RateLimit: '"address";r=0;t=1' },
+    headers: {
+      'Retry-After': '1',
+      'RateLimit-Policy': `"${name}";q=${burst};w=${Math.ceil(burst / perSecond)}`,
+      RateLimit: `"${name}";r=0;t=1`,
+    },
   });
 
 const urlLimitBytes = 8_192;
@@ -72,7 +103,7 @@ export interface Credentials {
 export function limitStrangers(app: FastifyInstance, limit: AddressLimit, credentials: Credentials): void {
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.url === '/health/live' || isToBeChecked(request, credentials)) return;
-    if (!limit.take(request.ip)) throw tooMany();
+    if (!limit.take(request.ip)) throw tooMany(addressRate);
   });
 }
 
@@ -83,10 +114,30 @@ export function limitRefused(request: FastifyRequest, limit: AddressLimit, crede
 
 /** Draws a token for a request that meets no hook, such as one with an undecodable path; the 429 for it when there is none left. */
 export function limitUnrouted(request: FastifyRequest, limit: AddressLimit): Problem | undefined {
-  return limit.take(request.ip) ? undefined : tooMany();
+  return limit.take(request.ip) ? undefined : tooMany(addressRate);
 }
 
 function isToBeChecked({ headers, routeOptions }: FastifyRequest, { cookieName, checkedBy }: Credentials): boolean {
   if (!checkedBy.has(routeOptions.config.operationId ?? '')) return false;
   return headers.authorization !== undefined || headers['x-api-key'] !== undefined || (headers.cookie?.includes(`${cookieName}=`) ?? false);
+}
+
+/**
+ * The same schemes, which let each user in for so many requests a second, whatever credentials they come with, and answer 429 to more. This
+ * process counts its own.
+ */
+export function limitUsers(schemes: Schemes, perSecond: number): Schemes {
+  const users = new Buckets({ name: 'user', perSecond, burst: perSecond * userBurstSeconds }, () => performance.now());
+  const limited =
+    (scheme: Scheme): Scheme =>
+    async (request) => {
+      const principal = await scheme(request);
+      if (principal && !users.take(principal.user.id)) {
+        request.principal = principal;
+        throw tooMany(users.rate);
+      }
+      return principal;
+    };
+  const { sessionCookie, apiKey, oauth2, openId } = schemes;
+  return { sessionCookie: limited(sessionCookie), apiKey: limited(apiKey), oauth2: limited(oauth2), openId: limited(openId) };
 }

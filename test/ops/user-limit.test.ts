@@ -1,0 +1,36 @@
+/** The limit by user, which is off unless RATE_LIMIT_PER_USER says how many requests a second (security rule 81). */
+import { expect, test } from 'vitest';
+import { useService } from '../support/service.ts';
+
+const service = useService({ RATE_LIMIT_PER_USER: '2' });
+
+test('429 — a user who sends more than the setting allows, with whatever credentials, while others are served (rule 81)', async () => {
+  const { id } = await service().createUser('ada');
+  await service().createUser('grace');
+  const [cookie, key, other] = [await service().openSession(id), await service().createKey(id), await service().signIn('grace')];
+  const ask = (n: number) => service().call('GET', '/auth', n % 2 === 0 ? { cookie } : { headers: { 'x-api-key': key } });
+  const answers = await Promise.all(Array.from({ length: 40 }, (_, n) => ask(n)));
+  const served = answers.filter(({ status }) => status === 200).length;
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(served).toBeGreaterThanOrEqual(10);
+  expect(refused).toHaveLength(40 - served);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(Object.fromEntries(refused[0]?.headers ?? [])).toMatchObject({
+    'retry-after': '1',
+    'ratelimit-policy': '"user";q=10;w=5',
+    ratelimit: '"user";r=0;t=1',
+  });
+  expect((await service().call('GET', '/auth', { cookie: other })).status).toBe(200);
+  expect((await service().call('HEAD', '/auth?logout=1', { cookie })).status, 'nobody is kept from logging out').toBe(204);
+  const events = await service().db.selectFrom('audit_event').where('event', '=', 'rate.limited').select(['user_name', 'detail']).execute();
+  expect(events).toEqual([{ user_name: 'ada', detail: { operation: 'getSession', limit: 'user' } }]);
+});
+
+test('200 — without the setting as many as the service can answer (rule 81)', async () => {
+  const free = await service().replica({ RATE_LIMIT_PER_USER: '0' });
+  const { id } = await free.createUser('joan');
+  const cookie = await free.openSession(id);
+  const answers = await Promise.all(Array.from({ length: 60 }, () => free.call('GET', '/auth', { cookie })));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  await free.close();
+});
