@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely';
 import { readConfig, type Config } from '../config.ts';
 import { connect } from '../database/connect.ts';
 import { layoutOf } from '../database/embedded/cluster.ts';
+import { settleAll } from '../database/listen.ts';
 import { migrationState } from '../database/migrate.ts';
 import type { Database } from '../database/tables.ts';
 import { openDatabase, type Prepared } from '../prepare.ts';
@@ -76,12 +77,15 @@ export async function openExisting(config: Config): Promise<Omit<Prepared, 'admi
   return await openDatabase(config);
 }
 
-/** Does `work` on the database and prints its outcome. Throws {@link Refusal} when the database is not of this version. */
+/** Does `work` on the database and prints its outcome, a change only once every process has heard of it. Throws {@link Refusal} when the database is not of this version. */
 export async function onDatabase(desk: Desk, shown: Shown, work: (admin: Admin) => Promise<Outcome>): Promise<void> {
   await onAnyDatabase(desk, shown, async (admin) => {
     const pending = await pendingMigrations(admin.db);
     if (pending.length > 0) throw new Refusal(`the database lacks ${pending.join(', ')}: run "migrate" or start the service`);
-    return await work(admin);
+    const outcome = await work(admin);
+    // Whoever reads that a user is disabled can rely on it, whichever replica the user asks next.
+    if ((outcome.document as { changed?: boolean }).changed) await settleAll(admin.url);
+    return outcome;
   });
 }
 

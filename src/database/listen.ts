@@ -138,6 +138,18 @@ export class Listener {
   }
 }
 
+/**
+ * Resolves once every process that serves from this database has acted upon all that was committed before, after three seconds at the latest.
+ * For one that does not listen itself.
+ */
+export async function settleAll(url: string): Promise<void> {
+  const ignore = () => undefined;
+  const listener = new Listener(url, { onLine: ignore, onNotice: ignore, onError: ignore });
+  await listener.open();
+  await listener.settle();
+  await listener.close();
+}
+
 function settleIfHeard({ asked, heard, resolve }: Question): void {
   if (asked?.every((pid) => heard.has(pid))) resolve();
 }
