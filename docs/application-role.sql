@@ -5,7 +5,7 @@ grant usage on schema public to entity_application;
 
 grant select, insert, update, delete on
   user_account, identity, role, role_grant, profile, profile_role, user_profile,
-  session, superseded_token, api_key, entity, idempotency, login_attempt
+  session, superseded_token, openid_transaction, api_key, entity, login_attempt, idempotency
 to entity_application;
 
 -- The secret that the names of failed sign-ins are hidden with. It is made by the migrations.

@@ -271,6 +271,84 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/issuers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the providers to sign in at
+         * @description The trusted issuers that a user can sign in at with a browser, for a page to offer them. A link to `startUrl` is all it takes; the
+         *     parameters of `startOpenIdSignIn` may be added.
+         */
+        get: operations["listIssuers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/oidc/{issuer}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The issuer's id.
+                 * @example corp
+                 */
+                issuer: components["parameters"]["IssuerId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Sign in at a provider
+         * @description Sends the browser to the provider's login page: authorization code flow with PKCE, state and nonce. The browser has ten minutes to
+         *     come back, by the cookie that is set here.
+         */
+        get: operations["startOpenIdSignIn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/oidc/{issuer}/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The issuer's id.
+                 * @example corp
+                 */
+                issuer: components["parameters"]["IssuerId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Come back from a provider
+         * @description Where the provider sends the browser back to, and the one redirect URI that is registered there. Opens a session for the user who is
+         *     linked to the provider's issuer and subject, and ends a live one that the request carries. Each start can be finished once, by the
+         *     browser that began it, within ten minutes; whatever the answer is, it cannot be finished again.
+         *
+         *     Besides `state` come `code` or `error` (RFC 6749, section 4.1.2), `iss` (RFC 9207), and what else the provider adds, which is ignored.
+         */
+        get: operations["finishOpenIdSignIn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/entity/{name}": {
         parameters: {
             query?: never;
@@ -555,6 +633,23 @@ export interface components {
             /** @description The sessions that were live until now. */
             ended: number;
         };
+        /** @description The providers to sign in at. */
+        IssuerList: {
+            /** @description In the order of the operator's file. */
+            issuers: components["schemas"]["SignInIssuer"][];
+        };
+        /** @description A provider to sign in at. */
+        SignInIssuer: {
+            /** @description Its id. */
+            id: string;
+            /** @description Its name for people. */
+            label: string;
+            /**
+             * Format: uri
+             * @description Where to send a browser.
+             */
+            startUrl: string;
+        };
         /**
          * @description The API key's public handle, the twelve characters after `esk_`.
          * @example 4fT9xKq2LmZa
@@ -827,6 +922,33 @@ export interface components {
                 };
             };
         };
+        /**
+         * @description The answer opens no session: it is not one to a start of this browser, the provider refused, or what it says is not
+         *     what it may say. Or a parameter is malformed.
+         */
+        SignInFailed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "malformed-request" | "ambiguous-credentials" | "sign-in-failed";
+                };
+            };
+        };
+        /** @description The user has signed in at the provider, but is no active user here. */
+        NotLinked: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "identity-not-linked";
+                };
+            };
+        };
         /** @description There is no such thing, or the caller may not know of it. */
         NotFound: {
             headers: {
@@ -1065,6 +1187,11 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description The issuer's id.
+         * @example corp
+         */
+        IssuerId: string;
         /**
          * @description The entity's name.
          * @example customer
@@ -1553,6 +1680,108 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listIssuers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The providers, in the order of the operator's file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuerList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+        };
+    };
+    startOpenIdSignIn: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Where to go in the end: a path on this service's origin, with a query if need be, in printable ASCII. Anything else counts as `/`.
+                 * @example /auth
+                 */
+                return_to?: string;
+                /** @description Have the provider ask its user to sign in anew, for operations that need a recent sign-in. */
+                fresh?: components["schemas"]["Flag"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The issuer's id.
+                 * @example corp
+                 */
+                issuer: components["parameters"]["IssuerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The browser goes to the provider. */
+            303: {
+                headers: {
+                    /** @description The provider's authorization endpoint, with the request. */
+                    Location: string;
+                    /** @description Binds the browser to this sign-in. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    finishOpenIdSignIn: {
+        parameters: {
+            query: {
+                /**
+                 * @description What the start gave to the provider.
+                 * @example 3Yw2vEwTqUYbBWc0XcN7c1VQ5aHqNnFZJ1mQ8r5sT0k
+                 */
+                state: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The issuer's id.
+                 * @example corp
+                 */
+                issuer: components["parameters"]["IssuerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session is open, and the browser goes where the start was told to. */
+            303: {
+                headers: {
+                    /** @description A path on this service's origin. */
+                    Location: string;
+                    /** @description The session cookie. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["SignInFailed"];
+            403: components["responses"]["NotLinked"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

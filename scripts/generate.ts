@@ -62,7 +62,7 @@ function overOurRuntime(text: string): string {
     )
     .replaceAll('<ThrowOnError extends boolean = false>(', '(')
     .replaceAll(/\bOptions<(\w+), ThrowOnError>/g, 'Options<$1>')
-    .replaceAll(/<(\w+Responses), (?:\w+Errors|unknown), ThrowOnError>/g, '<$1>')
+    .replaceAll(/<(\w+Responses|unknown), (?:\w+Errors|unknown), ThrowOnError>/g, '<$1>')
     .replaceAll(/\b(\w+)Errors, (?=\1Responses\b)/g, '');
 }
 

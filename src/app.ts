@@ -18,6 +18,7 @@ import type { Schemes } from './authn/authenticate.ts';
 import { originPolicy } from './config.ts';
 import type { Context } from './context.ts';
 import { entityHandlers } from './entities/handlers.ts';
+import { oidcHandlers } from './oidc/handlers.ts';
 import { bearerScheme } from './oidc/scheme.ts';
 import { allowTrustedOrigins, answerPreflights } from './ops/cors.ts';
 import { securityHeaders, sendSecurityHeaders } from './ops/headers.ts';
@@ -89,6 +90,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     ...profileHandlers(context),
     ...passwordHandlers(context),
     ...keyHandlers(context),
+    ...oidcHandlers(context),
     ...entityHandlers(context),
   };
   const binding: Binding = {

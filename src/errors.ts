@@ -8,6 +8,7 @@ export const problemStatus = {
   'malformed-request': 400,
   'invalid-key': 400,
   'ambiguous-credentials': 400,
+  'sign-in-failed': 400,
   unauthenticated: 401,
   'invalid-credentials': 401,
   'invalid-token': 401,

@@ -54,7 +54,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   let app: FastifyInstance | undefined;
   const onError = (error: Error) => app?.log.warn({ event: 'outage', err: error }, 'database connection lost');
   const onIssuerError = (error: unknown, issuer: string) =>
-    app?.log.warn({ event: 'outage', issuer, err: error }, 'the issuer does not give its keys');
+    app?.log.warn({ event: 'outage', issuer, err: error }, 'the issuer does not answer');
   const { db, pool, close: closePool } = connect(databaseUrl, config.databasePoolSize, onError);
   const listener = new Listener(databaseUrl, {
     onLine: (up) => principals.enable(up),

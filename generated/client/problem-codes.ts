@@ -4,6 +4,7 @@ export type ProblemCode =
   | 'malformed-request'
   | 'invalid-key'
   | 'ambiguous-credentials'
+  | 'sign-in-failed'
   | 'unauthenticated'
   | 'invalid-credentials'
   | 'invalid-token'

@@ -1,7 +1,7 @@
 // Generated from openapi.yaml by `npm run generate`. Do not edit.
 
 import { type Client, type ClientMeta, type Options as Options2, type RequestResult, type TDataShape, urlSearchParamsBodySerializer } from '../../src/client/operation.ts';
-import type { ChangePasswordData, ChangePasswordResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, EndSessionData, EndSessionResponses, GetEntityData, GetEntityResponses, GetSessionData, GetSessionResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, RefreshSessionData, RefreshSessionResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
+import type { ChangePasswordData, ChangePasswordResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, EndSessionData, EndSessionResponses, FinishOpenIdSignInData, FinishOpenIdSignInErrors, GetEntityData, GetEntityResponses, GetSessionData, GetSessionResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, RefreshSessionData, RefreshSessionResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, StartOpenIdSignInErrors, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape> = Options2<TData> & {
     /**
@@ -327,6 +327,36 @@ export const rotateKey = (options: Options<RotateKeyData>): RequestResult<Rotate
         ...options.headers
     }
 });
+
+/**
+ * List the providers to sign in at
+ *
+ * The trusted issuers that a user can sign in at with a browser, for a page to offer them. A link to `startUrl` is all it takes; the
+ * parameters of `startOpenIdSignIn` may be added.
+ *
+ */
+export const listIssuers = (options: Options<ListIssuersData>): RequestResult<ListIssuersResponses> => options.client.get<ListIssuersResponses>({ url: '/auth/issuers', ...options });
+
+/**
+ * Sign in at a provider
+ *
+ * Sends the browser to the provider's login page: authorization code flow with PKCE, state and nonce. The browser has ten minutes to
+ * come back, by the cookie that is set here.
+ *
+ */
+export const startOpenIdSignIn = (options: Options<StartOpenIdSignInData>): RequestResult<unknown> => options.client.get<unknown>({ url: '/auth/oidc/{issuer}/start', ...options });
+
+/**
+ * Come back from a provider
+ *
+ * Where the provider sends the browser back to, and the one redirect URI that is registered there. Opens a session for the user who is
+ * linked to the provider's issuer and subject, and ends a live one that the request carries. Each start can be finished once, by the
+ * browser that began it, within ten minutes; whatever the answer is, it cannot be finished again.
+ *
+ * Besides `state` come `code` or `error` (RFC 6749, section 4.1.2), `iss` (RFC 9207), and what else the provider adds, which is ignored.
+ *
+ */
+export const finishOpenIdSignIn = (options: Options<FinishOpenIdSignInData>): RequestResult<unknown> => options.client.get<unknown>({ url: '/auth/oidc/{issuer}/callback', ...options });
 
 /**
  * Create an entity

@@ -318,6 +318,34 @@ export type SessionsEnded = {
 };
 
 /**
+ * The providers to sign in at.
+ */
+export type IssuerList = {
+    /**
+     * In the order of the operator's file.
+     */
+    issuers: Array<SignInIssuer>;
+};
+
+/**
+ * A provider to sign in at.
+ */
+export type SignInIssuer = {
+    /**
+     * Its id.
+     */
+    id: string;
+    /**
+     * Its name for people.
+     */
+    label: string;
+    /**
+     * Where to send a browser.
+     */
+    startUrl: string;
+};
+
+/**
  * The API key's public handle, the twelve characters after `esk_`.
  */
 export type KeyId = string;
@@ -513,6 +541,11 @@ export type Fault = {
      */
     detail: string;
 };
+
+/**
+ * The issuer's id.
+ */
+export type IssuerId = string;
 
 /**
  * The entity's name.
@@ -1599,6 +1632,151 @@ export type RotateKeyResponses = {
 };
 
 export type RotateKeyResponse = RotateKeyResponses[keyof RotateKeyResponses];
+
+export type ListIssuersData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/issuers';
+};
+
+export type ListIssuersErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+};
+
+export type ListIssuersError = ListIssuersErrors[keyof ListIssuersErrors];
+
+export type ListIssuersResponses = {
+    /**
+     * The providers, in the order of the operator's file.
+     */
+    200: IssuerList;
+};
+
+export type ListIssuersResponse = ListIssuersResponses[keyof ListIssuersResponses];
+
+export type StartOpenIdSignInData = {
+    body?: never;
+    path: {
+        /**
+         * The issuer's id.
+         */
+        issuer: string;
+    };
+    query?: {
+        /**
+         * Where to go in the end: a path on this service's origin, with a query if need be, in printable ASCII. Anything else counts as `/`.
+         *
+         */
+        return_to?: string;
+        /**
+         * Have the provider ask its user to sign in anew, for operations that need a recent sign-in.
+         */
+        fresh?: Flag;
+    };
+    url: '/auth/oidc/{issuer}/start';
+};
+
+export type StartOpenIdSignInErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type StartOpenIdSignInError = StartOpenIdSignInErrors[keyof StartOpenIdSignInErrors];
+
+export type FinishOpenIdSignInData = {
+    body?: never;
+    path: {
+        /**
+         * The issuer's id.
+         */
+        issuer: string;
+    };
+    query: {
+        /**
+         * What the start gave to the provider.
+         */
+        state: string;
+    };
+    url: '/auth/oidc/{issuer}/callback';
+};
+
+export type FinishOpenIdSignInErrors = {
+    /**
+     * The answer opens no session: it is not one to a start of this browser, the provider refused, or what it says is not
+     * what it may say. Or a parameter is malformed.
+     *
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'ambiguous-credentials' | 'sign-in-failed';
+    };
+    /**
+     * The user has signed in at the provider, but is no active user here.
+     *
+     */
+    403: Problem & {
+        code?: 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type FinishOpenIdSignInError = FinishOpenIdSignInErrors[keyof FinishOpenIdSignInErrors];
 
 export type CreateEntityData = {
     /**

@@ -10,8 +10,9 @@ import { connect } from '../database/connect.ts';
 import { migrationState } from '../database/migrate.ts';
 import type { Database } from '../database/tables.ts';
 import { missingProfiles } from '../oidc/claimed-profiles.ts';
-import { discover, fetchKeys, innermost } from '../oidc/discover.ts';
+import { discover, discoverProvider, fetchKeys, innermost } from '../oidc/discover.ts';
 import { readIssuers, type Issuer } from '../oidc/issuers.ts';
+import { redirectUri } from '../oidc/start.ts';
 import { readPeppers, type Peppers } from '../password/pepper.ts';
 import { createPasswordPolicy } from '../password/policy.ts';
 import { openExisting } from './command.ts';
@@ -116,8 +117,20 @@ async function examineIssuers(checks: Check[], config: Config, environment: Node
         return fail(`${issuer.issuer} does not give its keys: ${innermost(error)}`);
       }
     });
+    if (issuer.clientId !== undefined) await check(checks, config, `sign-in ${issuer.id}`, () => checkSignIn(issuer, config));
   }
   return issuers;
+}
+
+/** Whether users can be sent to the issuer, and what has to be registered there. */
+async function checkSignIn(issuer: Issuer, { publicUrl }: Config): Promise<Finding> {
+  const registered = `register the redirect URI ${redirectUri(publicUrl, issuer)}`;
+  try {
+    await discoverProvider(issuer);
+    return ok(registered);
+  } catch (error) {
+    return fail(`${issuer.issuer} does not say where to sign in: ${innermost(error)}; ${registered}`);
+  }
 }
 
 function checkNode(): Finding {

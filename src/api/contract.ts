@@ -40,6 +40,7 @@ interface OperationObject {
   parameters?: (ParameterObject | Reference)[];
   requestBody?: RequestBodyObject | Reference;
   responses: Record<string, ResponseObject | Reference>;
+  'x-ignores-unknown-parameters'?: boolean;
 }
 
 type PathItem = { parameters?: (ParameterObject | Reference)[] } & { [M in Method]?: OperationObject };
@@ -62,6 +63,8 @@ export interface Operation {
   parameters: ParameterObject[];
   requestBody: RequestBodyObject | undefined;
   responses: Record<string, ResponseObject>;
+  /** Whether others than us decide which query parameters come, so that those that are not declared are no mistake. */
+  ignoresUnknownParameters: boolean;
 }
 
 const file = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -109,6 +112,7 @@ export function operationsOf(document: ContractDocument): Operation[] {
         parameters: [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((parameter) => resolve(document, parameter)),
         requestBody: operation.requestBody && resolve(document, operation.requestBody),
         responses: Object.fromEntries(responses),
+        ignoresUnknownParameters: operation['x-ignores-unknown-parameters'] === true,
       };
     }),
   );

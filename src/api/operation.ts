@@ -17,7 +17,7 @@ type Headers<R> = R extends { headers: infer H }
   : object;
 type Responses<O extends OperationId> = operations[O]['responses'];
 /** The statuses a handler may return; problems are thrown. */
-type Success<O extends OperationId> = Extract<keyof Responses<O>, 200 | 201 | 204 | 304>;
+type Success<O extends OperationId> = Extract<keyof Responses<O>, 200 | 201 | 204 | 303 | 304>;
 
 /** A body that is JSON text already, of a value of type `T`: sent as it is, neither parsed nor serialised. */
 export class JsonText<T> {

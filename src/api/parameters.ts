@@ -16,16 +16,17 @@ export function readQuery(text: string): Record<string, unknown> {
   return faults.length > 0 ? Object.defineProperty(values, faultsInQuery, { value: faults }) : values;
 }
 
-/** The names of the query parameters that the operation declares. */
-export function queryParametersOf({ parameters }: Operation): ReadonlySet<string> {
+/** The names of the query parameters that the operation declares; undefined when it ignores all others. */
+export function queryParametersOf({ parameters, ignoresUnknownParameters }: Operation): ReadonlySet<string> | undefined {
+  if (ignoresUnknownParameters) return undefined;
   return new Set(parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name));
 }
 
-/** Throws 400 for a query that cannot be decoded, repeats a parameter, or has one that is not among the `declared`. */
-export function refuseUnknownParameters(request: FastifyRequest, declared: ReadonlySet<string>): void {
+/** Throws 400 for a query that cannot be decoded, repeats a parameter, or has one that is not among the `declared`, if that is given. */
+export function refuseUnknownParameters(request: FastifyRequest, declared: ReadonlySet<string> | undefined): void {
   const query = request.query as Record<string, unknown> & { [faultsInQuery]?: Fault[] };
   const unknown = Object.keys(query)
-    .filter((name) => !declared.has(name))
+    .filter((name) => declared && !declared.has(name))
     .map((parameter): Fault => ({ parameter, code: 'unknown' }));
   const faults = [...(query[faultsInQuery] ?? []), ...unknown];
   if (faults.length > 0) throw new Problem('malformed-request', { faults });

@@ -1,6 +1,6 @@
 /** The client: every operation of the contract under its own name, and entities by theirs. */
 import * as operations from '../../generated/client/sdk.gen.ts';
-import type { Fields, KeyList, KeyRequest, KeyRotation, NewKey, ProfileList } from '../../generated/client/types.gen.ts';
+import type { Fields, IssuerList, KeyList, KeyRequest, KeyRotation, NewKey, ProfileList } from '../../generated/client/types.gen.ts';
 import type { SessionInfo, SessionList, SessionsEnded } from '../../generated/client/types.gen.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { CookieJar, fetchKeepsCookies } from './cookies.ts';
@@ -131,6 +131,11 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
 
   async revokeOtherSessions(options: CallOptions = {}): Promise<Outcome<S, SessionsEnded>> {
     return deliver(this.#style, await operations.revokeOtherSessions({ client: this.http, ...options }));
+  }
+
+  /** The providers a user can sign in at, in a browser that is sent to a `startUrl`. */
+  async listIssuers(options: CallOptions = {}): Promise<Outcome<S, IssuerList>> {
+    return deliver(this.#style, await operations.listIssuers({ client: this.http, ...options }));
   }
 
   async listKeys(options: CallOptions = {}): Promise<Outcome<S, KeyList>> {

@@ -60,6 +60,19 @@ export interface Database {
     revoked_reason: string | null;
     address: string | null;
     user_agent: string | null;
+    subject: string | null;
+    issuer_session_id: string | null;
+    end_session_url: string | null;
+  };
+  openid_transaction: {
+    state_hash: Buffer;
+    browser_hash: Buffer;
+    issuer: string;
+    nonce: string;
+    code_verifier: string;
+    return_path: string;
+    session_id: string | null;
+    expires_at: DefaultTimestamp;
   };
   superseded_token: { token_hash: Buffer; session_id: string; refreshed: boolean; superseded_at: DefaultTimestamp };
   api_key: {

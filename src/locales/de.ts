@@ -17,6 +17,11 @@ export const de: Catalogue = {
       title: 'Mehrdeutige Anmeldedaten',
       detail: 'Die Anfrage enthält mehr als einen Berechtigungsnachweis. Senden Sie genau einen.',
     },
+    'sign-in-failed': {
+      title: 'Anmeldung fehlgeschlagen',
+      detail:
+        'Die Anmeldung beim Anbieter wurde nicht abgeschlossen: Sie wurde abgebrochen, hat zu lange gedauert oder wurde in einem anderen Browser begonnen. Beginnen Sie von vorn.',
+    },
     unauthenticated: {
       title: 'Anmeldung erforderlich',
       detail:

@@ -16,6 +16,11 @@ export const en: Catalogue = {
       title: 'Ambiguous credentials',
       detail: 'The request carries more than one credential. Send exactly one.',
     },
+    'sign-in-failed': {
+      title: 'Sign-in failed',
+      detail:
+        'The sign-in with the provider was not completed: it was cancelled, took too long, or was begun in another browser. Start again.',
+    },
     unauthenticated: {
       title: 'Authentication required',
       detail: 'The request carries no credentials, or the session has ended. Sign in, or send an API key or an access token.',

@@ -17,6 +17,11 @@ export const es: Catalogue = {
       title: 'Credenciales ambiguas',
       detail: 'La solicitud contiene más de una credencial. Envíe exactamente una.',
     },
+    'sign-in-failed': {
+      title: 'Error al iniciar sesión',
+      detail:
+        'El inicio de sesión con el proveedor no se completó: se canceló, tardó demasiado o se comenzó en otro navegador. Vuelva a empezar.',
+    },
     unauthenticated: {
       title: 'Se requiere autenticación',
       detail:

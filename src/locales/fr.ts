@@ -17,6 +17,11 @@ export const fr: Catalogue = {
       title: 'Identifiants ambigus',
       detail: 'La requête contient plusieurs moyens d’authentification. Envoyez-en exactement un.',
     },
+    'sign-in-failed': {
+      title: 'Échec de la connexion',
+      detail:
+        'La connexion auprès du fournisseur n’a pas abouti : elle a été annulée, a pris trop de temps ou a été commencée dans un autre navigateur. Recommencez.',
+    },
     unauthenticated: {
       title: 'Authentification requise',
       detail:

@@ -1,12 +1,14 @@
 /**
- * Removes what no longer says anything: sessions that are over, tokens long replaced, old sign-in attempts and idempotency keys. Nothing depends on it having run, since every
- * deadline is enforced when it is read (security rule 12).
+ * Removes what no longer says anything: sessions that are over, tokens long replaced, old sign-in attempts and idempotency keys, sign-ins at
+ * a provider that nobody came back from. Nothing depends on it having run, since every deadline is enforced when it is read (security rule
+ * 12).
  */
 import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { deleteOldKeys } from '../entities/idempotency.ts';
+import { deleteExpiredTransactions } from '../oidc/store.ts';
 import { deleteIdleAttempts } from '../password/attempts.ts';
 import { deleteReplacedTokens } from '../sessions/store.ts';
 
@@ -53,7 +55,8 @@ export function keepHouse({ db }: Pick<Context, 'db'>, log: FastifyBaseLogger): 
       const replacedTokens = await sweep(() => deleteReplacedTokens(db, batchRows));
       const attempts = await sweep(() => deleteIdleAttempts(db, batchRows));
       const idempotencyKeys = await sweep(() => deleteOldKeys(db, batchRows));
-      log.info({ event: 'housekeeping', outcome: 'ok', sessions, replacedTokens, attempts, idempotencyKeys });
+      const transactions = await sweep(() => deleteExpiredTransactions(db, batchRows));
+      log.info({ event: 'housekeeping', outcome: 'ok', sessions, replacedTokens, attempts, idempotencyKeys, transactions });
     } catch (error) {
       log.warn({ event: 'housekeeping', outcome: 'failed', err: error });
     }

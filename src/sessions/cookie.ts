@@ -27,9 +27,14 @@ const maxTokens = 4;
  * one of them was planted (rule 10).
  */
 export function tokenIn(header: string | undefined, name: string): string | undefined {
-  const values = valuesIn(header, name);
-  const [token] = values;
-  return token !== undefined && isToken(token) && values.every((value) => value === token) ? token : undefined;
+  const token = valueIn(header, name);
+  return token !== undefined && isToken(token) ? token : undefined;
+}
+
+/** The one value under this name in a `Cookie` header; undefined when there is none, or there are two different ones. */
+export function valueIn(header: string | undefined, name: string): string | undefined {
+  const [value, ...others] = valuesIn(header, name);
+  return others.every((other) => other === value) ? value : undefined;
 }
 
 /** All different tokens in a `Cookie` header, four at most, for who wants to be rid of every one of them, planted or not. */

@@ -65,7 +65,12 @@ function serverInfo({ config, issuers, version }: Context): Schemas['Server'] {
     version,
     time: new Date().toISOString(),
     locales: [...locales],
-    authentication: issuers.size > 0 ? ['password', 'api-key', 'oauth2', 'openid'] : ['password', 'api-key'],
+    authentication: [
+      'password',
+      'api-key',
+      ...(issuers.size > 0 ? (['oauth2'] as const) : []),
+      ...(issuers.providers.length > 0 ? (['openid'] as const) : []),
+    ],
     password: { minLength: config.passwordMinLength, maxLength: maximumLength },
   };
 }

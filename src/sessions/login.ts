@@ -24,6 +24,8 @@ export interface Opening {
   identity?: Identity;
   scopes?: Scope[] | null;
   authenticatedAt?: Date;
+  /** What came with a sign-in at the issuer. */
+  issuerSession?: { id: string | undefined; endUrl: string | undefined };
 }
 
 /**
@@ -111,6 +113,9 @@ export async function openSession(context: Context, request: FastifyRequest, ope
         authenticatedAt: opening.authenticatedAt,
         address: origin.address,
         userAgent: origin.userAgent,
+        subject: opening.identity?.subject,
+        issuerSessionId: opening.issuerSession?.id,
+        endSessionUrl: opening.issuerSession?.endUrl,
       },
       config,
     );
@@ -118,6 +123,15 @@ export async function openSession(context: Context, request: FastifyRequest, ope
     // After the user's row has been locked, as a change of the password does, so that the two wait for each other and never deadlock.
     const before = carried === undefined ? undefined : await revokeByToken(trx, hashToken(carried), 'login');
     const userName = account.name;
+    if (method === 'openid') {
+      await insertEvent(trx, origin, {
+        event: 'oidc.completed',
+        outcome: 'ok',
+        userName,
+        sessionId: opened.id,
+        detail: { ...opening.identity },
+      });
+    }
     await insertEvent(trx, origin, { event: 'login.ok', outcome: 'ok', userName, sessionId: opened.id, detail: { method } });
     await insertEvent(trx, origin, { event: 'session.created', outcome: 'ok', userName, sessionId: opened.id });
     if (before)

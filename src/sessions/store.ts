@@ -31,6 +31,11 @@ export interface NewSession {
   authenticatedAt: Date | undefined;
   address: string;
   userAgent: string | undefined;
+  /** Of the identity that opens it. */
+  subject?: string | undefined;
+  /** The issuer's `sid`, and where the issuer ends its own session, of a sign-in there. */
+  issuerSessionId?: string | undefined;
+  endSessionUrl?: string | undefined;
 }
 
 export interface Lifetimes {
@@ -73,6 +78,9 @@ export async function insert(
       expires_at: expires,
       address: session.address,
       user_agent: session.userAgent ?? null,
+      subject: session.subject ?? null,
+      issuer_session_id: session.issuerSessionId ?? null,
+      end_session_url: session.endSessionUrl ?? null,
     })
     .returning(['id', sql<boolean>`expires_at > now()`.as('live')])
     .executeTakeFirstOrThrow();

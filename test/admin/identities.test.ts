@@ -137,6 +137,17 @@ describe('doctor', () => {
     ]);
   });
 
+  test('tells the redirect URI of every issuer to sign in at (rule 51)', async () => {
+    const { stdout } = await runAdmin(['doctor'], {
+      environment: {
+        DATABASE_URL: service().databaseUrl,
+        PUBLIC_URL: 'https://api.example.com',
+        ISSUERS_FILE: await writeIssuers(await corp.loginEntry()),
+      },
+    });
+    expect(stdout).toMatch(/^ok +sign-in corp +register the redirect URI https:\/\/api\.example\.com\/auth\/oidc\/corp\/callback$/m);
+  });
+
   test('looks whether the profiles exist that issuers give', async () => {
     const giving = await writeIssuers(
       corp.entry({ provision: { enabled: true, profile: 'ada' }, profiles: { claim: 'g', map: { a: 'nix' } } }),

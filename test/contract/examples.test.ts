@@ -8,10 +8,11 @@ import { resolve, type Operation, type Reference } from '../../src/api/contract.
 import { seed } from '../support/entities.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { document, encodeBody, methodOf, operations, pathOf, titled } from '../support/operations.ts';
-import { useService, type TestService } from '../support/service.ts';
+import { useService, type Answer, type TestService } from '../support/service.ts';
+import { Visitor } from '../support/visitor.ts';
 
 const corp = await TestIssuer.start('corp');
-const issuersFile = await writeIssuers(corp.entry());
+const issuersFile = await writeIssuers(await corp.loginEntry({ label: 'Corporate login' }));
 const service = useService();
 /** The same with a trusted issuer, for the example that has one. */
 let trusting: TestService;
@@ -95,9 +96,16 @@ async function withToken(value: object): Promise<object> {
   return 'access_token' in value ? { ...value, access_token: await corp.mint() } : value;
 }
 
+/** What only a provider sends a browser to. */
+const returned: Record<string, () => Promise<Answer>> = {
+  finishOpenIdSignIn: () => new Visitor(trusting).signIn(corp, 'alice', '?return_to=/auth'),
+};
+
 async function send(operation: Operation, { body }: Example) {
   await given[operation.operationId]?.();
-  const server = body && 'access_token' in body.value ? trusting : service();
+  const answer = await returned[operation.operationId]?.();
+  if (answer) return answer;
+  const server = operation.tag === 'OIDC' || (body && 'access_token' in body.value) ? trusting : service();
   return await server.call<unknown>(methodOf(operation), pathOf(operation), {
     ...(operation.security.length > 0 && { cookie }),
     ...(body && { headers: { 'content-type': body.type }, raw: encodeBody(body.type, await withToken(body.value)) }),

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { TestIssuer, writeIssuers } from '../support/issuer.ts';
+import { useService } from '../support/service.ts';
+
+const corp = await TestIssuer.start('corp');
+const tokens = await TestIssuer.start('tokens');
+const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEntry({ label: 'Corporate login' }), tokens.entry()) });
+
+test('200 — to anybody, the issuers that this service is a client of, with where to send a browser, and nobody is asked', async () => {
+  const answer = await service().call('GET', '/auth/issuers');
+  expect(answer.status).toBe(200);
+  expect(answer.body).toEqual({
+    issuers: [{ id: 'corp', label: 'Corporate login', startUrl: 'http://localhost:3000/auth/oidc/corp/start' }],
+  });
+  expect([...corp.requests, ...tokens.requests]).toEqual([]);
+});
+
+test('200 — also with a bad credential, which is not looked at', async () => {
+  expect((await service().call('GET', '/auth/issuers', { headers: { authorization: 'Bearer abc' } })).status).toBe(200);
+});

@@ -1,0 +1,238 @@
+/** Leaving for a provider: what it is asked for, what the browser keeps, and when it is not reached. */
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { deleteExpiredTransactions } from '../../src/oidc/store.ts';
+import { sweep } from '../../src/ops/housekeeping.ts';
+import { loginClient, TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
+import { TestService, useService } from '../support/service.ts';
+import { Visitor } from '../support/visitor.ts';
+
+const clock = new TestClock();
+const corp = await TestIssuer.start('corp', clock);
+const tokens = await TestIssuer.start('tokens', clock);
+const issuersFile = await writeIssuers(await corp.loginEntry(), tokens.entry());
+const service = useService({ ISSUERS_FILE: issuersFile }, clock);
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest();
+const transactions = () => service().db.selectFrom('openid_transaction').selectAll().execute();
+
+beforeEach(async () => {
+  await service().db.deleteFrom('openid_transaction').execute();
+  corp.behaviour = 'up';
+});
+
+describe('what the provider is asked', () => {
+  test('303 — for a code, with S256 PKCE, a state and a nonce of 256 bits, and nothing that would outlive the sign-in (rules 51 and 55)', async () => {
+    const { origin, pathname, searchParams } = await new Visitor(service()).start(corp);
+    expect(origin + pathname).toBe(`${corp.url}/auth`);
+    expect(Object.fromEntries(searchParams)).toEqual({
+      client_id: loginClient.id,
+      redirect_uri: 'http://localhost:3000/auth/oidc/corp/callback',
+      response_type: 'code',
+      scope: 'openid',
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: 'S256',
+      max_age: '28800',
+    });
+    const [row] = await transactions();
+    expect(row?.nonce).toBe(searchParams.get('nonce'));
+    expect(sha256(row?.code_verifier ?? '').toString('base64url')).toBe(searchParams.get('code_challenge'));
+  });
+
+  test('303 — all of it anew each time (rule 51)', async () => {
+    const asked = [await new Visitor(service()).start(corp), await new Visitor(service()).start(corp)];
+    for (const name of ['state', 'nonce', 'code_challenge']) {
+      expect(new Set(asked.map(({ searchParams }) => searchParams.get(name))).size, name).toBe(2);
+    }
+  });
+
+  test('303 — a sign-in of this moment, where the page needs one', async () => {
+    expect((await new Visitor(service()).start(corp, '?fresh=1')).searchParams.get('prompt')).toBe('login');
+  });
+
+  test('303 — discovery is asked once, not for each browser (rule 49)', async () => {
+    await new Visitor(service()).start(corp);
+    corp.requests.length = 0;
+    await Promise.all(Array.from({ length: 10 }, () => new Visitor(service()).start(corp)));
+    expect(corp.requests).toEqual([]);
+  });
+});
+
+describe('what is kept', () => {
+  test('303 — a cookie that only a return from the provider carries; of it and of the state the database has hashes (rule 52)', async () => {
+    const answer = await service().call('GET', '/auth/oidc/corp/start');
+    const [cookie = '', ...others] = answer.headers.getSetCookie();
+    expect(others).toEqual([]);
+    const [, value = ''] = /^oidc=([\w-]{43}); Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/.exec(cookie) ?? [];
+    expect(value).not.toBe('');
+    const state = new URL(answer.headers.get('location') ?? '').searchParams.get('state') ?? '';
+    const [row] = await transactions();
+    expect(row).toMatchObject({
+      state_hash: sha256(state),
+      browser_hash: sha256(value),
+      issuer: corp.url,
+      return_path: '/',
+      session_id: null,
+    });
+    expect(JSON.stringify(row)).not.toContain(value);
+    expect(JSON.stringify(row)).not.toContain(state);
+    const { rows } = await sql<{ seconds: number }>`
+      select extract(epoch from expires_at - now())::float8 as seconds from openid_transaction`.execute(service().db);
+    expect(rows[0]?.seconds).toBeGreaterThan(590);
+    expect(rows[0]?.seconds).toBeLessThanOrEqual(600);
+  });
+
+  test('303 — over https the cookie is __Host-oidc and Secure (rule 52)', async () => {
+    const secure = await TestService.start({
+      ISSUERS_FILE: issuersFile,
+      PUBLIC_URL: 'https://entities.example',
+      SESSION_SAME_SITE: 'strict',
+    });
+    try {
+      const answer = await secure.call('GET', '/auth/oidc/corp/start');
+      expect(answer.headers.getSetCookie()).toEqual([
+        expect.stringMatching(/^__Host-oidc=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
+      ]);
+      const uri = new URL(answer.headers.get('location') ?? '').searchParams.get('redirect_uri');
+      expect(uri).toBe('https://entities.example/auth/oidc/corp/callback');
+    } finally {
+      await secure.close();
+    }
+  });
+
+  test('303 — tabs of one browser share the cookie, so that each can come back; one of another shape is replaced', async () => {
+    const browser = new Visitor(service());
+    await browser.start(corp);
+    const before = browser.cookie;
+    await browser.start(corp);
+    expect(browser.cookie).toBe(before);
+    browser.cookies.set('oidc', 'x');
+    await browser.start(corp);
+    expect(browser.cookie).toMatch(/^oidc=[\w-]{43}$/);
+  });
+
+  test('303 — what nobody came back from is swept away after ten minutes, however many, and nothing else (rule 52)', async () => {
+    await new Visitor(service()).start(corp);
+    await sql`
+      insert into openid_transaction (state_hash, browser_hash, issuer, nonce, code_verifier, return_path, expires_at)
+      select sha256(n::text::bytea), sha256(''), 'x', 'x', 'x', '/', now() - interval '1 second' from generate_series(1, 2500) as n
+    `.execute(service().db);
+    expect(await sweep(() => deleteExpiredTransactions(service().db, 1_000))).toBe(2_500);
+    expect(await transactions()).toHaveLength(1);
+  });
+
+  test('303 — and it is in the audit trail, once a minute for one address (rule 85)', async () => {
+    const events = await service().db.selectFrom('audit_event').where('event', '=', 'oidc.started').select(['outcome', 'detail']).execute();
+    expect(events).toEqual([{ outcome: 'ok', detail: { issuer: corp.url } }]);
+  });
+});
+
+describe('where to go in the end', () => {
+  const good = ['/', '/app', '/app/a.b~c/?q=1&r=%20#part', '/auth', "/a'b(c)!*;=@:$,+-_", `/${'x'.repeat(1_999)}`];
+  test.each(good)('303 — %s is kept as it is (rule 54)', async (path) => {
+    await new Visitor(service()).start(corp, `?return_to=${encodeURIComponent(path)}`);
+    expect(await transactions()).toMatchObject([{ return_path: path }]);
+  });
+
+  const bad = [
+    '',
+    'app',
+    '//evil.example',
+    '///evil.example',
+    '/\\evil.example',
+    '\\\\evil.example',
+    '\\/evil.example',
+    '/%2fevil.example',
+    '/%2Fevil.example',
+    '/%5cevil.example',
+    '/%5Cevil.example',
+    '/a//evil.example',
+    '/a/..//evil.example',
+    'https://evil.example',
+    'HTTPS:evil.example',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    ' /app',
+    '/ app',
+    '/\tevil.example',
+    '/a\r\nSet-Cookie: sid=x',
+    '/a%0d%0aSet-Cookie:sid=x',
+    '/%00',
+    '/\u007f',
+    '/é',
+    '/／evil.example',
+    '/\u202e',
+    '@evil.example',
+    '?a',
+    '.evil.example',
+  ];
+  test.each(bad)('303 — %j counts as / (rule 54)', async (path) => {
+    await new Visitor(service()).start(corp, `?return_to=${encodeURIComponent(path)}`);
+    expect(await transactions()).toMatchObject([{ return_path: '/' }]);
+  });
+
+  test('400 — twice, undecodable, or too long: it is not guessed at (rule 69)', async () => {
+    for (const query of ['return_to=/a&return_to=/b', 'return_to=%ff', `return_to=/${'x'.repeat(2_000)}`, 'fresh=yes']) {
+      expect((await service().call('GET', `/auth/oidc/corp/start?${query}`)).status, query).toBe(400);
+    }
+    expect(await transactions()).toEqual([]);
+  });
+});
+
+describe('where nobody can sign in', () => {
+  test.each(['nobody', 'tokens', 'constructor'])('404 — %s is no provider', async (id) => {
+    const answer = await service().call('GET', `/auth/oidc/${id}/start`);
+    expect(answer).toMatchObject({ status: 404, body: { code: 'not-found' } });
+    expect(answer.headers.getSetCookie()).toEqual([]);
+  });
+
+  test('503 and 303 — the provider does not answer: the service has started without it, and passwords work all the while (rule 49)', async () => {
+    corp.behaviour = 'down';
+    const other = await service().replica({ ISSUERS_FILE: issuersFile }, clock);
+    try {
+      const answer = await other.call('GET', '/auth/oidc/corp/start');
+      expect(answer).toMatchObject({ status: 503, body: { code: 'issuer-unavailable' } });
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(answer.headers.getSetCookie()).toEqual([]);
+      await other.createUser('ada');
+      await other.signIn('ada');
+      expect((await other.call('GET', '/auth/issuers')).status).toBe(200);
+      corp.behaviour = 'up';
+      clock.advance(31);
+      expect((await other.call('GET', '/auth/oidc/corp/start')).status).toBe(303);
+    } finally {
+      await other.close();
+    }
+    expect(await transactions()).toHaveLength(1);
+  });
+
+  test('503 — an issuer that only gives tokens, though it is configured as one to sign in at', async () => {
+    corp.answers.set('/.well-known/openid-configuration', () => ({ issuer: corp.url, jwks_uri: `${corp.url}/jwks` }));
+    const other = await service().replica({ ISSUERS_FILE: issuersFile }, clock);
+    try {
+      expect(await other.call('GET', '/auth/oidc/corp/start')).toMatchObject({ status: 503, body: { code: 'issuer-unavailable' } });
+    } finally {
+      corp.answers.clear();
+      await other.close();
+    }
+  });
+});
+
+test('429 — strangers begin no more than the rate limit lets them, whatever cookie they show (rule 81)', async () => {
+  const limited = await service().replica({ ISSUERS_FILE: issuersFile, RATE_LIMIT: 'on' }, clock);
+  try {
+    const browser = new Visitor(limited);
+    const statuses: number[] = [];
+    for (let index = 0; index < 100; index++) {
+      browser.cookies.set('sid', 'x'.repeat(32));
+      statuses.push((await browser.call('GET', '/auth/oidc/corp/start')).status);
+    }
+    expect(statuses).toContain(429);
+    expect(await transactions()).toHaveLength(statuses.filter((status) => status === 303).length);
+  } finally {
+    await limited.close();
+  }
+});
