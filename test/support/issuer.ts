@@ -262,14 +262,15 @@ export async function writeIssuersText(text: string): Promise<string> {
   return file;
 }
 
-/** The present, until a test moves it. */
+/** Stands still until a test moves it, however long the test takes. */
 export class TestClock implements Clock {
-  #offset = 0;
-  readonly wall = () => Date.now() + this.#offset;
-  readonly steady = () => performance.now() + this.#offset;
+  #elapsed = 0;
+  readonly #began = Date.now();
+  readonly wall = () => this.#began + this.#elapsed;
+  readonly steady = () => this.#elapsed;
 
   advance(seconds: number): void {
-    this.#offset += seconds * 1_000;
+    this.#elapsed += seconds * 1_000;
   }
 }
 
