@@ -63,7 +63,7 @@ function overOurRuntime(text: string): string {
     .replaceAll('<ThrowOnError extends boolean = false>(', '(')
     .replaceAll(/\bOptions<(\w+), ThrowOnError>/g, 'Options<$1>')
     .replaceAll(/<(\w+Responses|unknown), (?:\w+Errors|unknown), ThrowOnError>/g, '<$1>')
-    .replaceAll(/\b(\w+)Errors, (?=\1Responses\b)/g, '');
+    .replaceAll(/\b\w+Errors, /g, '');
 }
 
 /** The catalogue's codes as a type. The contract has those that operations answer with; before one is known there are others. */

@@ -133,7 +133,7 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     return deliver(this.#style, await operations.revokeOtherSessions({ client: this.http, ...options }));
   }
 
-  /** The providers a user can sign in at, in a browser that is sent to a `startUrl`. */
+  /** The providers that a user can sign in at with a browser; `signInUrl` makes the address to send it to. */
   async listIssuers(options: CallOptions = {}): Promise<Outcome<S, IssuerList>> {
     return deliver(this.#style, await operations.listIssuers({ client: this.http, ...options }));
   }

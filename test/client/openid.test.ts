@@ -1,0 +1,39 @@
+/** Sign-in at an OpenID provider: the client says where to send the browser, and works with the session that it comes back with. */
+import { useService } from '../support/service.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { CookieJar, signInUrl } from '../../src/client/index.ts';
+import { clientOf } from '../support/client.ts';
+import { TestIssuer, writeIssuers } from '../support/issuer.ts';
+import { Visitor } from '../support/visitor.ts';
+
+const corp = await TestIssuer.start('corp');
+const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEntry({ label: 'Corporate login' })) });
+
+beforeAll(async () => {
+  await service().createUser('ada');
+  await service().link(corp, 'alice', 'ada');
+});
+
+test('the providers are listed, a browser follows the address of one, and comes back where it is told with a session', async () => {
+  const { issuers } = await clientOf(service()).listIssuers();
+  expect(issuers).toMatchObject([{ id: 'corp', label: 'Corporate login' }]);
+  const { pathname, search } = new URL(signInUrl(issuers[0] ?? expect.fail(), { returnTo: '/app?tab=1', fresh: true }));
+
+  const browser = new Visitor(service());
+  const sent = await browser.call('GET', pathname + search);
+  expect(sent.status, sent.text).toBe(303);
+  const back = await browser.visit(corp, new URL(sent.headers.get('location') ?? ''), 'alice');
+  const arrived = await browser.call('GET', back);
+  expect([arrived.status, arrived.headers.get('location')]).toEqual([303, '/app?tab=1']);
+
+  const cookies = new CookieJar(service().url);
+  cookies.store(new URL(service().url), [`sid=${browser.cookies.get('sid')}; Path=/; HttpOnly`]);
+  expect(await clientOf(service(), { cookies }).getSession()).toMatchObject({
+    user: { name: 'ada' },
+    authentication: { method: 'openid' },
+  });
+});
+
+test.each(['app', '', '//evil.example', '/\\evil.example', 'https://evil.example/'])('coming back to %j is a TypeError', (returnTo) => {
+  expect(() => signInUrl({ startUrl: 'http://localhost:3000/auth/oidc/corp/start' }, { returnTo })).toThrow(TypeError);
+});
