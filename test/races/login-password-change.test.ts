@@ -1,14 +1,11 @@
-/**
- * Fifty logins with the old password against the change of it. Each login costs the work on a password, so the suite races few rounds;
- * `npm run test:races` races them all.
- */
+/** Fifty logins with the old password against the change of it. */
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { parallel, race, raceRounds, statuses, timeoutOf } from '../support/races.ts';
 import { cookieOf, password, useService } from '../support/service.ts';
 
 const service = useService();
-const rounds = raceRounds(3);
+const rounds = raceRounds();
 
 test(
   `401 — no session that ${parallel} logins with the old password open survives the change they race, and this session goes on, ${rounds} rounds (rule 44)`,

@@ -1,13 +1,10 @@
-/**
- * Fifty guesses at once beat no limit, and fifty right passwords at once meet none. Each login costs the work on a password, so the suite
- * races few rounds; `npm run test:races` races them all.
- */
+/** Fifty guesses at once beat no limit, and fifty right passwords at once meet none. */
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { parallel, race, raceRounds, statuses, timeoutOf } from '../support/races.ts';
 import { password, useService } from '../support/service.ts';
 
 const service = useService();
-const rounds = raceRounds(3);
+const rounds = raceRounds();
 const login = (secret: string) => service().call('POST', '/auth', { form: { user: 'ada', password: secret } });
 const forget = () => service().db.deleteFrom('login_attempt').execute();
 
