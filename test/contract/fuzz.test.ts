@@ -108,15 +108,15 @@ describe(`random requests with seed ${seed}`, () => {
   test(
     'right ones, by all four ways in, succeed',
     async () => {
-      await fc.assert(fc.asyncProperty(drafts, sendRight), options(0.5));
+      await fc.assert(fc.asyncProperty(drafts, sendRight), options(0.6));
       expect(succeeded).toBeGreaterThanOrEqual(cases * 0.5);
     },
     timeout,
   );
 
-  test('anything anywhere', () => fc.assert(fc.asyncProperty(anything, sendWild), options(0.3)), timeout);
+  test('anything anywhere', () => fc.assert(fc.asyncProperty(anything, sendWild), options(0.25)), timeout);
 
-  test('requests that are right but for one thing', () => fc.assert(fc.asyncProperty(oneOff(rows), sendWild), options(0.2)), timeout);
+  test('requests that are right but for one thing', () => fc.assert(fc.asyncProperty(oneOff(rows), sendWild), options(0.15)), timeout);
 
   test('have met open doors and closed ones, or this file would find nothing', () => {
     const counts = [...statuses].toSorted(([one], [other]) => one - other).map(([status, count]) => `${count} of ${status}`);
