@@ -13,7 +13,11 @@ import { useService } from '../support/service.ts';
 const routes: RouteOptions[] = [];
 // Before the service of this file is built.
 channel('fastify.initialization').subscribe((message) => {
-  (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', (route) => void routes.push(route));
+  const { fastify } = message as { fastify: FastifyInstance };
+  const registered: RouteOptions[] = [];
+  fastify.addHook('onRoute', (route) => void registered.push(route));
+  // The binder makes the routes on an instance that serves nothing.
+  fastify.addHook('onReady', async () => void routes.push(...registered));
 });
 
 const service = useService();
