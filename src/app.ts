@@ -21,6 +21,7 @@ import { entityHandlers } from './entities/handlers.ts';
 import { oidcHandlers } from './oidc/handlers.ts';
 import { bearerScheme } from './oidc/scheme.ts';
 import { allowTrustedOrigins, answerPreflights } from './ops/cors.ts';
+import { drainBeforeClosing } from './ops/drain.ts';
 import { securityHeaders, sendSecurityHeaders } from './ops/headers.ts';
 import { serveHealth } from './ops/health.ts';
 import { AddressLimit, limitRefused, limitStrangers, limitUnrouted, limitUrls, limitUsers, type Credentials } from './ops/limits.ts';
@@ -71,6 +72,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
       limit && problem.status === 401 ? limitRefused(request, limit, credentials) : problemAfterCommit(problem, request),
     (problem, request) => noteProblem(context, problem, request),
   );
+  drainBeforeClosing(app);
   logRequests(app);
   sendSecurityHeaders(app, headers);
   answerForNode(app, headers, publicUrl);

@@ -27,8 +27,8 @@ import { readPeppers } from './password/pepper.ts';
 import { createPasswordPolicy } from './password/policy.ts';
 import { createThrottle } from './password/throttle.ts';
 
-/** How long keep-alive connections may bring in what is on the wire already, before idle ones are closed. */
-const drainMilliseconds = 1_000;
+/** How long load balancers have to learn at `/health/ready` that nobody should be sent here any more. */
+const noticeMilliseconds = 750;
 /** How long requests under way may then take; security rule 92 gives ten seconds for all of the stop. */
 const patienceMilliseconds = 5_000;
 
@@ -103,7 +103,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     const close = async () => {
       stopHousekeeping();
       running.stopping = true;
-      if ((await openConnections(running)) > 0) await delay(drainMilliseconds);
+      if ((await openConnections(running)) > 0) await delay(noticeMilliseconds);
       // Clients that are not done by then, such as one that sends its body a byte at a time, do not keep the process from leaving.
       const patience = setTimeout(() => running.server.closeAllConnections(), patienceMilliseconds);
       await running.close();

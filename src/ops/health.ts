@@ -10,11 +10,6 @@ import { Problem } from '../errors.ts';
  */
 export function serveHealth(app: FastifyInstance, { db }: Pick<Context, 'db'>): void {
   app.decorate('stopping', false);
-  // Tells keep-alive clients to come back elsewhere.
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (app.stopping) reply.header('connection', 'close');
-    done();
-  });
   app.get('/health/live', async () => ({ status: 'live' }));
   app.get('/health/ready', async () => {
     if (app.stopping) throw new Problem('unavailable', { headers: { 'Retry-After': '5' } });
