@@ -21,6 +21,10 @@ export interface Server {
   startMilliseconds: number;
   /** Asks it to end and waits until it has; calling it again changes nothing. */
   stop(): Promise<void>;
+  /** Kills it without a warning and waits for its end. */
+  kill(): Promise<void>;
+  /** Its status once it has ended; null when a signal ended it. */
+  readonly exitCode: number | null;
 }
 
 type Environment = Record<string, string | undefined>;
@@ -50,7 +54,7 @@ export async function startService(settings: Environment, opened: AsyncDisposabl
   });
   const errors: string[] = [];
   child.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text));
-  const stop = stopping(child);
+  const stop = ending(child, 'SIGTERM');
   opened.defer(stop);
   while (!(await isReady(port))) {
     if (hasEnded(child) || performance.now() - startedAt > startMilliseconds) {
@@ -59,7 +63,7 @@ export async function startService(settings: Environment, opened: AsyncDisposabl
     }
     await delay(pollMilliseconds);
   }
-  return { pid: child.pid ?? 0, port, startMilliseconds: performance.now() - startedAt, stop };
+  return serverOf(child, port, startedAt);
 }
 
 /** Starts the raw limit on the database; it is stopped with `opened`. */
@@ -67,18 +71,31 @@ export async function startLimit(databaseUrl: string, opened: AsyncDisposableSta
   const startedAt = performance.now();
   const env = { ...process.env, UV_THREADPOOL_SIZE: '16', MALLOC_ARENA_MAX: '2', DATABASE_URL: databaseUrl };
   const child = fork(new URL('limit.ts', import.meta.url), { env });
-  const stop = stopping(child);
+  const stop = ending(child, 'SIGTERM');
   opened.defer(stop);
   const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [{ port: number } | number | null];
   if (typeof message !== 'object' || message === null) throw new Error('the limit did not start');
-  return { pid: child.pid ?? 0, port: message.port, startMilliseconds: performance.now() - startedAt, stop };
+  return serverOf(child, message.port, startedAt);
 }
 
-function stopping(child: ChildProcess): () => Promise<void> {
+function serverOf(child: ChildProcess, port: number, startedAt: number): Server {
+  return {
+    pid: child.pid ?? 0,
+    port,
+    startMilliseconds: performance.now() - startedAt,
+    stop: ending(child, 'SIGTERM'),
+    kill: ending(child, 'SIGKILL'),
+    get exitCode() {
+      return child.exitCode;
+    },
+  };
+}
+
+function ending(child: ChildProcess, signal: NodeJS.Signals): () => Promise<void> {
   return async () => {
     if (hasEnded(child)) return;
     const ended = once(child, 'exit');
-    child.kill('SIGTERM');
+    child.kill(signal);
     await ended;
   };
 }

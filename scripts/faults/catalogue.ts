@@ -1,0 +1,74 @@
+/** The faults by name, each with the database that its long form needs. */
+import { killService } from '../../test/faults/kill.ts';
+import { stopService } from '../../test/faults/stop.ts';
+import type { Outcome, Progress } from '../../test/faults/outcome.ts';
+import { databaseName, layoutOf, readPassword, roleName } from '../../src/database/embedded/cluster.ts';
+import { findServer } from '../../src/database/embedded/lock-file.ts';
+import { embeddedDatabase } from '../bench/database.ts';
+
+export interface Options {
+  kills: number;
+  writes: number;
+  clients: number;
+  seconds: number;
+}
+
+export interface Fault {
+  about: string;
+  run(options: Options, progress: Progress): Promise<Outcome>;
+}
+
+type Settings = Record<string, string>;
+
+/** Runs `work` on a PostgreSQL of its own, with fsync on, whose server is started again when it dies. */
+async function onDatabase<T>(work: (databaseUrl: string, settings: Settings) => Promise<T>): Promise<T> {
+  const database = await embeddedDatabase();
+  try {
+    const databaseUrl = await database.open();
+    return await work(databaseUrl, { ...database.settings, DATABASE_URL: databaseUrl });
+  } finally {
+    await database.remove();
+  }
+}
+
+/** Runs `work` with a data directory in which the service alone keeps a database. */
+async function onDirectory<T>(work: (dataDir: string, settings: Settings) => Promise<T>): Promise<T> {
+  const database = await embeddedDatabase();
+  try {
+    return await work(database.settings['DATA_DIR'] ?? '', database.settings);
+  } finally {
+    await database.remove();
+  }
+}
+
+async function addressIn(dataDir: string): Promise<string> {
+  const layout = layoutOf(dataDir);
+  const server = await findServer(layout);
+  if (!server) throw new Error('the embedded database does not run');
+  return `postgres://${roleName}:${encodeURIComponent(await readPassword(layout))}@127.0.0.1:${server.port}/${databaseName}`;
+}
+
+export const faults: Record<string, Fault> = {
+  kill: {
+    about: 'the service is killed with -9 while clients write',
+    run: (options, progress) =>
+      onDatabase((url, settings) => killService(options, { settings, databaseUrl: () => Promise.resolve(url) }, progress)),
+  },
+  'kill-embedded': {
+    about: 'the service and its embedded PostgreSQL are killed with -9 together while clients write',
+    run: (options, progress) =>
+      onDirectory((dataDir, settings) => {
+        const databaseUrl = () => addressIn(dataDir);
+        const killAlong = async () => {
+          const server = await findServer(layoutOf(dataDir));
+          if (server) process.kill(server.pid, 'SIGKILL');
+        };
+        return killService(options, { settings, databaseUrl, killAlong }, progress);
+      }),
+  },
+  stop: {
+    about: 'SIGTERM while 64 clients write, again and again',
+    run: (_options, progress) =>
+      onDatabase((url, settings) => stopService({ rounds: 10, clients: 64, writes: 500 }, url, settings, progress)),
+  },
+};

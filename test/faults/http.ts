@@ -1,0 +1,52 @@
+/** One keep-alive connection of a client that counts: whether each request was answered, and how. It checks nothing. */
+import { Agent, request, type IncomingHttpHeaders } from 'node:http';
+
+export interface Reply {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+export interface Send {
+  headers?: Record<string, string>;
+  /** Sent as JSON. */
+  json?: unknown;
+  /** Sent as a form. */
+  form?: Record<string, string>;
+}
+
+export class Caller {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #port: () => number;
+  readonly #patienceMs: number;
+
+  /** `port` is asked before each request; one that is not answered within `patienceMs` is given up. */
+  constructor(port: () => number, patienceMs = 30_000) {
+    this.#port = port;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Rejects when there is no complete answer. */
+  send(method: string, path: string, { headers = {}, json, form }: Send = {}): Promise<Reply> {
+    const body = json === undefined ? form && new URLSearchParams(form).toString() : JSON.stringify(json);
+    const type = json === undefined ? 'application/x-www-form-urlencoded' : 'application/json';
+    const entity = body === undefined ? {} : { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) };
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+    const options = { host: '127.0.0.1', port: this.#port(), agent: this.#agent, method, path, headers: { ...headers, ...entity } };
+    const outgoing = request(options, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => (text += chunk));
+      response.on('error', reject);
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }));
+    });
+    outgoing.setTimeout(this.#patienceMs, () => outgoing.destroy(new Error(`no answer within ${this.#patienceMs} ms`)));
+    outgoing.on('error', reject);
+    outgoing.end(body);
+    return promise;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}

@@ -1,0 +1,60 @@
+/** The service killed with -9 under load, again and again. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { startService, type Server } from '../../scripts/bench/processes.ts';
+import { makeCallers } from './callers.ts';
+import { Ledger } from './ledger.ts';
+import { startWriters } from './load.ts';
+import type { Outcome, Progress } from './outcome.ts';
+
+export interface KillPlan {
+  kills: number;
+  /** How many writes have to be acknowledged in all. */
+  writes: number;
+  clients: number;
+}
+
+export interface KillTarget {
+  /** What the service is started with. */
+  settings: Record<string, string>;
+  /** Where its database is, once the service runs. */
+  databaseUrl: () => Promise<string>;
+  /** Kills whatever else shall die with the service. */
+  killAlong?: () => Promise<void>;
+}
+
+/** Kills the service each time a share of the writes has been acknowledged, and compares the ledger with the rows at the end. */
+export async function killService({ kills, writes, clients }: KillPlan, target: KillTarget, progress: Progress): Promise<Outcome> {
+  await using opened = new AsyncDisposableStack();
+  let server: Server = await startService(target.settings, opened);
+  const callers = await makeCallers(await target.databaseUrl(), { sessions: Math.ceil(writes / 10) });
+  const ledger = new Ledger();
+  const recoveries: number[] = [];
+  const stop = startWriters(clients, () => server.port, callers, ledger);
+  try {
+    for (let kill = 1; kill <= kills + 1; kill++) {
+      const share = (writes * kill) / (kills + 1);
+      while (ledger.acknowledged < share) await delay(5);
+      if (kill > kills) break;
+      const killedAt = performance.now();
+      await Promise.all([server.kill(), target.killAlong?.()]);
+      server = await startService(target.settings, opened);
+      recoveries.push(performance.now() - killedAt);
+      progress(`kill ${kill} of ${kills}: ${ledger.acknowledged} writes acknowledged, back after ${recoveries.at(-1)?.toFixed(0)} ms`);
+    }
+  } finally {
+    await stop();
+  }
+  const violations = await ledger.compare(await target.databaseUrl());
+  return {
+    violations,
+    figures: {
+      kills,
+      'acknowledged writes': ledger.acknowledged,
+      'requests without an answer': ledger.unanswered,
+      'of them logouts': ledger.ended.length,
+      'of them rotations': ledger.rotated.length,
+      'lost or by half': violations.length,
+      'slowest return (ms)': Math.round(Math.max(0, ...recoveries)),
+    },
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * The client's record of what it has asked for and what was acknowledged, and the comparison of both with the rows afterwards: everything
+ * acknowledged is there, nothing is there that was not asked for, and nothing is there by half.
+ */
+import { Client } from 'pg';
+import { hashToken } from '../../src/sessions/token.ts';
+
+/** The name of all entities that ledgers keep account of. */
+export const entityName = 'ledger';
+
+/** One entity. Its fields are `{ id, value, copy }`, the last two always the same. */
+export interface Line {
+  id: string;
+  /** Undefined until the create is acknowledged. */
+  key?: string;
+  /** The largest value that was sent, and the largest that was acknowledged. */
+  sent: number;
+  acknowledged: number;
+  deletion: 'none' | 'sent' | 'acknowledged';
+}
+
+interface Row {
+  key: string;
+  version: number;
+  id: string;
+  value: number;
+  copy: number;
+}
+
+export class Ledger {
+  readonly lines: Line[] = [];
+  /** Tokens of sessions whose logout was acknowledged. */
+  readonly ended: string[] = [];
+  /** New tokens of sessions whose refresh was acknowledged. */
+  readonly rotated: string[] = [];
+  /** How many writes were acknowledged. */
+  acknowledged = 0;
+  /** How many requests have no answer although a connection for them was made. */
+  unanswered = 0;
+  /** How many could not even connect. */
+  refused = 0;
+  /** How many answers had each status. */
+  readonly statuses = new Map<number, number>();
+  /** What no client should ever see. */
+  readonly violations: string[] = [];
+
+  open(id: string): Line {
+    const line: Line = { id, sent: 0, acknowledged: 0, deletion: 'none' };
+    this.lines.push(line);
+    return line;
+  }
+
+  /** Notes an answer: 500 is never right, and a 503 has to say when to come back. */
+  note({ status, headers, body }: { status: number; headers: Record<string, unknown>; body: string }): void {
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+    if (status >= 500 && status !== 503) this.violations.push(`${status}: ${body}`);
+    if (status === 503 && !(Number(headers['retry-after']) > 0)) this.violations.push(`503 without Retry-After: ${body}`);
+  }
+
+  /** What is wrong with the rows, a line each; empty when nothing is. Call it when no request is under way. */
+  async compare(databaseUrl: string): Promise<string[]> {
+    const client = new Client({ connectionString: databaseUrl });
+    await client.connect();
+    try {
+      return [...this.violations, ...(await this.#compareEntities(client)), ...(await this.#compareSessions(client))];
+    } finally {
+      await client.end();
+    }
+  }
+
+  async #compareEntities(client: Client): Promise<string[]> {
+    const { rows } = await client.query<Row>(
+      `select key::text, version::int, fields ->> 'id' as id, (fields ->> 'value')::int as value, (fields ->> 'copy')::int as copy
+       from entity where name = $1`,
+      [entityName],
+    );
+    const byId = Map.groupBy(rows, ({ id }) => id);
+    const wrong = this.lines.flatMap((line) => {
+      const fault = faultOf(line, byId.get(line.id) ?? []);
+      byId.delete(line.id);
+      return fault === undefined ? [] : [`${line.id}: ${fault}`];
+    });
+    for (const id of byId.keys()) wrong.push(`${id}: nobody asked for it`);
+    // Each row and its audit events were written together.
+    const { rows: halves } = await client.query<{ key: string }>(
+      `select coalesce(entity.key::text, trail.key) as key
+       from (select key, version from entity where name = $1) as entity
+       full join (
+         select detail ->> 'key' as key, count(*) filter (where event = 'entity.created') as created,
+           count(*) filter (where event = 'entity.updated') as updated, count(*) filter (where event = 'entity.deleted') as deleted
+         from audit_event where event like 'entity.%' and outcome = 'ok' and detail ->> 'entity' = $1 group by 1
+       ) as trail on trail.key = entity.key::text
+       where trail.created is distinct from 1
+         or case when entity.key is null then trail.deleted <> 1 else trail.deleted <> 0 or trail.updated <> entity.version - 1 end`,
+      [entityName],
+    );
+    for (const { key } of halves) wrong.push(`key ${key}: the row and its audit trail do not agree`);
+    const { rows: claims } = await client.query<{ key: string }>(
+      `select key from idempotency where entity = $1 and not exists (
+         select from audit_event where event = 'entity.created' and detail ->> 'key' = entity_key::text)`,
+      [entityName],
+    );
+    for (const { key } of claims) wrong.push(`Idempotency-Key ${key}: kept without its entity`);
+    return wrong;
+  }
+
+  async #compareSessions(client: Client): Promise<string[]> {
+    const live = async (tokens: string[]) => {
+      const { rows } = await client.query<{ live: number }>(
+        'select count(*)::int as live from session where revoked_at is null and token_hash = any($1)',
+        [tokens.map(hashToken)],
+      );
+      return rows[0]?.live ?? 0;
+    };
+    const [risen, kept] = [await live(this.ended), await live(this.rotated)];
+    return [
+      ...(risen > 0 ? [`${risen} sessions live on after an acknowledged logout`] : []),
+      ...(kept < this.rotated.length ? [`${this.rotated.length - kept} acknowledged rotations are gone`] : []),
+    ];
+  }
+}
+
+function faultOf(line: Line, [row, ...others]: Row[]): string | undefined {
+  if (others.length > 0) return `${others.length + 1} rows of one create`;
+  if (!row) return line.key === undefined || line.deletion !== 'none' ? undefined : 'acknowledged and not there';
+  if (line.deletion === 'acknowledged') return 'deleted and still there';
+  if (line.key !== undefined && line.key !== row.key) return `acknowledged as ${line.key}, stored as ${row.key}`;
+  if (row.value !== row.copy) return `written by half: ${row.value} and ${row.copy}`;
+  if (row.value < line.acknowledged) return `${line.acknowledged} was acknowledged, ${row.value} is there`;
+  if (row.value > line.sent) return `${row.value} is there and was never sent`;
+  return undefined;
+}

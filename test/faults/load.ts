@@ -1,0 +1,116 @@
+/** A client that writes without pause and keeps account of it: creates, some of them with an Idempotency-Key, updates, deletes, refreshes, logouts. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Callers } from './callers.ts';
+import { Caller, type Reply, type Send } from './http.ts';
+import { entityName, type Ledger, type Line } from './ledger.ts';
+
+/** How long a client waits that was not answered or told to come back; it does not wait for as long as Retry-After asks. */
+const pauseMilliseconds = 20;
+const path = `/rest/entity/${entityName}`;
+
+export class Writer {
+  readonly #caller: Caller;
+  readonly #callers: Callers;
+  readonly #ledger: Ledger;
+  readonly #name: string;
+  /** What this client has created and not deleted. */
+  readonly #own: Line[] = [];
+  #number = 0;
+
+  constructor(name: string, port: () => number, callers: Callers, ledger: Ledger) {
+    this.#name = name;
+    this.#caller = new Caller(port);
+    this.#callers = callers;
+    this.#ledger = ledger;
+  }
+
+  /** Writes until told to stop; a request that is under way then is still awaited. */
+  async work(stopped: () => boolean): Promise<void> {
+    while (!stopped()) await this.#step(this.#number++, stopped);
+    this.#caller.close();
+  }
+
+  async #step(n: number, stopped: () => boolean): Promise<void> {
+    const line = this.#own.at(-1);
+    if (n % 40 === 13) return this.#refresh();
+    if (n % 40 === 33) return this.#logout();
+    if (line && n % 4 === 2) return this.#update(line);
+    if (line && n % 10 === 5) return this.#remove(line);
+    if (n % 10 === 7) return this.#createKeyed(n, stopped);
+    await this.#create(this.#ledger.open(`${this.#name}-${n}`));
+  }
+
+  async #create(line: Line, headers: Record<string, string> = {}): Promise<boolean> {
+    const reply = await this.#ask('POST', path, { json: { id: line.id, value: 0, copy: 0 }, headers });
+    if (reply?.status !== 201) return false;
+    line.key = (JSON.parse(reply.body) as { key: string }).key;
+    this.#own.push(line);
+    return true;
+  }
+
+  /** Sends the same until it is acknowledged, as the header is for. */
+  async #createKeyed(n: number, stopped: () => boolean): Promise<void> {
+    const line = this.#ledger.open(`${this.#name}-${n}`);
+    while (!(await this.#create(line, { 'idempotency-key': line.id }))) if (stopped()) return;
+  }
+
+  async #update(line: Line): Promise<void> {
+    const value = ++line.sent;
+    const reply = await this.#ask('POST', `${path}/${line.key}`, { json: { value, copy: value } });
+    if (reply?.status === 200) line.acknowledged = value;
+  }
+
+  async #remove(line: Line): Promise<void> {
+    line.deletion = 'sent';
+    this.#own.pop();
+    const reply = await this.#ask('DELETE', `${path}/${line.key}`);
+    if (reply?.status === 204) line.deletion = 'acknowledged';
+  }
+
+  async #refresh(): Promise<void> {
+    const token = this.#callers.sessions.pop();
+    if (token === undefined) return;
+    const reply = await this.#ask('POST', '/auth/refresh', { headers: { cookie: `sid=${token}` } });
+    const next = /^(?:__Host-)?sid=([^;]+)/.exec(reply?.headers['set-cookie']?.[0] ?? '')?.[1];
+    if (reply?.status === 200 && next !== undefined) this.#ledger.rotated.push(next);
+  }
+
+  async #logout(): Promise<void> {
+    const token = this.#callers.sessions.pop();
+    if (token === undefined) return;
+    const reply = await this.#ask('HEAD', '/auth?logout=1', { headers: { cookie: `sid=${token}` } });
+    if (reply?.status === 204) this.#ledger.ended.push(token);
+  }
+
+  /** Undefined when there was no answer. An unexpected refusal is a violation. */
+  async #ask(method: string, path: string, { headers = {}, ...send }: Send = {}): Promise<Reply | undefined> {
+    const credential = 'cookie' in headers ? {} : { 'x-api-key': this.#callers.apiKey };
+    let reply: Reply | undefined;
+    try {
+      reply = await this.#caller.send(method, path, { ...send, headers: { ...credential, ...headers } });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') this.#ledger.refused += 1;
+      else this.#ledger.unanswered += 1;
+    }
+    if (reply) this.#ledger.note(reply);
+    if (reply && reply.status < 300) this.#ledger.acknowledged += 1;
+    else await delay(pauseMilliseconds);
+    // 409: the first try of a keyed create is still under way.
+    if (reply && reply.status >= 300 && ![409, 503].includes(reply.status)) {
+      this.#ledger.violations.push(`${method} ${path}: ${reply.status} ${reply.body}`);
+    }
+    return reply;
+  }
+}
+
+/** Lets `count` clients work until the returned function is called and has resolved. */
+export function startWriters(count: number, port: () => number, callers: Callers, ledger: Ledger): () => Promise<void> {
+  let stopped = false;
+  const working = Promise.all(
+    Array.from({ length: count }, (_, index) => new Writer(`w${index}`, port, callers, ledger).work(() => stopped)),
+  );
+  return async () => {
+    stopped = true;
+    await working;
+  };
+}
