@@ -73,6 +73,8 @@ export async function buildApp(context: Context, contract: { text: string; docum
     (problem, request) => noteProblem(context, problem, request),
   );
   drainBeforeClosing(app);
+  // Loaded only where it is wanted.
+  if (config.metricsToken !== undefined) (await import('./ops/scrape.ts')).exposeMetrics(app, context, config.metricsToken);
   logRequests(app);
   sendSecurityHeaders(app, headers);
   answerForNode(app, headers, publicUrl);

@@ -36,6 +36,8 @@ export interface Config {
   /** Requests a second; 0: no limit. */
   rateLimitPerUser: number;
   logLevel: (typeof logLevels)[number];
+  /** What a scraper of `/metrics` must show; undefined: there is no such route. */
+  metricsToken: string | undefined;
   workers: number;
   production: boolean;
 }
@@ -129,6 +131,7 @@ export function readConfig(environment: Environment): Config {
     rateLimit: read.choice('RATE_LIMIT', 'on', ['on', 'off']) === 'on',
     rateLimitPerUser: read.integer('RATE_LIMIT_PER_USER', 0, 0, 100_000),
     logLevel: read.choice('LOG_LEVEL', 'info', logLevels),
+    metricsToken: readMetricsToken(read),
     workers: read.integer('WORKERS', 1, 1, 256),
     production,
   };
@@ -208,6 +211,14 @@ function readAdminUser(read: Reader): string {
   const name = normaliseUserName(text);
   if (name === undefined) read.problems.push('ADMIN_USER must be 1 to 128 characters without control characters');
   return name ?? text;
+}
+
+/** Rule 86: no secret of less than 32 bytes. The characters are those of a bearer token (RFC 6750 section 2.1). */
+function readMetricsToken(read: Reader): string | undefined {
+  const token = read.text('METRICS_TOKEN');
+  if (token === undefined || /^[\w.~+/-]{32,256}=*$/.test(token)) return token;
+  read.problems.push('METRICS_TOKEN must be 32 to 256 letters, digits or any of -._~+/ such as "openssl rand -hex 32" makes');
+  return undefined;
 }
 
 function readOrigins(read: Reader): Set<string> {

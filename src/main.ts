@@ -41,6 +41,7 @@ async function run(settings: Config): Promise<void> {
     const service = await openService(settings, prepared.url);
     closers.push(() => service.close());
   } else {
+    if (settings.metricsToken !== undefined) (await import('./ops/scrape.ts')).answerWorkers();
     const workers = startWorkers(settings.workers, prepared.url, (reason) => say(`${reason}; starting another worker`));
     closers.push(() => workers.stop());
     await workers.ready;

@@ -37,7 +37,7 @@ export function startWorkers(count: number, databaseUrl: string, onLoss: (reason
     const worker = cluster.fork({ [databaseVariable]: databaseUrl });
     running.add(worker);
     let told: string | undefined;
-    worker.on('message', (message: { reason?: string }) => (told = message.reason));
+    worker.on('message', (message: { reason?: string }) => (told = message.reason ?? told));
     worker.once('listening', () => {
       listening += 1;
       if (listening === count) ready.resolve();

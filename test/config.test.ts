@@ -18,6 +18,17 @@ const production = {
   DATABASE_URL: 'postgres://app:secret@db.example.com/entities?sslmode=verify-full',
 };
 
+test('a token for metrics is a secret of at least 32 bytes that a header can carry (rule 86)', () => {
+  const token = 'x'.repeat(32);
+  expect(problemsOf({ METRICS_TOKEN: token })).toEqual([]);
+  for (const bad of [token.slice(1), `${token} ${token}`, `${token}é`, 'x'.repeat(300)]) {
+    const [problem, ...others] = problemsOf({ METRICS_TOKEN: bad });
+    expect(problem).toMatch(/^METRICS_TOKEN must be 32 to 256 /);
+    expect(problem, 'a secret is not told').not.toContain(bad);
+    expect(others).toEqual([]);
+  }
+});
+
 describe('without any setting', () => {
   test('the service is for one machine: loopback, its own database, no proxy and no other origin is believed', () => {
     const config = readConfig({});

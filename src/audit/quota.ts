@@ -19,6 +19,8 @@ export class AuditQuota {
   readonly #now: () => number;
   #since = -Infinity;
   #written = 0;
+  /** How many events have been left out, all told. */
+  leftOut = 0;
 
   /** `now` tells milliseconds on a clock that never goes back. */
   constructor(now: () => number = () => performance.now()) {
@@ -33,6 +35,7 @@ export class AuditQuota {
     const tally = this.#tallyOf(subject);
     if (tally.kinds.has(kind) || tally.kinds.size >= kindsPerSubject || !this.#takeOne()) {
       tally.leftOut += 1;
+      this.leftOut += 1;
       return undefined;
     }
     tally.kinds.add(kind);

@@ -22,6 +22,13 @@ export class PrincipalCache {
   readonly #hashes = new Map<string, Set<string>>();
   #enabled = false;
   #generation = 0;
+  /** How many lookups have found a principal, and how many have not, since the process began. */
+  hits = 0;
+  misses = 0;
+
+  get size(): number {
+    return this.#entries.size;
+  }
 
   /** Goes up with every change of rights; a verification that began under an older one must not be stored. */
   get generation(): number {
@@ -31,9 +38,12 @@ export class PrincipalCache {
   /** The principal verified for this credential hash (hex) within the last three seconds, or undefined. */
   find(hash: string): Principal | undefined {
     const entry = this.#entries.get(hash);
-    if (!entry) return undefined;
-    if (entry.until > performance.now()) return entry.principal;
-    this.#remove(hash, entry);
+    if (entry && entry.until > performance.now()) {
+      this.hits += 1;
+      return entry.principal;
+    }
+    this.misses += 1;
+    if (entry) this.#remove(hash, entry);
     return undefined;
   }
 

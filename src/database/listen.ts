@@ -40,12 +40,18 @@ export class Listener {
   #client: Client | undefined;
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
+  #isUp = false;
   /** The end of the latest statement: a connection takes one after the other. */
   #done: Promise<unknown> = Promise.resolve();
 
   constructor(url: string, events: ListenerEvents) {
     this.#url = url;
     this.#events = events;
+  }
+
+  /** Whether notifications arrive. */
+  get isUp(): boolean {
+    return this.#isUp;
   }
 
   /** Connects; never throws. While PostgreSQL is out of reach it tries again every second. */
@@ -67,7 +73,7 @@ export class Listener {
       // Otherwise a machine that has lost its power would be waited for until the database notices, which takes hours by default.
       await this.#query(client, 'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3');
       await this.#query(client, 'select pg_advisory_lock_shared($1, $2)', [lockSpace, lockNumber]);
-      if (this.#client === client) this.#events.onLine(true);
+      if (this.#client === client) this.#turn(true);
     } catch (error) {
       this.#down(client, error as Error);
     }
@@ -127,10 +133,15 @@ export class Listener {
     }
   }
 
+  #turn(up: boolean): void {
+    this.#isUp = up;
+    this.#events.onLine(up);
+  }
+
   #down(client: Client, error?: Error): void {
     if (this.#client !== client) return;
     this.#client = undefined;
-    this.#events.onLine(false);
+    this.#turn(false);
     if (this.#closed) return;
     if (error) this.#events.onError(error);
     client.end().catch(() => undefined);

@@ -14,6 +14,8 @@ export interface FetchedOptions {
   now: () => number;
   /** Told why nothing could be fetched, also while what there is serves. */
   onError: (error: unknown) => void;
+  /** Told of everything that could be fetched. */
+  onAnswer?: () => void;
 }
 
 export class Fetched<T> {
@@ -72,6 +74,7 @@ export class Fetched<T> {
     try {
       this.#kept = { value: await this.#load(), fetchedAt: startedAt };
       this.#failure = undefined;
+      this.#options.onAnswer?.();
     } catch (error) {
       this.#failure = new Error(`${this.#failureText}: ${innermost(error)}`, { cause: error });
       this.#options.onError(this.#failure);

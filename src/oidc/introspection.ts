@@ -69,7 +69,9 @@ export class Introspection {
 
   async #answer(client: Configuration, token: string): Promise<Claims> {
     try {
-      return await tokenIntrospection(client, token, { token_type_hint: 'access_token' });
+      const claims = await tokenIntrospection(client, token, { token_type_hint: 'access_token' });
+      this.#options.onAnswer?.();
+      return claims;
     } catch (error) {
       // Some issuers refuse to speak about tokens of a kind that they do not introspect.
       if (error instanceof ResponseBodyError && error.error === 'unsupported_token_type') return { active: false };

@@ -1,7 +1,7 @@
 /** The issuers whose tokens count, each with its keys, and with its endpoints where users sign in. What is not in here is never contacted (security rule 46). */
 import type { Configuration } from 'openid-client';
 import { discoverProvider } from './discover.ts';
-import { Fetched } from './fetched.ts';
+import { Fetched, type FetchedOptions } from './fetched.ts';
 import { Introspection } from './introspection.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import type { Issuer } from './issuers.ts';
@@ -33,12 +33,20 @@ export class TrustedIssuers {
   readonly clock: Clock;
   readonly #byIssuer = new Map<string, TrustedIssuer>();
   readonly #byId = new Map<string, TrustedIssuer>();
+  readonly #answering = new Map<string, boolean>();
 
   /** `onError` hears why an issuer could not be asked. */
   constructor(issuers: readonly Issuer[], onError: (error: unknown, issuerId: string) => void, clock = systemClock) {
     this.clock = clock;
     for (const issuer of issuers) {
-      const options = { now: clock.steady, onError: (error: unknown) => onError(error, issuer.id) };
+      const options: FetchedOptions = {
+        now: clock.steady,
+        onAnswer: () => this.#answering.set(issuer.id, true),
+        onError: (error) => {
+          this.#answering.set(issuer.id, false);
+          onError(error, issuer.id);
+        },
+      };
       const keys = new IssuerKeys(issuer, options);
       const provider = new Fetched(() => discoverProvider(issuer), `${issuer.issuer} does not say where to sign in`, options);
       const introspection = issuer.tokenType === 'opaque' ? new Introspection(issuer, options) : undefined;
@@ -50,6 +58,11 @@ export class TrustedIssuers {
 
   get size(): number {
     return this.#byId.size;
+  }
+
+  /** Whether they answered when they were asked last, by id; without those that have not been asked yet. */
+  get answering(): ReadonlyMap<string, boolean> {
+    return this.#answering;
   }
 
   /** The issuers that users can sign in at, in the order of the file. */

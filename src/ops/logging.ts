@@ -34,12 +34,13 @@ export function loggerOptions({ logLevel }: Pick<Config, 'logLevel'>): Exclude<F
 }
 
 /** The settings in force, without the secrets among them (security rule 86). */
-export function openSettings({ adminPassword, databaseUrl, ...open }: Config): Record<string, unknown> {
+export function openSettings({ adminPassword, databaseUrl, metricsToken, ...open }: Config): Record<string, unknown> {
   return {
     ...open,
     publicUrl: open.publicUrl.origin,
     trustedOrigins: [...open.trustedOrigins],
     adminPassword: adminPassword === undefined ? undefined : '(set)',
+    metricsToken: metricsToken === undefined ? undefined : '(set)',
     databaseUrl: databaseUrl === undefined ? undefined : databaseName(databaseUrl),
   };
 }

@@ -58,11 +58,28 @@ export class Gate {
   readonly #schedule: Schedule;
   readonly #queue = new Set<Waiting>();
   #held = 0;
+  /** How many have been refused, all told. */
+  refused = 0;
 
   constructor(limits: GateLimits, { refusal = busy, schedule = scheduleTimeout }: GateOptions = {}) {
     this.#limits = limits;
     this.#refusal = refusal;
     this.#schedule = schedule;
+  }
+
+  /** How many hold a permit. */
+  get running(): number {
+    return this.#held;
+  }
+
+  /** How many may. */
+  get limit(): number {
+    return this.#limits.running;
+  }
+
+  /** How many wait for one. */
+  get waiting(): number {
+    return this.#queue.size;
   }
 
   /** True when nobody holds a permit or waits for one. */
@@ -76,8 +93,10 @@ export class Gate {
    */
   async enter(): Promise<() => void> {
     if (this.#held < this.#limits.running) this.#held += 1;
-    else if (this.#queue.size >= this.#limits.waiting) throw this.#refusal();
-    else await this.#wait();
+    else if (this.#queue.size >= this.#limits.waiting) {
+      this.refused += 1;
+      throw this.#refusal();
+    } else await this.#wait();
     let given = false;
     return () => {
       if (given) return;
@@ -114,6 +133,7 @@ export class Gate {
         },
         refuse: (problem) => {
           leaveQueue();
+          this.refused += 1;
           inTurn(() => reject(problem));
         },
       };

@@ -28,7 +28,13 @@ export interface Claim {
   address: string;
 }
 
+/** How attempts ended: refused unseen (`throttled`), for want of room or patience (`busy`), or for another reason (`error`). */
+const outcomes = ['succeeded', 'failed', 'throttled', 'busy', 'error'] as const;
+export type Outcome = (typeof outcomes)[number];
+
 export interface Throttle {
+  /** How many attempts have ended so in this process. */
+  readonly outcomes: Readonly<Record<Outcome, number>>;
   /**
    * Counts an attempt, then runs `evaluate`, which looks at the password and gives whoever may come in, or undefined. A value resets the
    * account's count; undefined counts as one more failure; when `evaluate` throws, the password counts as not looked at.
@@ -47,6 +53,7 @@ export const failuresUntilLocked = 100;
 export function createThrottle(db: Kysely<Database>, schedule: Schedule = scheduleTimeout): Throttle {
   const accounts = new Lanes(accountLane, schedule);
   const addresses = new Lanes(addressLane, schedule);
+  const ended = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
   let key: Promise<Buffer> | undefined;
 
   const getKey = async () => {
@@ -73,26 +80,43 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
     throw busy();
   };
 
+  const attempt: Throttle['attempt'] = async ({ name, address }, evaluate) => {
+    const subjects = subjectsOf(await getKey(), name, address);
+    return accounts.pass(subjects.account, (account) =>
+      addresses.pass(subjects.address, async (address) => {
+        await count(subjects, { account, address });
+        let granted;
+        try {
+          granted = await evaluate();
+        } catch (error) {
+          // If this fails too, the database counts the attempt as a failure when its time is over.
+          await endAttempt(db, subjects, 'abandoned').catch(() => undefined);
+          throw error;
+        }
+        const failures = await endAttempt(db, subjects, granted === undefined ? 'failed' : 'succeeded');
+        return { granted, failures };
+      }),
+    );
+  };
+
   return {
-    async attempt({ name, address }, evaluate) {
-      const subjects = subjectsOf(await getKey(), name, address);
-      return accounts.pass(subjects.account, (account) =>
-        addresses.pass(subjects.address, async (address) => {
-          await count(subjects, { account, address });
-          let granted;
-          try {
-            granted = await evaluate();
-          } catch (error) {
-            // If this fails too, the database counts the attempt as a failure when its time is over.
-            await endAttempt(db, subjects, 'abandoned').catch(() => undefined);
-            throw error;
-          }
-          const failures = await endAttempt(db, subjects, granted === undefined ? 'failed' : 'succeeded');
-          return { granted, failures };
-        }),
-      );
+    outcomes: ended,
+    async attempt(claim, evaluate) {
+      try {
+        const result = await attempt(claim, evaluate);
+        ended[result.granted === undefined ? 'failed' : 'succeeded'] += 1;
+        return result;
+      } catch (error) {
+        ended[outcomeOf(error)] += 1;
+        throw error;
+      }
     },
   };
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (!(error instanceof Problem)) return 'error';
+  return error.code === 'rate-limited' ? 'throttled' : error.code === 'busy' ? 'busy' : 'error';
 }
 
 /** A gate for each account or address that somebody is trying right now. */

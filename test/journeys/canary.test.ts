@@ -21,6 +21,8 @@ const secrets = {
   cookie: 'canarycookieKo1xb4aaaaaaaaaaaaaa',
   form: 'canary-form-Pv2zj8',
   pepper: 'canary-pepper-Nf5rb1-that-no-hash-of-a-password-shows',
+  path: 'canary-path-Ys1dk5',
+  metricsToken: 'canary-metrics-token-0123456789-Qn7xe2',
 };
 
 const corp = await TestIssuer.start('corp');
@@ -68,6 +70,7 @@ beforeAll(async () => {
       ADMIN_PASSWORD: secrets.password,
       ISSUERS_FILE: issuersFile,
       PASSWORD_PEPPER_FILE: pepperFile,
+      METRICS_TOKEN: secrets.metricsToken,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -93,7 +96,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('no password, pepper, token, key, query, body or name typed by mistake reaches the log, the audit trail or a problem (rule 84)', async () => {
+test('no password, pepper, token, key, query, body or name typed by mistake reaches the log, the audit trail, a problem or the metrics (rule 84)', async () => {
   const { id, key } = newKey();
   const hash = hashKey(key).toString('hex');
   await execute(
@@ -129,6 +132,9 @@ test('no password, pepper, token, key, query, body or name typed by mistake reac
   expect((await call('GET', '/auth', { headers: { 'x-api-key': key } })).status).toBe(200);
   await call('GET', `/auth?roles=${secrets.query}`, { headers: { cookie } });
   await call('GET', `/nothing/here?token=${secrets.query}`);
+  await call('GET', `/nothing/${secrets.path}`);
+  await call('GET', `/rest/entity/${secrets.path}/1`, { headers: { cookie } });
+  await call('GET', '/metrics', { headers: { authorization: `Bearer ${secrets.bearer}` } });
   const json = { cookie, 'content-type': 'application/json' };
   expect((await call('POST', '/rest/entity/note', { headers: json, body: JSON.stringify({ text: secrets.body }) })).status).toBe(201);
   await call('POST', '/rest/entity/note', { headers: json, body: `{"text":"${secrets.body}","n":1e400}` });
@@ -143,6 +149,8 @@ test('no password, pepper, token, key, query, body or name typed by mistake reac
 
   await execute(database.url, `update user_account set password_hash = replace(password_hash, ',keyid=MjAyNg$', ',keyid=MjAyNQ$')`);
   expect((await call('POST', '/auth', form({ user: 'admin', password: secrets.newPassword }))).status).toBe(401);
+  const metrics = await (await call('GET', '/metrics', { headers: { authorization: `Bearer ${secrets.metricsToken}` } })).text();
+  expect(metrics).toContain('operation="changePassword",status="204"');
 
   const client = new Client({ connectionString: database.url });
   await client.connect();
@@ -158,7 +166,7 @@ test('no password, pepper, token, key, query, body or name typed by mistake reac
     accessToken.split('.').map((part, index) => [`${name} access token, part ${index + 1}`, part] as const),
   );
   const all = { ...secrets, token, renewed, key, keySecret: key.slice(17), ...Object.fromEntries(parts) };
-  for (const [place, text] of Object.entries({ log, trail, problems: problems.join('\n') })) {
+  for (const [place, text] of Object.entries({ log, trail, problems: problems.join('\n'), metrics })) {
     const leaked = Object.entries(all).filter(([, secret]) => text.includes(secret));
     // A form's field name comes back in the pointer that says what is wrong with it: the sender's own words, to the sender.
     const expected = place === 'problems' ? [['form', secrets.form]] : [];

@@ -1,0 +1,159 @@
+/**
+ * What Prometheus may know of this process (docs/observability.md explains every metric, and a test compares). What others count anyway is
+ * read when it is asked for; only requests are counted as they happen. No label takes a value that a client can choose.
+ */
+import { collectDefaultMetrics, Counter, Gauge, Registry, type Aggregator } from 'prom-client';
+import type { Context } from '../context.ts';
+import { countLive } from '../sessions/count.ts';
+
+const prefix = 'entity_service_';
+/** Counting sessions reads an index of them, so it is done this often at most, however often Prometheus asks, and no further than this. */
+const sessionsMilliseconds = 30_000;
+const sessionsLimit = 100_000;
+
+/** Makes metrics of one registry. With several workers the values of all are put together: added up, unless something else is said. */
+export class Meters {
+  readonly registry = new Registry();
+
+  /** A gauge that has the value of `read` when asked; none while that is undefined. */
+  gauge(name: string, help: string, read: () => number | undefined | Promise<number | undefined>, aggregator: Aggregator = 'sum'): void {
+    this.registry.registerMetric(
+      new Gauge({
+        name: prefix + name,
+        help,
+        aggregator,
+        registers: [],
+        async collect() {
+          const value = await read();
+          if (value === undefined) this.remove();
+          else this.set(value);
+        },
+      }),
+    );
+  }
+
+  /** Gauges that differ by one label; those of which `read` does not tell are gone. */
+  gauges(name: string, help: string, label: string, read: () => Record<string, number>, aggregator: Aggregator = 'sum'): void {
+    this.registry.registerMetric(
+      new Gauge({
+        name: prefix + name,
+        help,
+        labelNames: [label],
+        aggregator,
+        registers: [],
+        collect() {
+          this.reset();
+          for (const [value, number] of Object.entries(read())) this.set({ [label]: value }, number);
+        },
+      }),
+    );
+  }
+
+  /** A counter that somebody else counts. */
+  counter(name: string, help: string, read: () => number): void {
+    this.registry.registerMetric(
+      new Counter({
+        name: prefix + name,
+        help,
+        registers: [],
+        collect() {
+          this.reset();
+          this.inc(read());
+        },
+      }),
+    );
+  }
+
+  /** Counters that differ by one label, which somebody else counts. */
+  counters(name: string, help: string, label: string, read: () => Record<string, number>): void {
+    this.registry.registerMetric(
+      new Counter({
+        name: prefix + name,
+        help,
+        labelNames: [label],
+        registers: [],
+        collect() {
+          this.reset();
+          for (const [value, number] of Object.entries(read())) this.inc({ [label]: value }, number);
+        },
+      }),
+    );
+  }
+}
+
+/** The metrics of a process on `context`, of Node.js too; those of requests are added by `measureRequests`. */
+export function createMeters(context: Context): Meters {
+  const meters = new Meters();
+  const { config, pool, listener, principals, issuers, auditQuota, version } = context;
+  new Gauge({
+    name: `${prefix}build_info`,
+    help: 'Always 1; the labels say what is running.',
+    labelNames: ['version', 'node'],
+    aggregator: 'first',
+    registers: [meters.registry],
+  }).set({ version, node: process.versions.node }, 1);
+
+  meters.gauges('pool_connections', 'Connections to the database, by what they do.', 'state', () => ({
+    busy: pool.totalCount - pool.idleCount,
+    idle: pool.idleCount,
+  }));
+  meters.gauge('pool_connections_limit', 'Most connections the pool may open.', () => config.databasePoolSize);
+  meters.gauge('pool_waiting', 'Statements that wait for a connection.', () => pool.waitingCount);
+  meters.gauge(
+    'listener_up',
+    'Whether the line for notifications of the database is up; without it nothing is cached.',
+    () => Number(listener.isUp),
+    'min',
+  );
+
+  // The gate is read through the context each time: tests put another one in.
+  meters.gauge('password_gate_running', 'Password hashes being computed.', () => context.gate.running);
+  meters.gauge('password_gate_running_limit', 'Most password hashes computed at once.', () => context.gate.limit);
+  meters.gauge('password_gate_waiting', 'Password hashes waiting for their turn.', () => context.gate.waiting);
+  meters.counter(
+    'password_gate_refused_total',
+    'Password hashes refused because too many were waiting, or for too long.',
+    () => context.gate.refused,
+  );
+  meters.counters(
+    'password_attempts_total',
+    'Passwords tried at sign-in and at a password change.',
+    'outcome',
+    () => context.throttle.outcomes,
+  );
+
+  meters.gauge('principal_cache_entries', 'Verified credentials kept in the process.', () => principals.size);
+  meters.counter('principal_cache_hits_total', 'Credentials found there.', () => principals.hits);
+  meters.counter('principal_cache_misses_total', 'Credentials that had to be verified.', () => principals.misses);
+  meters.gauge(
+    'sessions_live',
+    `Live sessions of all replicas, counted up to ${sessionsLimit}, every 30 seconds at most.`,
+    liveSessions(context),
+    'max',
+  );
+
+  meters.gauges(
+    'issuer_up',
+    'Whether an issuer answered when it was asked last; absent before the first time.',
+    'issuer',
+    () => Object.fromEntries([...issuers.answering].map(([id, answered]) => [id, Number(answered)])),
+    'min',
+  );
+  meters.counter('audit_left_out_total', 'Refusals that the quota has kept out of the audit trail.', () => auditQuota.leftOut);
+
+  collectDefaultMetrics({ register: meters.registry });
+  return meters;
+}
+
+/** Reads the number of live sessions and remembers it; undefined when the database does not tell. */
+function liveSessions({ db }: Pick<Context, 'db'>): () => Promise<number | undefined> {
+  let countedAt = Number.NEGATIVE_INFINITY;
+  let counted: Promise<number | undefined> = Promise.resolve(undefined);
+  return () => {
+    if (performance.now() - countedAt >= sessionsMilliseconds) {
+      countedAt = performance.now();
+      counted = countLive(db, sessionsLimit).catch(() => undefined);
+    }
+    return counted;
+  };
+}
