@@ -19,11 +19,13 @@ export class Caller {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
   readonly #port: () => number;
   readonly #patienceMs: number;
+  readonly #localAddress: string;
 
-  /** `port` is asked before each request; one that is not answered within `patienceMs` is given up. */
-  constructor(port: () => number, patienceMs = 30_000) {
+  /** `port` is asked before each request; one that is not answered within `patienceMs` is given up. `localAddress` is what it calls from. */
+  constructor(port: () => number, { patienceMs = 30_000, localAddress = '127.0.0.1' } = {}) {
     this.#port = port;
     this.#patienceMs = patienceMs;
+    this.#localAddress = localAddress;
   }
 
   /** Rejects when there is no complete answer. */
@@ -32,8 +34,8 @@ export class Caller {
     const type = json === undefined ? 'application/x-www-form-urlencoded' : 'application/json';
     const entity = body === undefined ? {} : { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) };
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-    const options = { host: '127.0.0.1', port: this.#port(), agent: this.#agent, method, path, headers: { ...headers, ...entity } };
-    const outgoing = request(options, (response) => {
+    const to = { host: '127.0.0.1', port: this.#port(), localAddress: this.#localAddress, agent: this.#agent };
+    const outgoing = request({ ...to, method, path, headers: { ...headers, ...entity } }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => (text += chunk));

@@ -1,0 +1,90 @@
+/** Debian's nginx for tests that need a load balancer. Plain `npm test` goes without where there is none, and says so. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../src/database/embedded/launch.ts';
+
+const program = process.env['NGINX'] ?? '/usr/sbin/nginx';
+
+/**
+ * Why there is no nginx; undefined when there is one.
+ *
+ * @throws Error when there is none though NGINX_REQUIRED is set.
+ */
+export function whyNoNginx(): string | undefined {
+  if (existsSync(program)) return undefined;
+  const reason = `no nginx at ${program}: "apt-get install nginx-light" brings it, or set NGINX to one`;
+  if (process.env['NGINX_REQUIRED']) throw new Error(reason);
+  return reason;
+}
+
+/** What operators write, but for the directories; the answers' `x-replica` says who gave them. */
+const configuration = (port: number, directory: string, replicas: string[]) => `
+${process.getuid?.() === 0 ? 'user root;' : ''}
+pid ${directory}/pid;
+error_log ${directory}/error.log;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/${name};`).join(' ')}
+  upstream entity_service {
+    ${replicas.map((replica) => `server ${replica};`).join(' ')}
+    keepalive 16;
+  }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://entity_service;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header Host $http_host;
+      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      add_header X-Replica $upstream_addr always;
+    }
+  }
+}
+`;
+
+/** Balances between the services at `urls` on a port of its own until it is stopped. */
+export async function startNginx(urls: string[]): Promise<{ port: number; stop: () => Promise<void> }> {
+  const directory = await mkdtemp(join(tmpdir(), 'entity-service-nginx-'));
+  const port = await freePort();
+  const file = join(directory, 'nginx.conf');
+  await writeFile(
+    file,
+    configuration(
+      port,
+      directory,
+      urls.map((url) => new URL(url).host),
+    ),
+  );
+  const nginx = spawn(program, ['-p', directory, '-e', join(directory, 'error.log'), '-c', file, '-g', 'daemon off;'], {
+    stdio: 'inherit',
+  });
+  const ended = once(nginx, 'exit');
+  const stop = async () => {
+    nginx.kill('SIGTERM');
+    await ended;
+    await rm(directory, { recursive: true, force: true });
+  };
+  while (!(await isOpen(port))) {
+    if (nginx.exitCode !== null) throw new Error('nginx does not start');
+    await delay(10);
+  }
+  return { port, stop };
+}
+
+function isOpen(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect(port, '127.0.0.1', () => {
+    socket.destroy();
+    resolve(true);
+  });
+  socket.on('error', () => resolve(false));
+  return promise;
+}
