@@ -26,6 +26,8 @@ import { securityHeaders, sendSecurityHeaders } from './ops/headers.ts';
 import { serveHealth } from './ops/health.ts';
 import { AddressLimit, limitRefused, limitStrangers, limitUnrouted, limitUrls, limitUsers, type Credentials } from './ops/limits.ts';
 import { logRequests, loggerOptions } from './ops/logging.ts';
+import { sendServerTiming } from './ops/server-timing.ts';
+import { followRequests } from './ops/spans.ts';
 import { passwordHandlers } from './password/handlers.ts';
 import { profileHandlers } from './profiles/handlers.ts';
 import { carrySessions, problemAfterCommit } from './sessions/carry.ts';
@@ -75,6 +77,8 @@ export async function buildApp(context: Context, contract: { text: string; docum
   drainBeforeClosing(app);
   // Loaded only where it is wanted.
   if (config.metricsToken !== undefined) (await import('./ops/scrape.ts')).exposeMetrics(app, context, config.metricsToken);
+  const followers = [...(context.trace ? [context.trace] : []), ...(config.serverTiming ? [sendServerTiming(app)] : [])];
+  followRequests(app, followers);
   logRequests(app);
   sendSecurityHeaders(app, headers);
   answerForNode(app, headers, publicUrl);

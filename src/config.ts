@@ -38,8 +38,12 @@ export interface Config {
   logLevel: (typeof logLevels)[number];
   /** What a scraper of `/metrics` must show; undefined: there is no such route. */
   metricsToken: string | undefined;
+  /** Where traces are sent to; undefined: there are none. */
+  otlpEndpoint: string | undefined;
   workers: number;
   production: boolean;
+  /** Whether answers say what they spent their time on. */
+  serverTiming: boolean;
 }
 
 /** What stopped a start: one line a problem, each naming the setting and what to do. */
@@ -132,8 +136,10 @@ export function readConfig(environment: Environment): Config {
     rateLimitPerUser: read.integer('RATE_LIMIT_PER_USER', 0, 0, 100_000),
     logLevel: read.choice('LOG_LEVEL', 'info', logLevels),
     metricsToken: readMetricsToken(read),
+    otlpEndpoint: readOtlpEndpoint(read),
     workers: read.integer('WORKERS', 1, 1, 256),
     production,
+    serverTiming: environment['NODE_ENV'] === 'development',
   };
   if (config.sessionIdleSeconds > config.sessionAbsoluteSeconds) {
     read.problems.push('SESSION_IDLE_SECONDS must not be more than SESSION_ABSOLUTE_SECONDS');
@@ -218,6 +224,15 @@ function readMetricsToken(read: Reader): string | undefined {
   const token = read.text('METRICS_TOKEN');
   if (token === undefined || /^[\w.~+/-]{32,256}=*$/.test(token)) return token;
   read.problems.push('METRICS_TOKEN must be 32 to 256 letters, digits or any of -._~+/ such as "openssl rand -hex 32" makes');
+  return undefined;
+}
+
+function readOtlpEndpoint(read: Reader): string | undefined {
+  const text = read.text('OTEL_EXPORTER_OTLP_ENDPOINT');
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash) return text;
+  read.problems.push('OTEL_EXPORTER_OTLP_ENDPOINT must be a URL such as http://collector:4318; secrets go into OTEL_EXPORTER_OTLP_HEADERS');
   return undefined;
 }
 

@@ -9,6 +9,7 @@ import type { Database } from './database/tables.ts';
 import type { EntityTypes } from './entities/types.ts';
 import type { TrustedIssuers } from './oidc/trusted.ts';
 import type { AddressLimit } from './ops/limits.ts';
+import type { OpenScope } from './ops/spans.ts';
 import type { Gate } from './password/gate.ts';
 import type { Peppers } from './password/pepper.ts';
 import type { PasswordPolicy } from './password/policy.ts';
@@ -36,6 +37,8 @@ export interface Context {
   throttle: Throttle;
   /** What a new password must be like. */
   policy: PasswordPolicy;
+  /** Traces requests, where traces are on. */
+  trace: OpenScope | undefined;
   /** The version of the contract. */
   version: string;
 }

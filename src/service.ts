@@ -22,6 +22,7 @@ import { keepHouse } from './ops/housekeeping.ts';
 import { AddressLimit } from './ops/limits.ts';
 import { listeningLine, logConfiguration, openSettings } from './ops/logging.ts';
 import { isSuperuser, risksOf } from './ops/risks.ts';
+import type { Traces } from './ops/traces.ts';
 import { createPasswordGate } from './password/gate.ts';
 import { readPeppers } from './password/pepper.ts';
 import { createPasswordPolicy } from './password/policy.ts';
@@ -56,6 +57,9 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const onIssuerError = (error: unknown, issuer: string) =>
     app?.log.warn({ event: 'outage', issuer, err: error }, 'the issuer does not answer');
   const { db, pool, close: closePool } = connect(databaseUrl, config.databasePoolSize, onError);
+  const traces = await openTraces(config, contract.document.info.version, (error) =>
+    app?.log.warn({ event: 'outage', err: error }, 'traces could not be sent'),
+  );
   const listener = new Listener(databaseUrl, {
     onLine: (up) => principals.enable(up),
     onNotice: (notice) => principals.forget(notice),
@@ -82,6 +86,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       peppers,
       throttle: createThrottle(db),
       policy: await createPasswordPolicy(config),
+      trace: traces?.open,
       version: contract.document.info.version,
     };
     app = await buildApp(context, contract);
@@ -109,14 +114,27 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       await running.close();
       clearTimeout(patience);
       await record('service.stop');
+      await traces?.close();
       await closeDatabase();
     };
     return { app: running, context, address, close: () => (closing ??= close()) };
   } catch (error) {
     await app?.close();
+    await traces?.close();
     await closeDatabase();
     throw error;
   }
+}
+
+/** Loads what traces need only where they are on. */
+async function openTraces(
+  { otlpEndpoint, trustProxy }: Config,
+  version: string,
+  onError: (error: unknown) => void,
+): Promise<Traces | undefined> {
+  if (otlpEndpoint === undefined) return undefined;
+  const { openTraces } = await import('./ops/traces.ts');
+  return openTraces({ endpoint: otlpEndpoint, trustProxy, version }, onError);
 }
 
 function openConnections(app: FastifyInstance): Promise<number> {

@@ -29,6 +29,13 @@ test('a token for metrics is a secret of at least 32 bytes that a header can car
   }
 });
 
+test('traces go to a URL without secrets, which would be in the log with it', () => {
+  expect(problemsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com:4318' })).toEqual([]);
+  for (const bad of ['collector:4318', 'ftp://collector', 'https://user:secret@collector', 'https://collector?key=secret']) {
+    expect(problemsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: bad })).toEqual([expect.stringMatching(/^OTEL_EXPORTER_OTLP_ENDPOINT must be a URL/)]);
+  }
+});
+
 describe('without any setting', () => {
   test('the service is for one machine: loopback, its own database, no proxy and no other origin is believed', () => {
     const config = readConfig({});

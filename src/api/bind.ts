@@ -9,6 +9,7 @@ import glue from 'fastify-openapi-glue';
 import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
 import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.ts';
 import { Problem } from '../errors.ts';
+import { spanning } from '../ops/spans.ts';
 import { bodyLimitOf, checkBody, ignoreBody, requireBody } from './body.ts';
 import { isOpen, operationsOf, type ContractDocument, type Operation } from './contract.ts';
 import { JsonText, type Handlers } from './operation.ts';
@@ -88,6 +89,8 @@ function routeOptions(operation: Operation, binding: Binding): object {
   };
 }
 
+const authentication = { kind: 'authentication', name: 'authenticate' } as const;
+
 /** Everything that is decided from the request's head, in the order of rule 1. */
 function guard(operation: Operation, binding: Binding): (request: FastifyRequest) => Promise<void> {
   const open = isOpen(operation);
@@ -96,7 +99,7 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
   const opensSession = operation.operationId === 'createSession';
   return async (request) => {
     const carrier = carrierOf(request.raw);
-    if (!open) await authenticate(request, carrier, operation.security, binding.schemes);
+    if (!open) await spanning(authentication, () => authenticate(request, carrier, operation.security, binding.schemes));
     const credential = carrier === 'cookie' ? 'cookie' : 'header';
     if (!csrfAllows({ method: request.method, credential, opensSession, ...fetchMetadata(request) }, binding.csrf)) {
       throw new Problem('csrf-rejected');

@@ -4,7 +4,9 @@
  */
 import { Kysely, PostgresDialect } from 'kysely';
 import { Client, Pool } from 'pg';
+import { spanning } from '../ops/spans.ts';
 import { isLost, isSilence } from './failure.ts';
+import { nameOfText, statementWork } from './statement-work.ts';
 import type { Database } from './tables.ts';
 
 /** A process knows some dozens of statements; past this many, further ones are sent unnamed, so nothing grows without bound. */
@@ -30,7 +32,10 @@ class PoolClient extends Client {
       const name = nameOf(text);
       if (name !== undefined) args.splice(0, 2, { name, text, values });
     }
-    const result: unknown = (Client.prototype.query as (...args: unknown[]) => never).apply(this, args);
+    const send = () => (Client.prototype.query as (...args: unknown[]) => Promise<unknown>).apply(this, args);
+    // Prepared statements come with a callback, and tell of themselves (statement.ts).
+    const promised = typeof text === 'string' && typeof args.at(-1) !== 'function';
+    const result: unknown = promised ? spanning(statementWork(nameOfText(text), text), send) : send();
     if (result instanceof Promise) result.catch((error: unknown) => this.#leaveIfSilent(error));
     return result as never;
   }

@@ -13,6 +13,8 @@ import {
   type RawBuilder,
 } from 'kysely';
 import type { Pool } from 'pg';
+import { spanning } from '../ops/spans.ts';
+import { statementWork } from './statement-work.ts';
 import type { Database } from './tables.ts';
 
 /** Builds statements and runs none: they are prepared before there is a database. */
@@ -46,9 +48,10 @@ export function prepare<V extends Record<string, unknown>, R>(
 ): (pool: Pick<Pool, 'query'>, values: V) => Promise<R[]> {
   const compiled = build((key) => sql`${new Placeholder(key)}`);
   const order = compiled.parameters.map((parameter) => (parameter instanceof Placeholder ? parameter.name : undefined));
+  const work = statementWork(name, compiled.sql);
   return async (pool, values) => {
     const bound = order.map((key, index) => (key === undefined ? compiled.parameters[index] : values[key]));
-    const { rows } = await pool.query({ name, text: compiled.sql, values: bound });
+    const { rows } = await spanning(work, () => pool.query({ name, text: compiled.sql, values: bound }));
     return rows as R[];
   };
 }

@@ -1,4 +1,5 @@
 /** The only way this service asks an issuer anything: no redirects, five seconds, 256 KiB (security rule 49). */
+import { spanning } from '../ops/spans.ts';
 
 const maximumBytes = 262_144;
 
@@ -17,7 +18,12 @@ export function isUnanswered(error: unknown): boolean {
  * Like `fetch`, but reads the answer whole before returning it. Throws {@link Unanswered} when it is a redirect, too long, does not come in
  * time, or has another status than 200; a POST may also be answered with 400 to 499, which is about what was sent.
  */
-export async function fetchBounded(url: string, init: RequestInit, timeout = timeoutMilliseconds): Promise<Response> {
+export function fetchBounded(url: string, init: RequestInit, timeout = timeoutMilliseconds): Promise<Response> {
+  const work = { kind: 'issuer', name: 'ask issuer', attributes: { 'server.address': new URL(url).host } } as const;
+  return spanning(work, () => fetchWhole(url, init, timeout));
+}
+
+async function fetchWhole(url: string, init: RequestInit, timeout: number): Promise<Response> {
   try {
     const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeout) });
     const chunks: Uint8Array[] = [];

@@ -85,6 +85,7 @@ function describeError(error: unknown): ErrorLine {
 
 /** Writes one line for every answered request. */
 export function logRequests(app: FastifyInstance): void {
+  app.decorateRequest('traceId', undefined);
   app.addHook('onResponse', (request, reply, done) => {
     const { principal } = request;
     request.log.info({
@@ -94,6 +95,7 @@ export function logRequests(app: FastifyInstance): void {
       method: request.method,
       route: request.routeOptions.url,
       operation: request.routeOptions.config.operationId,
+      traceId: request.traceId,
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 100) / 100,
       principal: principal?.user.id,
@@ -104,4 +106,11 @@ export function logRequests(app: FastifyInstance): void {
     });
     done();
   });
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The trace that the request belongs to; undefined without traces. */
+    traceId: string | undefined;
+  }
 }

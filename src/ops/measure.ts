@@ -2,25 +2,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Meters } from './metrics.ts';
+import { operationOf } from './operation-name.ts';
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
-/** What the routes outside the contract are called. */
-const serviceRoutes = new Map([
-  ['/health/live', 'liveness'],
-  ['/health/ready', 'readiness'],
-  ['/metrics', 'metrics'],
-  ['/openapi.yaml', 'contract'],
-  ['/openapi.json', 'contract'],
-  ['/problems/:code', 'problem'],
-]);
-
-/** The operation that a request is counted under: that of the contract, one of the routes around it, or `none`. */
-export function operationOf(operationId: string | undefined, route: string | undefined): string {
-  if (operationId !== undefined) return operationId;
-  if (route === undefined) return 'none';
-  return serviceRoutes.get(route) ?? (route.startsWith('/docs') ? 'docs' : 'none');
-}
 
 type Observe = (seconds: number) => void;
 

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { argon2id, hash, verify } from 'argon2';
 import { Problem } from '../errors.ts';
+import { spanning } from '../ops/spans.ts';
 import type { Gate } from './gate.ts';
 import { normalisePassword } from './normalise.ts';
 import type { Pepper, Peppers } from './pepper.ts';
@@ -44,7 +45,7 @@ export async function hashPassword({ gate, peppers: [pepper] }: Hashing, passwor
   if (normal === undefined) throw new Problem('malformed-request');
   const salt = randomBytes(saltLength);
   const options = { ...current, type: argon2id, version, salt, raw: true, ...(pepper && { secret: pepper.secret }) } as const;
-  const digest = await gate.run(() => hash(Buffer.from(normal), options));
+  const digest = await gate.run(() => spanning({ kind: 'password', name: 'argon2 hash' }, () => hash(Buffer.from(normal), options)));
   return phc(salt, digest, pepper?.id);
 }
 
@@ -58,7 +59,9 @@ export async function verifyPassword({ gate, peppers }: Hashing, storedHash: str
   const target = stored?.unusable === undefined && normal !== undefined ? storedHash : undefined;
   const pepper = target === undefined ? peppers[0] : stored?.pepper;
   const options = pepper && { secret: pepper.secret };
-  const equal = await gate.run(() => verify(target ?? dummy, Buffer.from(normal ?? password), options));
+  const equal = await gate.run(() =>
+    spanning({ kind: 'password', name: 'argon2 verify' }, () => verify(target ?? dummy, Buffer.from(normal ?? password), options)),
+  );
   const matches = equal && target !== undefined;
   const outdated = matches && stored !== undefined && (stored.isBelowCurrent || stored.pepper !== peppers[0]);
   return { matches, outdated, unusable: stored?.unusable };

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashKey, newKey } from '../../src/api-keys/key.ts';
+import { startCollector } from '../support/collector.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { execute } from '../support/sql.ts';
@@ -22,10 +23,12 @@ const secrets = {
   form: 'canary-form-Pv2zj8',
   pepper: 'canary-pepper-Nf5rb1-that-no-hash-of-a-password-shows',
   path: 'canary-path-Ys1dk5',
+  collectorToken: 'canary-collector-token-Tb6yl3',
   metricsToken: 'canary-metrics-token-0123456789-Qn7xe2',
 };
 
 const corp = await TestIssuer.start('corp');
+const collector = await startCollector(afterAll);
 const issuersFile = await writeIssuers(corp.entry());
 const pepperFile = join(dirname(issuersFile), 'peppers');
 await writeFile(pepperFile, `2026:${secrets.pepper}\n`);
@@ -71,6 +74,8 @@ beforeAll(async () => {
       ISSUERS_FILE: issuersFile,
       PASSWORD_PEPPER_FILE: pepperFile,
       METRICS_TOKEN: secrets.metricsToken,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=${secrets.collectorToken}`,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -96,7 +101,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('no password, pepper, token, key, query, body or name typed by mistake reaches the log, the audit trail, a problem or the metrics (rule 84)', async () => {
+test('no password, pepper, token, key, query, body or name typed by mistake reaches the log, the audit trail, a problem, the metrics or a trace (rule 84)', async () => {
   const { id, key } = newKey();
   const hash = hashKey(key).toString('hex');
   await execute(
@@ -160,13 +165,14 @@ test('no password, pepper, token, key, query, body or name typed by mistake reac
   const trail = audit.rows.map(({ line }) => line).join('\n');
   expect(trail).toContain('password.changed');
   expect(log).toContain('"operation":"changePassword"');
+  expect(collector.text()).toContain('argon2 verify');
   expect(log).toContain('"reason":"its pepper 2025 is not in PASSWORD_PEPPER_FILE"');
   expect(problems.length).toBeGreaterThan(20);
   const parts = Object.entries(accessTokens).flatMap(([name, accessToken]) =>
     accessToken.split('.').map((part, index) => [`${name} access token, part ${index + 1}`, part] as const),
   );
   const all = { ...secrets, token, renewed, key, keySecret: key.slice(17), ...Object.fromEntries(parts) };
-  for (const [place, text] of Object.entries({ log, trail, problems: problems.join('\n'), metrics })) {
+  for (const [place, text] of Object.entries({ log, trail, problems: problems.join('\n'), metrics, traces: collector.text() })) {
     const leaked = Object.entries(all).filter(([, secret]) => text.includes(secret));
     // A form's field name comes back in the pointer that says what is wrong with it: the sender's own words, to the sender.
     const expected = place === 'problems' ? [['form', secrets.form]] : [];

@@ -1,0 +1,18 @@
+/** What requests are counted and traced under: never their path, which is the client's choice. */
+
+/** What the routes outside the contract are called. */
+const serviceRoutes = new Map([
+  ['/health/live', 'liveness'],
+  ['/health/ready', 'readiness'],
+  ['/metrics', 'metrics'],
+  ['/openapi.yaml', 'contract'],
+  ['/openapi.json', 'contract'],
+  ['/problems/:code', 'problem'],
+]);
+
+/** The operation of a request: that of the contract, one of the routes around it, or `none`. */
+export function operationOf(operationId: string | undefined, route: string | undefined): string {
+  if (operationId !== undefined) return operationId;
+  if (route === undefined) return 'none';
+  return serviceRoutes.get(route) ?? (route.startsWith('/docs') ? 'docs' : 'none');
+}
