@@ -262,11 +262,13 @@ export async function writeIssuersText(text: string): Promise<string> {
   return file;
 }
 
-/** Stands still until a test moves it, however long the test takes. */
+/**
+ * The present, until a test moves it. What is measured in seconds since (how long something is kept) stands still between, however long the
+ * test takes; the time of day goes on, as it does for the issuer.
+ */
 export class TestClock implements Clock {
   #elapsed = 0;
-  readonly #began = Date.now();
-  readonly wall = () => this.#began + this.#elapsed;
+  readonly wall = () => Date.now() + this.#elapsed;
   readonly steady = () => this.#elapsed;
 
   advance(seconds: number): void {
