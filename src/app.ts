@@ -20,6 +20,7 @@ import type { Context } from './context.ts';
 import { entityHandlers } from './entities/handlers.ts';
 import { oidcHandlers } from './oidc/handlers.ts';
 import { bearerScheme } from './oidc/scheme.ts';
+import { offeredIssuers } from './oidc/swagger-ui.ts';
 import { allowTrustedOrigins, answerPreflights } from './ops/cors.ts';
 import { drainBeforeClosing } from './ops/drain.ts';
 import { securityHeaders, sendSecurityHeaders } from './ops/headers.ts';
@@ -117,6 +118,6 @@ export async function buildApp(context: Context, contract: { text: string; docum
   });
   await app.register(async (entitiesApi) => serve(entitiesApi, under('/rest')));
   serveHealth(app, context);
-  await app.register(async (docs) => serveDocs(docs, contract));
+  await app.register(async (docs) => serveDocs(docs, contract, () => offeredIssuers(context)));
   return app;
 }

@@ -13,6 +13,7 @@ import { missingProfiles } from '../oidc/claimed-profiles.ts';
 import { discover, discoverProvider, fetchKeys, innermost } from '../oidc/discover.ts';
 import { readIssuers, type Issuer } from '../oidc/issuers.ts';
 import { redirectUri } from '../oidc/start.ts';
+import { swaggerUiRedirectUri } from '../oidc/swagger-ui.ts';
 import { readPeppers, type Peppers } from '../password/pepper.ts';
 import { createPasswordPolicy } from '../password/policy.ts';
 import { openExisting } from './command.ts';
@@ -124,7 +125,8 @@ async function examineIssuers(checks: Check[], config: Config, environment: Node
 
 /** Whether users can be sent to the issuer, and what has to be registered there. */
 async function checkSignIn(issuer: Issuer, { publicUrl }: Config): Promise<Finding> {
-  const registered = `register the redirect URI ${redirectUri(publicUrl, issuer)}`;
+  const forSwaggerUi = issuer.swaggerUi && `; for ${issuer.swaggerUi.clientId}: ${swaggerUiRedirectUri(publicUrl)}`;
+  const registered = `register the redirect URI ${redirectUri(publicUrl, issuer)}${forSwaggerUi ?? ''}`;
   try {
     await discoverProvider(issuer);
     return ok(registered);

@@ -9,6 +9,7 @@ type Fn = (...args: unknown[]) => unknown;
 interface System {
   React: { createElement: Fn };
   fn: { getSampleSchema: Fn };
+  specSelectors: { specJson: () => { getIn: (path: string[]) => { toJS: () => object } | undefined } };
 }
 
 interface Page {
@@ -36,7 +37,19 @@ function plugins(): object {
           React.createElement(original, { ...props, isIncludedOptions: { ...props.isIncludedOptions, defaultValue: false } }),
     },
   };
-  return [(globalThis as unknown as Page).SwaggerUIBundle.plugins.DownloadUrl, emptyFields];
+  /** Fills in how Swagger UI is known to the issuer, which it would otherwise take from one setting for all of them. */
+  const clients = {
+    wrapComponents: {
+      oauth2:
+        (original: unknown, { React, specSelectors }: System) =>
+        (props: { name: string; authSelectors: { getConfigs: () => object } }) => {
+          const client = specSelectors.specJson().getIn(['components', 'securitySchemes', props.name, 'x-swagger-ui']);
+          const getConfigs = () => ({ ...props.authSelectors.getConfigs(), ...client?.toJS() });
+          return React.createElement(original, { ...props, authSelectors: { ...props.authSelectors, getConfigs } });
+        },
+    },
+  };
+  return [(globalThis as unknown as Page).SwaggerUIBundle.plugins.DownloadUrl, emptyFields, clients];
 }
 
 /** Answers in place of the OpenID provider of the contract, which is an example, so that the page asks nobody but its own server. */

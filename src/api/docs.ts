@@ -4,27 +4,34 @@
  */
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem, problemStatus, type ProblemCode } from '../errors.ts';
+import { tokenOrigins, withIssuers, type OfferedIssuer } from './docs-issuers.ts';
 import { uiConfig } from './docs-ui.ts';
 import { describe } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import type { ContractDocument } from './contract.ts';
 
-/** What the pages of Swagger UI may load: their own files, and the pictures that its style sheet holds. */
-const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join('; ');
+/** What the pages of Swagger UI may load: their own files, the pictures that its style sheet holds, and tokens from issuers. */
+function pagePolicy(issuers: readonly OfferedIssuer[]): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    ["connect-src 'self'", ...tokenOrigins(issuers)].join(' '),
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+}
 
-/** Serves `contract` on `app`. */
-export async function serveDocs(app: FastifyInstance, contract: { text: string; document: ContractDocument }): Promise<void> {
+/** Serves `contract` on `app`. On the page are also the issuers that `offered` gives whenever somebody opens it. */
+export async function serveDocs(
+  app: FastifyInstance,
+  contract: { text: string; document: ContractDocument },
+  offered: () => Promise<OfferedIssuer[]>,
+): Promise<void> {
   const json = JSON.stringify(contract.document);
   app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml; charset=utf-8').send(contract.text));
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
@@ -38,13 +45,28 @@ export async function serveDocs(app: FastifyInstance, contract: { text: string; 
   });
   await app.register(async (pages) => {
     pages.addHook('onRequest', async (_request, reply) => {
-      reply.header('content-security-policy', pagePolicy);
+      reply.header('content-security-policy', pagePolicy([]));
     });
     // The files are sent with a policy of their sender's (rule 82).
     pages.addHook('onSend', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
     });
     await pages.register(swagger, { mode: 'static', specification: { document: contract.document as never } });
-    await pages.register(swaggerUi, { routePrefix: '/docs', theme: { title: contract.document.info.title }, uiConfig });
+    const shown = new WeakMap<FastifyRequest, OfferedIssuer[]>();
+    pages.addHook('preHandler', async (request, reply) => {
+      // Scripts and pictures wait for nobody.
+      if (request.url.startsWith('/docs/static/')) return;
+      const issuers = await offered();
+      shown.set(request, issuers);
+      reply.header('content-security-policy', pagePolicy(issuers));
+    });
+    await pages.register(swaggerUi, {
+      routePrefix: '/docs',
+      theme: { title: contract.document.info.title },
+      uiConfig,
+      initOAuth: { usePkceWithAuthorizationCodeGrant: true },
+      transformSpecification: (_document, request) => ({ ...withIssuers(contract.document, shown.get(request) ?? []) }),
+      transformSpecificationClone: false,
+    });
   });
 }

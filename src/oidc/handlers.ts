@@ -5,7 +5,7 @@ import { Problem } from '../errors.ts';
 import { issueToken } from '../sessions/carry.ts';
 import { auditFailures } from './failed.ts';
 import { redeem, signIn, takeOwn } from './finish.ts';
-import { begin } from './start.ts';
+import { begin, startUrl } from './start.ts';
 import type { Provider } from './trusted.ts';
 
 type OidcHandlers = Pick<Handlers, 'listIssuers' | 'startOpenIdSignIn' | 'finishOpenIdSignIn'>;
@@ -20,9 +20,7 @@ export function oidcHandlers(context: Context): OidcHandlers {
 
   return {
     async listIssuers() {
-      const offered = issuers.providers.map(({ id, label }) => {
-        return { id, label, startUrl: new URL(`/auth/oidc/${id}/start`, config.publicUrl).href };
-      });
+      const offered = issuers.providers.map(({ id, label }) => ({ id, label, startUrl: startUrl(config.publicUrl, { id }) }));
       return { status: 200, body: { issuers: offered } };
     },
 

@@ -15,6 +15,7 @@ import {
 } from './claim-settings.ts';
 import { LocatedFile } from './located.ts';
 import { Members } from './members.ts';
+import { readSwaggerUi, type SwaggerUiClient } from './swagger-ui-client.ts';
 
 /** An issuer as configured. */
 export interface Issuer {
@@ -48,6 +49,8 @@ export interface Issuer {
   provision: { profile: string } | undefined;
   /** Which profiles a subject's claims give and take; undefined: claims say nothing about profiles. */
   profiles: ClaimedProfiles | undefined;
+  /** Undefined where Swagger UI is no client of the issuer. */
+  swaggerUi: SwaggerUiClient | undefined;
   /** Plain http, on the loopback address only. */
   allowInsecureHttp: boolean;
 }
@@ -148,6 +151,7 @@ async function readIssuer(members: Members, environment: Environment): Promise<I
   const scopes = readScopes(members);
   const provision = readProvision(members);
   const profiles = readProfiles(members);
+  const swaggerUi = readSwaggerUi(members);
   members.finish();
   if (id === undefined || issuer === undefined) return undefined;
   return {
@@ -165,6 +169,7 @@ async function readIssuer(members: Members, environment: Environment): Promise<I
     scopes,
     provision,
     profiles,
+    swaggerUi,
     allowInsecureHttp,
   };
 }

@@ -23,6 +23,11 @@ export function redirectUri(publicUrl: URL, { id }: { id: string }): string {
   return new URL(`/auth/oidc/${id}/callback`, publicUrl).href;
 }
 
+/** Where a browser begins to sign in. */
+export function startUrl(publicUrl: URL, { id }: { id: string }): string {
+  return new URL(`/auth/oidc/${id}/start`, publicUrl).href;
+}
+
 /**
  * Binds the browser by a cookie and returns the address at the provider to send it to. Throws 503 `issuer-unavailable` when the provider
  * does not say what that is.

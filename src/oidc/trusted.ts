@@ -65,9 +65,14 @@ export class TrustedIssuers {
     return this.#answering;
   }
 
+  /** In the order of the file. */
+  get all(): TrustedIssuer[] {
+    return [...this.#byId.values()];
+  }
+
   /** The issuers that users can sign in at, in the order of the file. */
   get providers(): Provider[] {
-    return [...this.#byId.values()].filter(isProvider);
+    return this.all.filter(isProvider);
   }
 
   /** The one with this id that users can sign in at. */

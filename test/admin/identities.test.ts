@@ -138,14 +138,15 @@ describe('doctor', () => {
   });
 
   test('tells the redirect URI of every issuer to sign in at (rule 51)', async () => {
-    const { stdout } = await runAdmin(['doctor'], {
-      environment: {
-        DATABASE_URL: service().databaseUrl,
-        PUBLIC_URL: 'https://api.example.com',
-        ISSUERS_FILE: await writeIssuers(await corp.loginEntry()),
-      },
-    });
-    expect(stdout).toMatch(/^ok +sign-in corp +register the redirect URI https:\/\/api\.example\.com\/auth\/oidc\/corp\/callback$/m);
+    const told = async (file: string) => {
+      const environment = { DATABASE_URL: service().databaseUrl, PUBLIC_URL: 'https://api.example.com', ISSUERS_FILE: file };
+      return (await runAdmin(['doctor'], { environment })).stdout;
+    };
+    const line = 'ok +sign-in corp +register the redirect URI https://api.example.com/auth/oidc/corp/callback';
+    expect(await told(await writeIssuers(await corp.loginEntry()))).toMatch(new RegExp(`^${line}$`, 'm'));
+    const withSwaggerUi = await writeIssuers(await corp.loginEntry({ swaggerUi: { clientId: 'entity-docs' } }));
+    const another = '; for entity-docs: https://api.example.com/docs/static/oauth2-redirect.html';
+    expect(await told(withSwaggerUi)).toMatch(new RegExp(`^${line}${another}$`, 'm'));
   });
 
   test('looks whether the profiles exist that issuers give', async () => {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import { freePort } from '../../src/database/embedded/launch.ts';
 import { openBrowser } from '../support/browser.ts';
+import { execute, openDocs, tryOut } from '../support/docs-page.ts';
 import { password, useService } from '../support/service.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -12,44 +12,10 @@ const origin = `http://localhost:${port}`;
 const service = useService({ PORT: String(port), PUBLIC_URL: origin });
 const screenshots = join(import.meta.dirname, '../../test-results');
 
-/** Opens Swagger UI, and notes whom it asks and what it complains about. */
-async function openDocs(browser: BrowserContext): Promise<{ page: Page; asked: Set<string>; complaints: string[] }> {
-  const page = await browser.newPage();
-  const asked = new Set<string>();
-  const complaints: string[] = [];
-  // Every attempt, those included that the page's policy stops before they leave.
-  page.on('request', (request) => asked.add(new URL(request.url()).origin));
-  page.on('pageerror', ({ message }) => complaints.push(message));
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-  });
-  await page.goto(`${origin}/docs`);
-  await page.locator('.opblock').first().waitFor();
-  return { page, asked, complaints };
-}
-
-/** Unfolds an operation and makes its fields ready to be filled in. */
-async function tryOut(page: Page, tag: string, operationId: string): Promise<Locator> {
-  const operation = page.locator(`#operations-${tag}-${operationId}`);
-  await operation.locator('.opblock-summary-control').click();
-  await operation.getByRole('button', { name: 'Try it out' }).click();
-  return operation;
-}
-
-/** Sends the request and reads the answer off the page. */
-async function execute(operation: Locator): Promise<{ status: string; body: Record<string, unknown> }> {
-  await operation.getByRole('button', { name: 'Execute' }).click();
-  const answer = operation.locator('.live-responses-table');
-  const status = await answer.locator('tbody .response-col_status').first().innerText();
-  const body = answer.locator('.highlight-code code').first();
-  const shown = status.startsWith('20') && (await body.count()) > 0 ? await body.innerText() : '{}';
-  return { status: status.trim(), body: JSON.parse(shown) as Record<string, unknown> };
-}
-
 test('a person signs in on /docs, creates an entity, reads it, changes it and signs out, and the page asks nobody but its server', async (context) => {
   const browser = await openBrowser(context);
   await service().createUser('ada');
-  const { page, asked, complaints } = await openDocs(browser);
+  const { page, asked, complaints } = await openDocs(browser, origin);
 
   // Nothing has to be cleared: what is not filled in is not sent.
   const signIn = await tryOut(page, 'Sessions', 'createSession');

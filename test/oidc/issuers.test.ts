@@ -63,6 +63,7 @@ issuers:
         scopes: { read: 'entities:read', write: 'entities:write' },
         provision: undefined,
         profiles: undefined,
+        swaggerUi: undefined,
         allowInsecureHttp: false,
       },
     ]);
@@ -81,6 +82,23 @@ issuers:
       ['z', 'sales'],
       ['a', 'audit'],
     ]);
+  });
+
+  test('Swagger UI as a client of its own', async () => {
+    const swaggerUi = { clientId: 'docs', scopes: ['all'], parameters: { resource: 'https://api.example.com' } };
+    const [issuer, other] = await readIssuers(
+      await writeIssuersText(
+        stringify({
+          issuers: [
+            { ...corp, swaggerUi },
+            { ...corp, id: 'b', issuer: 'https://b.example', swaggerUi: { clientId: 'docs' } },
+          ],
+        }),
+      ),
+      {},
+    );
+    expect(issuer?.swaggerUi).toEqual(swaggerUi);
+    expect(other?.swaggerUi).toEqual({ clientId: 'docs', scopes: undefined, parameters: {} });
   });
 
   test('JSON, and the shortest entry there is', async () => {
@@ -166,6 +184,22 @@ describe('what stops the start', () => {
       'a claim that has no other name',
       { claimNames: { sub: 'oid' } },
       'claimNames: sub is not known here; known are client_id, jti, scope',
+    ],
+    ['Swagger UI without a client', { swaggerUi: { scopes: ['a'] } }, 'swaggerUi: clientId is required'],
+    [
+      'Swagger UI with a secret, which a page would give away',
+      { swaggerUi: { clientId: 'docs', clientSecret: 'x' } },
+      'swaggerUi: clientSecret is not known here; known are clientId, parameters, scopes',
+    ],
+    [
+      'Swagger UI with a parameter it sends anyway',
+      { swaggerUi: { clientId: 'docs', parameters: { state: 'x' } } },
+      'swaggerUi: parameters: state is what Swagger UI says by itself: remove it',
+    ],
+    [
+      'Swagger UI with a number',
+      { swaggerUi: { clientId: 'docs', parameters: { a: 1 } } },
+      'swaggerUi: parameters: a must be text: put it in quotes',
     ],
     ['provisioning without a profile', { provision: { enabled: true } }, 'provision: profile is required'],
     [

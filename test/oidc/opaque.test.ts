@@ -69,6 +69,29 @@ describe('a token that its issuer stands for', () => {
     });
   });
 
+  test('403 — of a client without a user makes no user, though the issuer makes one of everybody else', async () => {
+    const making = await service().replica({
+      ISSUERS_FILE: await writeIssuers({ ...entry, provision: { enabled: true, profile: 'ada' } }),
+    });
+    const users = async () =>
+      (await service().db.selectFrom('user_account').select('name').orderBy('name').execute()).map(({ name }) => name);
+    try {
+      const token = await corp.machineToken('entities:read');
+      const before = await users();
+      for (const answer of [await bear(token, making), await exchange(token, making)]) {
+        expect(answer).toMatchObject({ status: 403, body: { code: 'identity-not-linked' } });
+        expect(await lastRefusal()).toBe('client-not-linked');
+      }
+      // An answer without sub is of the client as well.
+      expect((await bear((await told({ sub: undefined })).token, making)).status).toBe(403);
+      expect(await users()).toEqual(before);
+      expect((await bear((await told({ sub: 'newcomer' })).token, making)).status).toBe(200);
+      expect(await users()).toHaveLength(before.length + 1);
+    } finally {
+      await making.close();
+    }
+  });
+
   test('403, then 200 — of a client without a user acts as whom the client is linked to, or not at all', async () => {
     const token = await corp.machineToken('entities:read');
     expect(await bear(token)).toMatchObject({ status: 403, body: { code: 'identity-not-linked' } });

@@ -36,8 +36,12 @@ async function expectTaken(token: string, issuer = corp): Promise<void> {
   expect(login.status, login.text).toBe(200);
 }
 
+/** Every token that {@link expectRefused} has presented. */
+const refused = new Set<string>();
+
 /** Both ways in say 401, no session is opened, and the audit trail tells why. */
 async function expectRefused(token: string, reason: string, issuer = corp): Promise<void> {
+  refused.add(token);
   const before = await lastEvent();
   const { bearer, login } = await present(token, issuer);
   for (const answer of [bearer, login]) {
@@ -260,4 +264,9 @@ test('401 — a flood of refused tokens fills no audit trail: of one address at 
   } finally {
     await crowded.close();
   }
+});
+
+test('401 — all in all to at least forty different tokens; the one they are made from is taken to the end', async () => {
+  expect(refused.size).toBeGreaterThanOrEqual(40);
+  await expectTaken(await corp.mint());
 });

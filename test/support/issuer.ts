@@ -36,7 +36,8 @@ export const audience = 'entity-service';
 const client = { id: 'web', secret: 'web-secret-web-secret-web-secret-web', redirectUri: 'https://client.example/callback' };
 /** The service under test as a client of the issuer, under its default PUBLIC_URL. */
 export const loginClient = { id: 'entity-login', secret: 'login-secret-login-secret-login-secret' };
-const publicUrl = 'http://localhost:3000';
+/** Swagger UI of the service as a client of the issuer: one without a secret. */
+export const docsClient = { id: 'entity-docs', resource };
 
 /** In what issuers differ. */
 export interface IssuerOptions {
@@ -45,6 +46,8 @@ export interface IssuerOptions {
   clientAuthentication?: 'client_secret_post';
   /** Whether its access tokens say nothing to anybody but itself, which `loginClient` may ask about them. */
   opaque?: boolean;
+  /** Where it knows the service to be; by default its default PUBLIC_URL. */
+  publicUrl?: string;
   /** Where it sends logout tokens. */
   backchannelLogoutUri?: string;
 }
@@ -279,7 +282,7 @@ export class TestClock implements Clock {
 function configuration(
   keys: SigningKey[],
   id: string,
-  { alg = 'RS256', clientAuthentication, opaque = false, backchannelLogoutUri }: IssuerOptions,
+  { alg = 'RS256', clientAuthentication, opaque = false, publicUrl = 'http://localhost:3000', backchannelLogoutUri }: IssuerOptions,
 ): Configuration {
   return {
     ...(clientAuthentication && { clientAuthMethods: [clientAuthentication] }),
@@ -306,7 +309,16 @@ function configuration(
         id_token_signed_response_alg: alg as 'RS256',
         ...(backchannelLogoutUri && { backchannel_logout_uri: backchannelLogoutUri, backchannel_logout_session_required: true }),
       },
+      {
+        client_id: docsClient.id,
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+        redirect_uris: [`${publicUrl}/docs/static/oauth2-redirect.html`],
+        token_endpoint_auth_method: 'none',
+        id_token_signed_response_alg: alg as 'RS256',
+      },
     ],
+    clientBasedCORS: (_context, origin, { clientId }) => origin === publicUrl && clientId === docsClient.id,
     findAccount: (_context, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
     scopes: ['openid', 'entities:read', 'entities:write'],
     pkce: { required: () => true },
