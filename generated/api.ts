@@ -339,10 +339,70 @@ export interface paths {
          *     browser that began it, within ten minutes; whatever the answer is, it cannot be finished again.
          *
          *     Besides `state` come `code` or `error` (RFC 6749, section 4.1.2), `iss` (RFC 9207), and what else the provider adds, which is ignored.
+         *
+         *     What `linkIdentity` began links the identity to the user instead, and opens no session. It takes the session that began it: without
+         *     one it is 401, and 409 if the identity is another user's.
          */
         get: operations["finishOpenIdSignIn"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/oidc/{issuer}/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The issuer's id.
+                 * @example corp
+                 */
+                issuer: components["parameters"]["IssuerId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Link an identity at a provider to the user
+         * @description Begins a sign-in at the provider like `startOpenIdSignIn`, which links the identity to the user of this session when the browser comes
+         *     back: then the user can sign in by it. The page sends the browser to `url`.
+         *
+         *     Needs a session signed in within the last 15 minutes, and has the provider ask its user to sign in anew.
+         */
+        post: operations["linkIdentity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/oidc/{issuer}/backchannel-logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The issuer's id.
+                 * @example corp
+                 */
+                issuer: components["parameters"]["IssuerId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End sessions that are over at the provider
+         * @description Called by the provider, not by users (OpenID Connect Back-Channel Logout 1.0): ends the sessions that were opened through the provider's
+         *     session which the logout token names (`sid`), or through any of its subject (`sub`). Once answered, none of their tokens works on any
+         *     replica. A token that names nothing that is live is answered likewise.
+         */
+        post: operations["logoutFromProvider"];
         delete?: never;
         options?: never;
         head?: never;
@@ -525,6 +585,8 @@ export interface components {
             /** @description The issuer of the token; null without one. */
             issuer: string | null;
             at: components["schemas"]["Timestamp"];
+            /** @description Where the browser can go after a logout here to end the session at the provider as well; null without one. */
+            endSessionUrl: string | null;
         };
         /** @description The session. The id is a public handle, never the value of the cookie. */
         Session: {
@@ -649,6 +711,21 @@ export interface components {
              * @description Where to send a browser.
              */
             startUrl: string;
+        };
+        /** @description An address at a provider. */
+        ProviderAddress: {
+            /**
+             * Format: uri
+             * @description Where to send the browser, within ten minutes.
+             */
+            url: string;
+        };
+        /** @description What a provider says is over. Further fields are ignored, as the standard asks. */
+        ProviderLogout: {
+            /** @description Signed by the provider. */
+            logout_token: string;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * @description The API key's public handle, the twelve characters after `esk_`.
@@ -975,6 +1052,18 @@ export interface components {
         };
         /** @description The user has as many live keys as may be, or the key has been replaced already. */
         KeyConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "conflict";
+                };
+            };
+        };
+        /** @description The identity is another user's, and stays so. */
+        IdentityConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -1333,6 +1422,11 @@ export interface operations {
                     Vary: string;
                     /** @description Clears the session cookie. */
                     "Set-Cookie": string;
+                    /**
+                     * @description Where the browser can go to end the session at the provider as well that the ended one was opened through, with
+                     *     `rel="https://openid.net/specs/openid-connect-rpinitiated-1_0.html"`.
+                     */
+                    Link?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1769,20 +1863,98 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The session is open, and the browser goes where the start was told to. */
+            /** @description The session is open, or the identity linked, and the browser goes where the start was told to. */
             303: {
                 headers: {
                     /** @description A path on this service's origin. */
                     Location: string;
-                    /** @description The session cookie. */
+                    /** @description The session cookie, where a session was opened, and the one that tied this browser to what it began. */
                     "Set-Cookie": string;
                     [name: string]: unknown;
                 };
                 content?: never;
             };
             400: components["responses"]["SignInFailed"];
+            401: components["responses"]["Unauthenticated"];
             403: components["responses"]["NotLinked"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["IdentityConflict"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    linkIdentity: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Where to go in the end, as for `startOpenIdSignIn`.
+                 * @example /auth
+                 */
+                return_to?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The issuer's id.
+                 * @example corp
+                 */
+                issuer: components["parameters"]["IssuerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where to send the browser. */
+            200: {
+                headers: {
+                    /** @description Binds the browser to what it begins. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderAddress"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["FreshSessionOnly"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    logoutFromProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The issuer's id.
+                 * @example corp
+                 */
+                issuer: components["parameters"]["IssuerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["ProviderLogout"];
+            };
+        };
+        responses: {
+            /** @description What the token names is over. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -1,7 +1,7 @@
 // Generated from openapi.yaml by `npm run generate`. Do not edit.
 
 import { type Client, type ClientMeta, type Options as Options2, type RequestResult, type TDataShape, urlSearchParamsBodySerializer } from '../../src/client/operation.ts';
-import type { ChangePasswordData, ChangePasswordResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, EndSessionData, EndSessionResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetSessionData, GetSessionResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, RefreshSessionData, RefreshSessionResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
+import type { ChangePasswordData, ChangePasswordResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, EndSessionData, EndSessionResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetSessionData, GetSessionResponses, LinkIdentityData, LinkIdentityResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, RefreshSessionData, RefreshSessionResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape> = Options2<TData> & {
     /**
@@ -355,8 +355,48 @@ export const startOpenIdSignIn = (options: Options<StartOpenIdSignInData>): Requ
  *
  * Besides `state` come `code` or `error` (RFC 6749, section 4.1.2), `iss` (RFC 9207), and what else the provider adds, which is ignored.
  *
+ * What `linkIdentity` began links the identity to the user instead, and opens no session. It takes the session that began it: without
+ * one it is 401, and 409 if the identity is another user's.
+ *
  */
 export const finishOpenIdSignIn = (options: Options<FinishOpenIdSignInData>): RequestResult<unknown> => options.client.get<unknown>({ url: '/auth/oidc/{issuer}/callback', ...options });
+
+/**
+ * Link an identity at a provider to the user
+ *
+ * Begins a sign-in at the provider like `startOpenIdSignIn`, which links the identity to the user of this session when the browser comes
+ * back: then the user can sign in by it. The page sends the browser to `url`.
+ *
+ * Needs a session signed in within the last 15 minutes, and has the provider ask its user to sign in anew.
+ *
+ */
+export const linkIdentity = (options: Options<LinkIdentityData>): RequestResult<LinkIdentityResponses> => options.client.post<LinkIdentityResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/oidc/{issuer}/link',
+    ...options
+});
+
+/**
+ * End sessions that are over at the provider
+ *
+ * Called by the provider, not by users (OpenID Connect Back-Channel Logout 1.0): ends the sessions that were opened through the provider's
+ * session which the logout token names (`sid`), or through any of its subject (`sub`). Once answered, none of their tokens works on any
+ * replica. A token that names nothing that is live is answered likewise.
+ *
+ */
+export const logoutFromProvider = (options: Options<LogoutFromProviderData>): RequestResult<LogoutFromProviderResponses> => options.client.post<LogoutFromProviderResponses>({
+    ...urlSearchParamsBodySerializer,
+    url: '/auth/oidc/{issuer}/backchannel-logout',
+    ...options,
+    headers: {
+        'Content-Type': 'application/x-www-form-urlencoded',
+        ...options.headers
+    }
+});
 
 /**
  * Create an entity

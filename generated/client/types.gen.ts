@@ -135,6 +135,11 @@ export type Authentication = {
      */
     issuer: string | null;
     at: Timestamp;
+    /**
+     * Where the browser can go after a logout here to end the session at the provider as well; null without one.
+     *
+     */
+    endSessionUrl: string | null;
 };
 
 /**
@@ -343,6 +348,27 @@ export type SignInIssuer = {
      * Where to send a browser.
      */
     startUrl: string;
+};
+
+/**
+ * An address at a provider.
+ */
+export type ProviderAddress = {
+    /**
+     * Where to send the browser, within ten minutes.
+     */
+    url: string;
+};
+
+/**
+ * What a provider says is over. Further fields are ignored, as the standard asks.
+ */
+export type ProviderLogout = {
+    /**
+     * Signed by the provider.
+     */
+    logout_token: string;
+    [key: string]: unknown;
 };
 
 /**
@@ -1756,6 +1782,12 @@ export type FinishOpenIdSignInErrors = {
         code?: 'malformed-request' | 'ambiguous-credentials' | 'sign-in-failed';
     };
     /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
      * The user has signed in at the provider, but is no active user here.
      *
      */
@@ -1767,6 +1799,12 @@ export type FinishOpenIdSignInErrors = {
      */
     404: Problem & {
         code?: 'not-found';
+    };
+    /**
+     * The identity is another user's, and stays so.
+     */
+    409: Problem & {
+        code?: 'conflict';
     };
     /**
      * Too many requests or failed attempts.
@@ -1783,6 +1821,147 @@ export type FinishOpenIdSignInErrors = {
 };
 
 export type FinishOpenIdSignInError = FinishOpenIdSignInErrors[keyof FinishOpenIdSignInErrors];
+
+export type LinkIdentityData = {
+    body?: never;
+    path: {
+        /**
+         * The issuer's id.
+         */
+        issuer: string;
+    };
+    query?: {
+        /**
+         * Where to go in the end, as for `startOpenIdSignIn`.
+         */
+        return_to?: string;
+    };
+    url: '/auth/oidc/{issuer}/link';
+};
+
+export type LinkIdentityErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The session was signed in too long ago, the caller came without a session, the bearer token belongs to nobody known here, or the
+     * request came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'fresh-login-required' | 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type LinkIdentityError = LinkIdentityErrors[keyof LinkIdentityErrors];
+
+export type LinkIdentityResponses = {
+    /**
+     * Where to send the browser.
+     */
+    200: ProviderAddress;
+};
+
+export type LinkIdentityResponse = LinkIdentityResponses[keyof LinkIdentityResponses];
+
+export type LogoutFromProviderData = {
+    body: ProviderLogout;
+    path: {
+        /**
+         * The issuer's id.
+         */
+        issuer: string;
+    };
+    query?: never;
+    url: '/auth/oidc/{issuer}/backchannel-logout';
+};
+
+export type LogoutFromProviderErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type LogoutFromProviderError = LogoutFromProviderErrors[keyof LogoutFromProviderErrors];
+
+export type LogoutFromProviderResponses = {
+    /**
+     * What the token names is over.
+     */
+    200: unknown;
+};
 
 export type CreateEntityData = {
     /**

@@ -96,11 +96,13 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
   const open = isOpen(operation);
   const answersJson = Object.values(operation.responses).some((response) => response.content && 'application/json' in response.content);
   const queryParameters = queryParametersOf(operation);
+  const takesCredentials = operation.security.length > 0;
   const opensSession = operation.operationId === 'createSession';
   return async (request) => {
     const carrier = carrierOf(request.raw);
     if (!open) await spanning(authentication, () => authenticate(request, carrier, operation.security, binding.schemes));
-    const credential = carrier === 'cookie' ? 'cookie' : 'header';
+    // Where no credential counts, there is none that another site could abuse.
+    const credential = carrier !== 'cookie' ? 'header' : takesCredentials || opensSession ? 'cookie' : 'none';
     if (!csrfAllows({ method: request.method, credential, opensSession, ...fetchMetadata(request) }, binding.csrf)) {
       throw new Problem('csrf-rejected');
     }

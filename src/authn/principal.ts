@@ -16,6 +16,8 @@ export interface SessionRecord {
   fresh: boolean;
   /** False for a token that a refresh has replaced less than ten seconds ago: it still reads and writes, but rotates nothing. */
   current: boolean;
+  /** Where the user can end the session at the provider that this one was opened through. */
+  endSessionUrl: string | null;
 }
 
 /** The actions granted on each entity name (or `*`), each with its condition. A Map, since `constructor` is a valid name (rule 65). */

@@ -1,6 +1,15 @@
 /** The client: every operation of the contract under its own name, and entities by theirs. */
 import * as operations from '../../generated/client/sdk.gen.ts';
-import type { Fields, IssuerList, KeyList, KeyRequest, KeyRotation, NewKey, ProfileList } from '../../generated/client/types.gen.ts';
+import type {
+  Fields,
+  IssuerList,
+  KeyList,
+  KeyRequest,
+  KeyRotation,
+  NewKey,
+  ProfileList,
+  ProviderAddress,
+} from '../../generated/client/types.gen.ts';
 import type { SessionInfo, SessionList, SessionsEnded } from '../../generated/client/types.gen.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { CookieJar, fetchKeepsCookies } from './cookies.ts';
@@ -10,6 +19,7 @@ import type { CallOptions, Client } from './operation.ts';
 import { deliver, type ErrorStyle, type Outcome, type Result } from './result.ts';
 import { standardRetry, type RetryPolicy } from './retry.ts';
 import { Rotation } from './rotation.ts';
+import { requireReturnPath, type SignInUrlOptions } from './sign-in-url.ts';
 import { ownTurns, sharedTurns, type Locks } from './turns.ts';
 
 export interface ClientOptions<S extends ErrorStyle = 'throw'> {
@@ -136,6 +146,18 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
   /** The providers that a user can sign in at with a browser; `signInUrl` makes the address to send it to. */
   async listIssuers(options: CallOptions = {}): Promise<Outcome<S, IssuerList>> {
     return deliver(this.#style, await operations.listIssuers({ client: this.http, ...options }));
+  }
+
+  /**
+   * Begins to link an identity at a provider, by the id that `listIssuers` gives, to the user: send the browser that calls this to the `url`
+   * of the answer. It comes back to `returnTo`, as for `signInUrl`. Needs a session that was signed in to lately.
+   */
+  async linkIdentity(
+    issuer: string,
+    { returnTo, ...options }: CallOptions & Pick<SignInUrlOptions, 'returnTo'> = {},
+  ): Promise<Outcome<S, ProviderAddress>> {
+    const query = returnTo === undefined ? {} : { return_to: requireReturnPath(returnTo) };
+    return deliver(this.#style, await operations.linkIdentity({ client: this.http, path: { issuer }, query, ...options }));
   }
 
   async listKeys(options: CallOptions = {}): Promise<Outcome<S, KeyList>> {

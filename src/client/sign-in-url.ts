@@ -13,10 +13,13 @@ export interface SignInUrlOptions {
  */
 export function signInUrl({ startUrl }: { startUrl: string }, { returnTo, fresh }: SignInUrlOptions = {}): string {
   const url = new URL(startUrl);
-  if (returnTo !== undefined) {
-    if (!/^\/(?![/\\])[!-~]*$/.test(returnTo)) throw new TypeError(`"${returnTo}" is not a path of the service's origin`);
-    url.searchParams.set('return_to', returnTo);
-  }
+  if (returnTo !== undefined) url.searchParams.set('return_to', requireReturnPath(returnTo));
   if (fresh) url.searchParams.set('fresh', '1');
   return url.href;
+}
+
+/** The path itself. Throws a TypeError for what is no path of the service's origin. */
+export function requireReturnPath(path: string): string {
+  if (!/^\/(?![/\\])[!-~]*$/.test(path)) throw new TypeError(`"${path}" is not a path of the service's origin`);
+  return path;
 }

@@ -26,7 +26,7 @@ import type { Provider } from './trusted.ts';
 
 /**
  * What this browser began with this issuer and this state, which nobody can come back to again whatever is answered. Throws
- * {@link FailedSignIn} when there is no such thing. Takes the cookie back, unless another of its tabs still needs it.
+ * {@link FailedSignIn} when there is no such thing. Takes the cookie back, or sets it again if another of its tabs still needs it.
  */
 export async function takeOwn(
   { config, db }: Context,
@@ -41,7 +41,8 @@ export async function takeOwn(
   const browser = browserIn(request.headers.cookie, cookie.name);
   // Somebody else's answer, that this browser was made to follow, would sign it in as somebody else.
   if (browser === undefined || !hashSecret(browser).equals(transaction.browserHash)) throw new FailedSignIn('other-browser');
-  if (!transaction.others) reply.setCookie(cookie.name, '', { ...cookie.attributes, maxAge: 0 });
+  if (transaction.others) reply.setCookie(cookie.name, browser, cookie.attributes);
+  else reply.setCookie(cookie.name, '', { ...cookie.attributes, maxAge: 0 });
   if (!transaction.live) throw new FailedSignIn('expired');
   if (transaction.issuer !== issuer) throw new FailedSignIn('other-issuer');
   return transaction;

@@ -1,14 +1,18 @@
-/** Signing in at an OpenID provider over HTTP: which there are, leaving for one, coming back. */
+/** OpenID providers over HTTP: which there are, leaving for one to sign in or to link an identity, coming back, and being told of a logout. */
 import type { Handlers } from '../api/operation.ts';
+import { requireFreshLogin } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { issueToken } from '../sessions/carry.ts';
+import { sessionOf } from '../sessions/own.ts';
+import { logoutByProvider } from './backchannel.ts';
 import { auditFailures } from './failed.ts';
 import { redeem, signIn, takeOwn } from './finish.ts';
+import { linkOwn, returningCaller } from './link.ts';
 import { begin, startUrl } from './start.ts';
 import type { Provider } from './trusted.ts';
 
-type OidcHandlers = Pick<Handlers, 'listIssuers' | 'startOpenIdSignIn' | 'finishOpenIdSignIn'>;
+type OidcHandlers = Pick<Handlers, 'listIssuers' | 'startOpenIdSignIn' | 'finishOpenIdSignIn' | 'linkIdentity' | 'logoutFromProvider'>;
 
 export function oidcHandlers(context: Context): OidcHandlers {
   const { config, issuers } = context;
@@ -36,10 +40,30 @@ export function oidcHandlers(context: Context): OidcHandlers {
       const { state = '' } = query;
       return await auditFailures(context, request, provider, async () => {
         const transaction = await takeOwn(context, request, reply, provider, state);
+        const { sessionId, returnPath } = transaction;
+        // Before the provider is asked anything: it may be another user who comes back, or nobody any more.
+        const caller = sessionId === null ? undefined : returningCaller(request.session.principal, sessionId);
         const redeemed = await redeem(context, request, provider, transaction, state);
-        await issueToken(request, context, await signIn(context, request, provider, redeemed));
-        return { status: 303, headers: { Location: transaction.returnPath } };
+        if (caller) await linkOwn(context, request, caller, provider, redeemed);
+        else await issueToken(request, context, await signIn(context, request, provider, redeemed));
+        return { status: 303, headers: { Location: returnPath } };
       });
+    },
+
+    async linkIdentity({ params, query, principal, request, reply }) {
+      requireFreshLogin(principal);
+      const provider = providerOf(params.issuer);
+      const beginning = { returnTo: query.return_to, fresh: true, sessionId: sessionOf(principal).id };
+      return {
+        status: 200,
+        body: { url: await auditFailures(context, request, provider, () => begin(context, request, reply, provider, beginning)) },
+      };
+    },
+
+    async logoutFromProvider({ params, body, request }) {
+      const provider = providerOf(params.issuer);
+      await auditFailures(context, request, provider, () => logoutByProvider(context, request, provider, body.logout_token));
+      return { status: 200 };
     },
   };
 }

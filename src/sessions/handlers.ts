@@ -20,6 +20,9 @@ type SessionHandlers = Pick<
   'createSession' | 'getSession' | 'endSession' | 'refreshSession' | 'listSessions' | 'revokeSession' | 'revokeOtherSessions'
 >;
 
+/** What the `Link` of a logout leads to. Relations that are not registered are named by an address (RFC 8288, section 2.1.2). */
+const endSessionRelation = 'https://openid.net/specs/openid-connect-rpinitiated-1_0.html';
+
 export function sessionHandlers(context: Context, schemes: Schemes): SessionHandlers {
   const cookie = sessionCookie(context.config);
   const policy = originPolicy(context.config);
@@ -49,9 +52,10 @@ export function sessionHandlers(context: Context, schemes: Schemes): SessionHand
       const { headers } = request;
       const { 'sec-fetch-site': secFetchSite, origin, referer, 'sec-purpose': secPurpose, purpose } = headers;
       if (!logoutAllowed({ secFetchSite, origin, referer, secPurpose, purpose }, policy)) throw new Problem('csrf-rejected');
-      await logout(context, request);
+      const endSessionUrl = await logout(context, request);
       clearCookie(reply);
-      return { status: 204, headers: { Vary: 'Cookie, Sec-Fetch-Site, Origin' } };
+      const link = endSessionUrl === undefined ? {} : { Link: `<${endSessionUrl}>; rel="${endSessionRelation}"` };
+      return { status: 204, headers: { Vary: 'Cookie, Sec-Fetch-Site, Origin', ...link } };
     },
 
     async refreshSession({ principal, request }) {

@@ -24,7 +24,7 @@ export async function sessionInfo(context: Context, principal: Principal, wanted
     user: { name: user.name, displayName: user.displayName },
     profile: profile ? { name: profile.name, label: profile.label, default: profile.default } : null,
     locale,
-    authentication: { method, issuer, at: authenticatedAt.toISOString() },
+    authentication: { method, issuer, at: authenticatedAt.toISOString(), endSessionUrl: session?.endSessionUrl ?? null },
     session: session
       ? {
           id: session.id,

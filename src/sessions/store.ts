@@ -15,7 +15,16 @@ const liveSessionsPerUser = 50;
 
 /** Why a session ended, as stored and audited. */
 export type RevocationReason =
-  'logout' | 'login' | 'password-changed' | 'disabled' | 'evicted' | 'reuse-detected' | 'expired' | 'unlinked' | 'revoked';
+  | 'logout'
+  | 'login'
+  | 'password-changed'
+  | 'disabled'
+  | 'evicted'
+  | 'reuse-detected'
+  | 'expired'
+  | 'unlinked'
+  | 'revoked'
+  | 'issuer-logout';
 
 export interface NewSession {
   tokenHash: Buffer;
@@ -184,7 +193,7 @@ export async function revokeByToken(
   db: Kysely<Database>,
   tokenHash: Buffer,
   reason: RevocationReason,
-): Promise<{ id: string; userName: string } | undefined> {
+): Promise<{ id: string; userName: string; endSessionUrl: string | null } | undefined> {
   const revoked = await revocation(db, reason).where('session.token_hash', '=', tokenHash).executeTakeFirst();
   if (revoked) return revoked;
   return await revocation(db, reason)
@@ -199,7 +208,7 @@ const revocation = (db: Kysely<Database>, reason: RevocationReason) =>
     .whereRef('user_account.id', '=', 'session.user_id')
     .where('session.revoked_at', 'is', null)
     .set({ revoked_at: sql`now()`, revoked_reason: reason })
-    .returning(['session.id', 'user_account.name as userName']);
+    .returning(['session.id', 'user_account.name as userName', 'session.end_session_url as endSessionUrl']);
 
 /**
  * Ends the session whose long superseded token is used again: two parties hold it, and one of them stole it (rule 20, RFC 9700 section
@@ -257,6 +266,28 @@ export async function revokeOfIssuer(db: Kysely<Database>, userId: string, issue
     .returning('id')
     .execute();
   return rows.map((row) => row.id);
+}
+
+/** What an issuer says is over: its own session called `issuerSessionId`, or all that the subject has had there, or what is both. */
+export interface IssuerLogout {
+  issuer: string;
+  subject: string | undefined;
+  issuerSessionId: string | undefined;
+  /** Sessions opened here later have nothing to do with it. */
+  openedBefore: Date;
+}
+
+/** Ends the live sessions that were opened through what is over at the issuer, and returns their ids and users. */
+export function revokeAtIssuer(
+  trx: Transaction<Database>,
+  { issuer, subject, issuerSessionId, openedBefore }: IssuerLogout,
+): Promise<{ id: string; userName: string }[]> {
+  return revocation(trx, 'issuer-logout')
+    .where('session.issuer', '=', issuer)
+    .where('session.created_at', '<', openedBefore)
+    .$if(subject !== undefined, (query) => query.where('session.subject', '=', subject ?? ''))
+    .$if(issuerSessionId !== undefined, (query) => query.where('session.issuer_session_id', '=', issuerSessionId ?? ''))
+    .execute();
 }
 
 /** Whether this is the present token of a session that has not been revoked. */

@@ -81,23 +81,25 @@ export async function lostRace({ db, pool }: Context, oldHash: Buffer): Promise<
 }
 
 /**
- * Ends the session that the request carries, if any, and returns once every process has been told. Of two different tokens both sessions end:
- * one was planted, the other is the user's, and after a logout neither may be left (rule 25).
+ * Ends the session that the request carries, if any, and returns once every process has been told; the answer is where the session at the
+ * provider can be ended that it was opened through, if any. Of two different tokens both sessions end: one was planted, the other is the
+ * user's, and after a logout neither may be left (rule 25).
  */
-export async function logout(context: Context, request: FastifyRequest): Promise<void> {
+export async function logout(context: Context, request: FastifyRequest): Promise<string | undefined> {
   const tokens = tokensIn(request.headers.cookie, sessionCookie(context.config).name);
-  if (tokens.length === 0) return;
+  if (tokens.length === 0) return undefined;
   const ended = await transact(context.db, async (trx) => {
-    const ids: string[] = [];
+    const sessions: { id: string; endSessionUrl: string | null }[] = [];
     for (const token of tokens) {
       const session = await revokeByToken(trx, hashToken(token), 'logout');
       if (!session) continue;
       await insertEvent(trx, originOf(request), { event: 'logout', outcome: 'ok', userName: session.userName, sessionId: session.id });
-      ids.push(session.id);
+      sessions.push(session);
     }
-    return ids;
+    return sessions;
   });
-  if (ended.length === 0) return;
-  for (const id of ended) context.principals.forget(`session ${id}`);
+  if (ended.length === 0) return undefined;
+  for (const { id } of ended) context.principals.forget(`session ${id}`);
   await context.listener.settle();
+  return ended.find(({ endSessionUrl }) => endSessionUrl !== null)?.endSessionUrl ?? undefined;
 }

@@ -13,7 +13,7 @@ import { grantsOf } from '../profiles/store.ts';
 export const graceSeconds = 10;
 const lastSeenSeconds = 60;
 /** For so long after signing in a session may make and revoke API keys (rule 60). */
-const freshMinutes = 15;
+export const freshMinutes = 15;
 
 /** The WHERE of a live session; the statement must join `user_account`. */
 export const live = (eb: ExpressionBuilder<Database, 'session' | 'user_account'>) =>
@@ -53,6 +53,7 @@ export async function findPrincipal(
       credentialVersion: row.credentialVersion,
       fresh: row.fresh,
       current: row.tokenHash.equals(tokenHash),
+      endSessionUrl: row.endSessionUrl,
     },
     grants: grantMap(row.grants),
     scopes: row.scopes,
@@ -82,6 +83,7 @@ const principals = builder
     'session.idle_expires_at as idleExpiresAt',
     'session.expires_at as expiresAt',
     'session.credential_version as credentialVersion',
+    'session.end_session_url as endSessionUrl',
     sql<boolean>`session.authenticated_at > now() - make_interval(mins => ${freshMinutes})`.as('fresh'),
     'user_account.id as userId',
     'user_account.name as userName',

@@ -1,6 +1,7 @@
 /**
  * Which subject of which issuer stands for which user. A user is found by both and by nothing else, never by e-mail or by name (security
- * rule 56). Links are made and removed by an administrator, or made with a new user (`oidc/provision.ts`).
+ * rule 56). Links are made and removed by an administrator, made by a user who proves both (`oidc/link.ts`), or made with a new user
+ * (`oidc/provision.ts`).
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { grantMap, type Principal } from '../authn/principal.ts';
@@ -89,7 +90,7 @@ export async function lockLink(trx: Transaction<Database>, { issuer, subject }: 
   return row !== undefined;
 }
 
-/** Lets nobody else provision for the identity until the transaction ends, whether or not it is linked. */
+/** Lets nobody else provision for the identity or link it to themselves until the transaction ends, whether or not it is linked. */
 export async function lockIdentity(trx: Transaction<Database>, { issuer, subject }: Identity): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${JSON.stringify([issuer, subject])}, 0))`.execute(trx);
 }

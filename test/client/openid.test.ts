@@ -1,7 +1,7 @@
 /** Sign-in at an OpenID provider: the client says where to send the browser, and works with the session that it comes back with. */
-import { useService } from '../support/service.ts';
+import { password, useService } from '../support/service.ts';
 import { beforeAll, expect, test } from 'vitest';
-import { CookieJar, signInUrl } from '../../src/client/index.ts';
+import { CookieJar, signInUrl, type Fetch } from '../../src/client/index.ts';
 import { clientOf } from '../support/client.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { Visitor } from '../support/visitor.ts';
@@ -34,6 +34,28 @@ test('the providers are listed, a browser follows the address of one, and comes 
   });
 });
 
-test.each(['app', '', '//evil.example', '/\\evil.example', 'https://evil.example/'])('coming back to %j is a TypeError', (returnTo) => {
-  expect(() => signInUrl({ startUrl: 'http://localhost:3000/auth/oidc/corp/start' }, { returnTo })).toThrow(TypeError);
+test('a signed-in user links another identity from a page, and can sign in by it', async () => {
+  const browser = new Visitor(service());
+  const keeping: Fetch = async (url, init) => {
+    const answer = await fetch(url, init);
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      browser.cookies.set(name, value);
+    }
+    return answer;
+  };
+  const client = clientOf(service(), { fetch: keeping });
+  await client.createSession({ user: 'ada', password });
+  const { url } = await client.linkIdentity('corp', { returnTo: '/app' });
+  const arrived = await browser.call('GET', await browser.visit(corp, new URL(url), 'alias'));
+  expect([arrived.status, arrived.headers.get('location')], arrived.text).toEqual([303, '/app']);
+  expect((await new Visitor(service()).signIn(corp, 'alias')).status).toBe(303);
 });
+
+test.each(['app', '', '//evil.example', '/\\evil.example', 'https://evil.example/'])(
+  'coming back to %j is a TypeError',
+  async (returnTo) => {
+    expect(() => signInUrl({ startUrl: 'http://localhost:3000/auth/oidc/corp/start' }, { returnTo })).toThrow(TypeError);
+    await expect(clientOf(service()).linkIdentity('corp', { returnTo })).rejects.toThrow(TypeError);
+  },
+);

@@ -4,8 +4,11 @@ import * as generated from '../../generated/client/sdk.gen.ts';
 import { EntityServiceClient } from '../../src/client/index.ts';
 import { pathOf, operations as all, methodOf } from '../support/operations.ts';
 
-/** Operations that a program calls: a client could only follow where others send a browser, which is what must go there. */
-const operations = all.filter(({ responses }) => !('303' in responses));
+/**
+ * Operations that a program calls: a client could only follow where others send a browser, which is what must go there; and what a provider
+ * calls needs what only the provider can sign.
+ */
+const operations = all.filter(({ operationId, responses }) => !('303' in responses) && operationId !== 'logoutFromProvider');
 
 /** What a method of the client asks for, without a service. */
 async function requestOf(call: (client: EntityServiceClient<'result'>) => Promise<unknown>): Promise<string> {
@@ -39,6 +42,7 @@ const calls: Record<string, (client: EntityServiceClient<'result'>) => Promise<u
   revokeOtherSessions: (client) => client.revokeOtherSessions(),
   revokeSession: (client) => client.revokeSession(id),
   listIssuers: (client) => client.listIssuers(),
+  linkIdentity: (client) => client.linkIdentity('corp', { returnTo: '/app' }),
   listKeys: (client) => client.listKeys(),
   createKey: (client) => client.createKey({ name: 'x' }),
   revokeKey: (client) => client.revokeKey('4fT9xKq2LmZa'),

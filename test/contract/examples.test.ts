@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { resolve, type Operation, type Reference } from '../../src/api/contract.ts';
 import { seed } from '../support/entities.ts';
-import { TestIssuer, writeIssuers } from '../support/issuer.ts';
+import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { document, encodeBody, methodOf, operations, pathOf, titled } from '../support/operations.ts';
 import { useService, type Answer, type TestService } from '../support/service.ts';
 import { Visitor } from '../support/visitor.ts';
@@ -93,7 +93,10 @@ function answersOf({ responses }: Operation): { name: string; status: number; va
 
 /** A token is good for minutes, so the document's cannot be. */
 async function withToken(value: object): Promise<object> {
-  return 'access_token' in value ? { ...value, access_token: await corp.mint() } : value;
+  if ('access_token' in value) return { ...value, access_token: await corp.mint() };
+  if (!('logout_token' in value)) return value;
+  const claims = { aud: loginClient.id, events: { 'http://schemas.openid.net/event/backchannel-logout': {} } };
+  return { ...value, logout_token: await corp.mint({ claims, header: { typ: 'logout+jwt' } }) };
 }
 
 /** What only a provider sends a browser to. */
@@ -123,6 +126,7 @@ function normalise(value: unknown, name = ''): unknown {
   if (typeof value !== 'string') return value;
   if (moment.test(value)) return 'a moment';
   if (uuid.test(value)) return 'a UUID';
+  if (name === 'url') return new URL(value).searchParams.has('state') ? 'where to sign in' : value;
   if (/^esk_\w{62}$/.test(value)) return 'an API key';
   return name === 'id' && /^\w{12}$/.test(value) ? 'a handle' : value;
 }

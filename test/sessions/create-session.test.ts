@@ -14,6 +14,7 @@ const login = (user: string, secret = password, more: Call = {}) =>
 
 describe('createSession', () => {
   beforeAll(async () => {
+    service().waitPatiently();
     await service().createUser('ada');
     await service().createUser('grace');
     await service().createUser('unassigned', null);

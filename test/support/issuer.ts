@@ -212,6 +212,21 @@ export class TestIssuer {
     throw new Error('the issuer did not let the browser go');
   }
 
+  /** Signs out at the issuer, from this address on, as its page asks; returns where the issuer sends the browser then. */
+  async signOut(address: string, jar: Map<string, string>): Promise<URL> {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const page = await (await fetch(address, { headers: { cookie } })).text();
+    const [, action = ''] = /action="([^"]+)"/.exec(page) ?? [];
+    const [, xsrf = ''] = /name="xsrf" value="([^"]+)"/.exec(page) ?? [];
+    const answer = await fetch(action, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie },
+      body: new URLSearchParams({ xsrf, logout: 'yes' }),
+    });
+    return new URL(answer.headers.get('location') ?? '');
+  }
+
   #post(path: string, form: Record<string, string>): Promise<Response> {
     const authorization = `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`;
     return fetch(this.url + path, { method: 'POST', headers: { authorization }, body: new URLSearchParams(form) });
@@ -322,10 +337,13 @@ function configuration(
     findAccount: (_context, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
     scopes: ['openid', 'entities:read', 'entities:write'],
     pkce: { required: () => true },
+    // Its own dispatcher does not call this machine, where the service under test is.
+    fetch: (url, { dispatcher: _dispatcher, ...init } = {}) => fetch(url, init),
     ttl: { AccessToken: 300, ClientCredentials: 300, IdToken: 300, Session: 300, Grant: 300, Interaction: 300 },
     features: {
       devInteractions: { enabled: true },
       backchannelLogout: { enabled: backchannelLogoutUri !== undefined },
+      rpInitiatedLogout: { enabled: true, logoutSource: (context, form) => void (context.body = form) },
       clientCredentials: { enabled: true },
       introspection: { enabled: true, allowedPolicy: (_context, { clientId }) => clientId === loginClient.id },
       resourceIndicators: {

@@ -1,0 +1,50 @@
+/** Links an identity to a signed-in user who has proved both (security rule 56): the session here, and the sign-in at the provider. */
+import type { FastifyRequest } from 'fastify';
+import { insertEvent, originOf } from '../audit/store.ts';
+import type { Principal } from '../authn/principal.ts';
+import type { Context } from '../context.ts';
+import { transact } from '../database/failure.ts';
+import { Problem } from '../errors.ts';
+import { lockCaller } from '../sessions/own.ts';
+import { freshMinutes } from '../sessions/verify.ts';
+import { insertIdentity, lockIdentity, lockLink } from '../users/identities.ts';
+import { FailedSignIn } from './failed.ts';
+import type { SignedIn } from './id-token.ts';
+import type { Provider } from './trusted.ts';
+
+/**
+ * The caller, if it is the session called `sessionId` that comes back. Throws 401 when none comes, and {@link FailedSignIn} for another: it
+ * may be somebody else's.
+ */
+export function returningCaller(principal: Principal | undefined, sessionId: string): Principal {
+  if (!principal?.session) throw new Problem('unauthenticated');
+  if (principal.session.id !== sessionId) throw new FailedSignIn('other-session', { userName: principal.user.name });
+  return principal;
+}
+
+/**
+ * Links who has signed in at the provider to the caller; the link stays as it is when there is one already. Throws 401 when the session has
+ * ended meanwhile, and {@link FailedSignIn}: `taken` when the identity is another user's, `too-old` when the provider has not asked who it
+ * is, since the browser may have changed what it was told to ask for.
+ */
+export async function linkOwn(
+  context: Context,
+  request: FastifyRequest,
+  caller: Principal,
+  { issuer }: Provider,
+  { subject, authenticatedAt }: SignedIn,
+): Promise<void> {
+  const { id, name: userName } = caller.user;
+  const identity = { issuer, subject };
+  const age = context.issuers.clock.wall() - authenticatedAt.getTime();
+  if (age >= freshMinutes * 60_000) throw new FailedSignIn('too-old', { about: { subject }, userName });
+  await transact(context.db, async (trx) => {
+    await lockCaller(trx, caller);
+    await lockIdentity(trx, identity);
+    const isNew = await insertIdentity(trx, identity, id);
+    if (!isNew && !(await lockLink(trx, identity, id))) throw new FailedSignIn('taken', { about: { subject }, userName });
+    const event = { outcome: 'ok', userName, sessionId: caller.session?.id } as const;
+    await insertEvent(trx, originOf(request), { ...event, event: 'oidc.completed', detail: identity });
+    if (isNew) await insertEvent(trx, originOf(request), { ...event, event: 'identity.linked', detail: { by: 'user', ...identity } });
+  });
+}
