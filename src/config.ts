@@ -4,6 +4,7 @@
  */
 import { BlockList, isIP } from 'node:net';
 import type { OriginPolicy } from './authn/csrf.ts';
+import { Reader, type Environment } from './environment.ts';
 import { normaliseUserName } from './users/name.ts';
 
 export interface Config {
@@ -57,50 +58,6 @@ export class ConfigError extends Error {
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-/** Variables by name, as in `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Reads one setting after the other and collects what is wrong with them. An empty value counts as not set. */
-class Reader {
-  readonly problems: string[] = [];
-  readonly #environment: Environment;
-
-  constructor(environment: Environment) {
-    this.#environment = environment;
-  }
-
-  text(name: string): string | undefined;
-  text(name: string, fallback: string): string;
-  text(name: string, fallback?: string): string | undefined {
-    return this.#environment[name] || fallback;
-  }
-
-  integer(name: string, fallback: number, minimum: number, maximum: number): number {
-    const text = this.#environment[name];
-    if (!text) return fallback;
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= minimum && value <= maximum) return value;
-    this.problems.push(`${name} must be a whole number from ${minimum} to ${maximum}, not "${text}"`);
-    return fallback;
-  }
-
-  choice<T extends string>(name: string, fallback: T, allowed: readonly T[]): T {
-    const text = this.#environment[name];
-    if (!text) return fallback;
-    const found = allowed.find((value) => value === text);
-    if (found) return found;
-    this.problems.push(`${name} must be one of ${allowed.join(', ')}, not "${text}"`);
-    return fallback;
-  }
-
-  list(name: string): string[] {
-    return (this.#environment[name] ?? '')
-      .split(',')
-      .map((item) => item.trim())
-      .filter(Boolean);
-  }
-}
 
 /**
  * The settings of `environment` (usually `process.env`). Throws {@link ConfigError} with all problems. What only the file system or the

@@ -1,4 +1,7 @@
-/** Where settings come from: the process's environment and, in development, the file `.env`. What they mean is the business of `config.ts`. */
+/**
+ * Where settings come from: the process's environment and, in development, the file `.env`; and how the text of one is read. What they mean is
+ * the business of `config.ts`.
+ */
 import { loadEnvFile } from 'node:process';
 
 /** `process.env`, completed from `.env` in the working directory unless NODE_ENV is production. What is set already stays as it is. */
@@ -11,4 +14,48 @@ export function readEnvironment(): NodeJS.ProcessEnv {
     }
   }
   return process.env;
+}
+
+/** Variables by name, as in `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads one setting after the other and collects what is wrong with them. An empty value counts as not set. */
+export class Reader {
+  readonly problems: string[] = [];
+  readonly #environment: Environment;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  text(name: string): string | undefined;
+  text(name: string, fallback: string): string;
+  text(name: string, fallback?: string): string | undefined {
+    return this.#environment[name] || fallback;
+  }
+
+  integer(name: string, fallback: number, minimum: number, maximum: number): number {
+    const text = this.#environment[name];
+    if (!text) return fallback;
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= minimum && value <= maximum) return value;
+    this.problems.push(`${name} must be a whole number from ${minimum} to ${maximum}, not "${text}"`);
+    return fallback;
+  }
+
+  choice<T extends string>(name: string, fallback: T, allowed: readonly T[]): T {
+    const text = this.#environment[name];
+    if (!text) return fallback;
+    const found = allowed.find((value) => value === text);
+    if (found) return found;
+    this.problems.push(`${name} must be one of ${allowed.join(', ')}, not "${text}"`);
+    return fallback;
+  }
+
+  list(name: string): string[] {
+    return (this.#environment[name] ?? '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean);
+  }
 }

@@ -3,7 +3,8 @@
  * token of it comes in.
  */
 import { readFile } from 'node:fs/promises';
-import { ConfigError, type Environment } from '../config.ts';
+import { ConfigError } from '../config.ts';
+import type { Environment } from '../environment.ts';
 import {
   readClaimNames,
   readProfiles,
