@@ -1,10 +1,16 @@
 /** The faults by name, each with the database that its long form needs. */
 import { killService } from '../../test/faults/kill.ts';
+import { overloadService } from '../../test/faults/overload.ts';
+import { breakages, breakPostgres } from '../../test/faults/postgres.ts';
+import { serveBesideSlowClients } from '../../test/faults/slow-clients.ts';
 import { stopService } from '../../test/faults/stop.ts';
 import type { Outcome, Progress } from '../../test/faults/outcome.ts';
 import { databaseName, layoutOf, readPassword, roleName } from '../../src/database/embedded/cluster.ts';
 import { findServer } from '../../src/database/embedded/lock-file.ts';
+import { migrate } from '../../src/database/migrate.ts';
 import { embeddedDatabase } from '../bench/database.ts';
+import { startService } from '../bench/processes.ts';
+import { Proxy } from '../../test/support/proxy.ts';
 
 export interface Options {
   kills: number;
@@ -25,6 +31,7 @@ async function onDatabase<T>(work: (databaseUrl: string, settings: Settings) => 
   const database = await embeddedDatabase();
   try {
     const databaseUrl = await database.open();
+    await migrate(databaseUrl);
     return await work(databaseUrl, { ...database.settings, DATABASE_URL: databaseUrl });
   } finally {
     await database.remove();
@@ -71,4 +78,31 @@ export const faults: Record<string, Fault> = {
     run: (_options, progress) =>
       onDatabase((url, settings) => stopService({ rounds: 10, clients: 64, writes: 500 }, url, settings, progress)),
   },
+  'slow-clients': {
+    about: '200 clients send a byte at a time while others are served, until they are turned away',
+    run: ({ seconds }, progress) =>
+      onDatabase((url, settings) => serveBesideSlowClients({ clients: 200, seconds, toTheEnd: true }, url, settings, progress)),
+  },
+  overload: {
+    about: 'four times as many sign-ins a second as can be done',
+    run: ({ seconds }, progress) => onDatabase((url, settings) => overloadService(seconds, url, settings, progress)),
+  },
+  postgres: {
+    about: `PostgreSQL and the network to it: ${breakages.join(', ')}`,
+    run: (options, progress) => onDatabase((url, settings) => breakBehindProxy(options, url, settings, progress)),
+  },
 };
+
+async function breakBehindProxy(
+  { clients, seconds }: Options,
+  databaseUrl: string,
+  settings: Settings,
+  progress: Progress,
+): Promise<Outcome> {
+  await using opened = new AsyncDisposableStack();
+  const proxy = await Proxy.open(databaseUrl);
+  opened.defer(() => proxy.close());
+  const server = await startService({ ...settings, DATABASE_URL: proxy.urlOf(databaseUrl) }, opened);
+  const target = { dataDir: settings['DATA_DIR'] ?? '', databaseUrl, proxy, port: server.port, hasEnded: () => server.exitCode !== null };
+  return await breakPostgres({ which: breakages, clients, holdMilliseconds: seconds * 1_000 }, target, progress);
+}

@@ -1,6 +1,7 @@
 /** A cable between a service and its PostgreSQL that tests can pull out, clamp off, or cut at a chosen moment. It reads nothing it passes on. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 interface Line {
   client: Socket;
@@ -15,6 +16,7 @@ export class Proxy {
   #mode: 'open' | 'reset' | 'stalled' = 'open';
   /** Text in what is sent to the database that breaks the line once it has arrived there. */
   #fatal: string | undefined;
+  #delayMs = 0;
 
   private constructor(databaseUrl: string) {
     const { hostname, port } = new URL(databaseUrl);
@@ -68,6 +70,11 @@ export class Proxy {
     }
   }
 
+  /** Lets everything pass `ms` milliseconds late, in both directions. */
+  slow(ms: number): void {
+    this.#delayMs = ms;
+  }
+
   /** Breaks the line on which the next `text` is sent, after that has reached the database and before its answer comes back. */
   loseAnswerTo(text: string): void {
     this.#fatal = text;
@@ -77,6 +84,7 @@ export class Proxy {
   async restore(): Promise<void> {
     this.#mode = 'open';
     this.#fatal = undefined;
+    this.#delayMs = 0;
     for (const { client, server } of this.#lines) {
       client.resume();
       server.resume();
@@ -99,9 +107,10 @@ export class Proxy {
         socket.on('error', () => this.#end(line));
         socket.on('close', () => this.#end(line));
       }
-      line.server.on('data', (bytes: Buffer) => client.write(bytes));
+      const [toClient, toServer] = [this.#passTo(client), this.#passTo(line.server)];
+      line.server.on('data', toClient);
       client.on('data', (bytes: Buffer) => {
-        if (this.#fatal === undefined || !bytes.includes(this.#fatal)) return line.server.write(bytes);
+        if (this.#fatal === undefined || !bytes.includes(this.#fatal)) return toServer(bytes);
         this.#fatal = undefined;
         // Half-closed, the server still does what it was sent; its answer has nowhere to go.
         line.server.removeAllListeners('data').resume();
@@ -112,6 +121,22 @@ export class Proxy {
         line.server.pause();
       }
     });
+  }
+
+  /** Writes at once, or late and in order. */
+  #passTo(socket: Socket): (bytes: Buffer) => void {
+    let waiting = 0;
+    let last = Promise.resolve();
+    return (bytes) => {
+      if (this.#delayMs === 0 && waiting === 0) return void socket.write(bytes);
+      const ms = this.#delayMs;
+      waiting += 1;
+      last = last.then(async () => {
+        await delay(ms);
+        waiting -= 1;
+        if (!socket.destroyed) socket.write(bytes);
+      });
+    };
   }
 
   #end(line: Line): void {

@@ -1,0 +1,30 @@
+/** `npm run test:faults -- postgres` breaks it in every way and for longer; `outage.test.ts` asks every operation. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openEmbedded } from '../../src/database/embedded.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { newDataDir } from '../support/embedded.ts';
+import { Proxy } from '../support/proxy.ts';
+import { TestService } from '../support/service.ts';
+import { breakPostgres, type PostgresTarget } from './postgres.ts';
+
+let target: PostgresTarget;
+let close: () => Promise<void>;
+beforeAll(async () => {
+  const dataDir = await newDataDir(afterAll);
+  const { url: databaseUrl, stop } = await openEmbedded(dataDir, { settings: { fsync: 'off' } });
+  await migrate(databaseUrl);
+  const proxy = await Proxy.open(databaseUrl);
+  const service = await TestService.start({}, { url: proxy.urlOf(databaseUrl), drop: async () => undefined });
+  target = { dataDir, databaseUrl, proxy, port: Number(new URL(service.url).port), hasEnded: () => false };
+  close = async () => {
+    await service.close();
+    await proxy.close();
+    await stop();
+  };
+});
+afterAll(() => close());
+
+test('PostgreSQL killed, and frozen for a second: 503 that says when to come back, back within five seconds, nothing acknowledged lost (rules 76 and 90)', async () => {
+  const { violations } = await breakPostgres({ which: ['killed', 'frozen'], clients: 8, holdMilliseconds: 1_000 }, target, () => undefined);
+  expect(violations).toEqual([]);
+});

@@ -1,0 +1,160 @@
+/** PostgreSQL and the network to it fail in every way while clients write; the service answers 503, never 500, never ends, and is back at once. */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { layoutOf } from '../../src/database/embedded/cluster.ts';
+import { findServer } from '../../src/database/embedded/lock-file.ts';
+import { Proxy } from '../support/proxy.ts';
+import { makeCallers } from './callers.ts';
+import { Caller } from './http.ts';
+import { Ledger } from './ledger.ts';
+import { startWriters } from './load.ts';
+import type { Outcome, Progress } from './outcome.ts';
+
+/** Within this the service has to work again once the database does. */
+const recoveryMilliseconds = 5_000;
+
+export interface PostgresTarget {
+  /** The embedded database that nobody else uses, and whose server somebody starts again when it dies. */
+  dataDir: string;
+  databaseUrl: string;
+  proxy: Proxy;
+  /** The service, on the database through the proxy. */
+  port: number;
+  hasEnded: () => boolean;
+}
+
+type Break = (target: PostgresTarget, holdMilliseconds: number) => Promise<void>;
+
+/** Each breaks something, holds it, and resolves when the database is there again. */
+const breaks = {
+  killed: async ({ dataDir, databaseUrl }) => {
+    process.kill(await postmaster(dataDir), 'SIGKILL');
+    await reachable(databaseUrl);
+  },
+  restarted: async ({ dataDir, databaseUrl }) => {
+    process.kill(await postmaster(dataDir), 'SIGINT');
+    await reachable(databaseUrl);
+  },
+  frozen: async ({ dataDir }, hold) => {
+    const pids = await family(await postmaster(dataDir));
+    for (const pid of pids) signal(pid, 'SIGSTOP');
+    await delay(hold);
+    for (const pid of pids) signal(pid, 'SIGCONT');
+  },
+  terminated: async ({ databaseUrl }, hold) => {
+    for (let end = performance.now() + hold; performance.now() < end; await delay(1_000)) {
+      await statement(databaseUrl, `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'entity-service%'`);
+    }
+  },
+  slow: async ({ proxy }, hold) => {
+    proxy.slow(200);
+    await delay(hold);
+    await proxy.restore();
+  },
+  reset: async ({ proxy }, hold) => {
+    proxy.reset();
+    await delay(hold);
+    await proxy.restore();
+  },
+  refused: async ({ proxy }, hold) => {
+    await proxy.cut();
+    await delay(hold);
+    await proxy.restore();
+  },
+  'black-holed': async ({ proxy }, hold) => {
+    proxy.stall();
+    await delay(hold);
+    await proxy.restore();
+  },
+} satisfies Record<string, Break>;
+
+export type Breakage = keyof typeof breaks;
+export const breakages = Object.keys(breaks) as Breakage[];
+
+export async function breakPostgres(
+  { which, clients, holdMilliseconds }: { which: readonly Breakage[]; clients: number; holdMilliseconds: number },
+  target: PostgresTarget,
+  progress: Progress,
+): Promise<Outcome> {
+  const callers = await makeCallers(target.databaseUrl, { sessions: 2_000 });
+  const ledger = new Ledger();
+  const violations: string[] = [];
+  const recoveries: Record<string, string> = {};
+  const stop = startWriters(clients, () => target.port, callers, ledger);
+  try {
+    for (const name of which) {
+      const before = ledger.acknowledged;
+      while (ledger.acknowledged < before + 50 && !target.hasEnded()) await delay(5);
+      const refused = ledger.statuses.get(503) ?? 0;
+      await breaks[name](target, holdMilliseconds);
+      const recovery = await recovered(target, callers.apiKey);
+      if (recovery > recoveryMilliseconds) violations.push(`${name}: back after ${recovery.toFixed(0)} ms`);
+      recoveries[`${name}: back after (ms)`] = `${recovery.toFixed(0)}, ${(ledger.statuses.get(503) ?? 0) - refused} answers 503`;
+      progress(`${name}: back after ${recovery.toFixed(0)} ms, ${(ledger.statuses.get(503) ?? 0) - refused} answers 503`);
+    }
+  } finally {
+    await stop();
+  }
+  if (target.hasEnded()) violations.push('the service has ended');
+  if (ledger.unanswered + ledger.refused > 0) violations.push(`${ledger.unanswered + ledger.refused} requests were not answered`);
+  return {
+    violations: [...violations, ...(await ledger.compare(target.databaseUrl))],
+    figures: { 'acknowledged writes': ledger.acknowledged, '5xx but 503': ledger.violations.length, ...recoveries },
+  };
+}
+
+/** Milliseconds until a create succeeds; infinitely many when the service has ended. */
+async function recovered({ port, hasEnded }: PostgresTarget, apiKey: string): Promise<number> {
+  const began = performance.now();
+  const caller = new Caller(() => port);
+  const create = () => caller.send('POST', '/rest/entity/probe', { headers: { 'x-api-key': apiKey }, json: {} });
+  while ((await create().catch(() => undefined))?.status !== 201) {
+    if (hasEnded()) return Infinity;
+    await delay(10);
+  }
+  caller.close();
+  return performance.now() - began;
+}
+
+async function postmaster(dataDir: string): Promise<number> {
+  const server = await findServer(layoutOf(dataDir));
+  if (!server) throw new Error('PostgreSQL does not run');
+  return server.pid;
+}
+
+/** The process and its children. */
+async function family(pid: number): Promise<number[]> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return [pid, ...children.trim().split(' ').map(Number)];
+}
+
+/** Backends come and go. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+async function statement(databaseUrl: string, text: string): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 1_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query(text);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function reachable(databaseUrl: string): Promise<void> {
+  for (;;) {
+    try {
+      return await statement(databaseUrl, 'select 1');
+    } catch {
+      await delay(20);
+    }
+  }
+}
