@@ -39,7 +39,7 @@ export interface EmbeddedOptions {
 /**
  * Opens the database in a data directory, creating it at the first start.
  *
- * While it is open, a server that dies (out of memory, killed) is started again on the same port, so that pools find it there.
+ * While it is open, a server that ends (out of memory, killed, stopped by somebody else) is started again on the same port, so that pools find it there.
  *
  * @throws Error with one line for a person.
  */
@@ -65,12 +65,12 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   return {
     url: url.href,
     origin: created ? 'created' : launched ? 'started' : 'joined',
-    stop: remain(layout, launcher, membership),
+    stop: remain(layout, launcher, membership, port),
   };
 }
 
 /** Stays a member until the returned function is called, through deaths of the server. */
-function remain(layout: Layout, launcher: () => Promise<Launcher>, first: Membership): () => Promise<void> {
+function remain(layout: Layout, launcher: () => Promise<Launcher>, first: Membership, port: number): () => Promise<void> {
   let leaving = false;
   let left: Promise<void> | undefined;
 
@@ -80,7 +80,7 @@ function remain(layout: Layout, launcher: () => Promise<Launcher>, first: Member
   };
   const revive = async (): Promise<Membership | undefined> => {
     try {
-      const { membership } = await reachServer(layout, launcher);
+      const { membership } = await reachServer(layout, launcher, port);
       void remainWith(membership);
       return membership;
     } catch {

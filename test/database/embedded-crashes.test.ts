@@ -59,14 +59,17 @@ test('when the process and the server are killed together, the next start recove
   ]);
 });
 
-test('a server that is killed under an open database comes back at the same address', async () => {
+test.for(['SIGKILL', 'SIGINT'] as const)('a server that %s ends under an open database comes back at the same address', async (signal) => {
   const database = await open(sharedDir);
   const pid = await serverPid(sharedDir);
   await connect(database.url);
-  process.kill(pid ?? Number.NaN, 'SIGKILL');
+  process.kill(pid ?? Number.NaN, signal);
 
-  await vi.waitFor(() => connect(database.url), { timeout: 10_000 });
-  expect(await serverPid(sharedDir)).not.toBe(pid);
+  const isBack = async () => {
+    expect(await serverPid(sharedDir)).not.toBe(pid);
+    await connect(database.url);
+  };
+  await vi.waitFor(isBack, { timeout: 10_000 });
 });
 
 test('Ctrl-C in the terminal reaches the service, and not the server it still needs', async () => {

@@ -27,11 +27,11 @@ export interface Reached {
 
 /**
  * Finds the server of the data directory or starts it, and becomes a member. Of several processes that do this at once PostgreSQL's own lock
- * lets one server live; the others join it.
+ * lets one server live; the others join it. A server that ended cleanly has left no port behind: `formerPort` is where the caller knew it.
  *
  * @throws Error with one line for a person, which quotes the server's log.
  */
-export async function reachServer(layout: Layout, launcher: () => Promise<Launcher>): Promise<Reached> {
+export async function reachServer(layout: Layout, launcher: () => Promise<Launcher>, formerPort?: number): Promise<Reached> {
   const began = Date.now();
   let launch: Launch | undefined;
   let failingSince: number | undefined;
@@ -54,7 +54,7 @@ export async function reachServer(layout: Layout, launcher: () => Promise<Launch
         }
       }
       await launch?.discard();
-      const port = (reason?.kind === 'port' ? undefined : await lastPort(layout)) ?? (await freePort());
+      const port = (reason?.kind === 'port' ? undefined : ((await lastPort(layout)) ?? formerPort)) ?? (await freePort());
       await discardStrayLock(layout);
       launch = await startServer(layout, await launcher(), port);
     }
