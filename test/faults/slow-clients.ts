@@ -43,8 +43,8 @@ export async function serveBesideSlowClients(
   const violations: string[] = [];
   if (beside.failed > 0) violations.push(`${beside.failed} requests of others failed`);
   if (beside.slowest > patienceMilliseconds) violations.push(`others waited for ${beside.slowest.toFixed(0)} ms`);
-  const deadline = performance.now() + endMilliseconds;
-  while (toTheEnd && performance.now() < deadline && crowd.some(({ ended }) => !ended)) await delay(100);
+  const deadline = performance.now() + (toTheEnd ? endMilliseconds : 0);
+  while (performance.now() < deadline && crowd.some(({ ended }) => !ended)) await delay(100);
   const kept = crowd.filter(({ ended }) => !ended).length;
   if (toTheEnd && kept > 0) violations.push(`${kept} slow clients are still connected`);
   for (const { answer } of crowd) if (answer !== '' && !answer.startsWith('HTTP/1.1 408 ')) violations.push(`a slow client got ${answer}`);

@@ -131,11 +131,14 @@ export class Proxy {
       if (this.#delayMs === 0 && waiting === 0) return void socket.write(bytes);
       const ms = this.#delayMs;
       waiting += 1;
-      last = last.then(async () => {
+      const before = last;
+      const pass = async () => {
+        await before;
         await delay(ms);
         waiting -= 1;
         if (!socket.destroyed) socket.write(bytes);
-      });
+      };
+      last = pass();
     };
   }
 
