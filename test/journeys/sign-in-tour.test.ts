@@ -30,6 +30,7 @@ test('signing in with a provider goes as README.md says, command by command and 
     ['what-the-provider-has-given-the-program', accessToken],
     ['https://login.example.com', corp.url],
     ['localhost:3000', `localhost:${port}`],
+    ['localhost%3A3000', `localhost%3A${port}`],
   ];
   const asRun = (text: string) => real.reduce((result, [written, value]) => result.replaceAll(written, value), text);
   const asWritten = (text: string) => real.reduce((result, [written, value]) => result.replaceAll(value, written), text);
