@@ -6,7 +6,7 @@ import { insertEvent, originOf } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
-import { revokeAtIssuer, type IssuerLogout } from '../sessions/store.ts';
+import { revokeAtIssuer, type IssuerLogout } from '../sessions/revoke.ts';
 import { isSubject, isText, isTime } from './claims.ts';
 import { leewaySeconds } from './discover.ts';
 import { issuerUnavailable } from './fetched.ts';

@@ -11,7 +11,8 @@ import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
-import { isLive, revokePresent } from './store.ts';
+import { revokePresent } from './revoke.ts';
+import { isLive } from './store.ts';
 import { hashToken, isToken, newToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 

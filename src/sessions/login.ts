@@ -13,7 +13,8 @@ import { normaliseUserName } from '../users/name.ts';
 import { lockLink, type Identity } from '../users/identities.ts';
 import { findAccount, updateHash, type Account } from '../users/store.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
-import { insert, revokeByToken } from './store.ts';
+import { revokeByToken } from './revoke.ts';
+import { insert } from './store.ts';
 import { hashToken, newToken } from './token.ts';
 
 /** How a session came about. `scopes` and `authenticatedAt` come with the token of an identity (rule 47). */

@@ -8,7 +8,7 @@ import { insertEvent, originOf } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
-import { revokeReused, type RevocationReason } from './store.ts';
+import { revokeReused, type RevocationReason } from './revoke.ts';
 
 /** Ends, with an audit event, the session of a stale token if nobody has yet. */
 export async function endStale(context: Context, request: FastifyRequest, tokenHash: Buffer): Promise<void> {

@@ -10,7 +10,8 @@ import { transact } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { findProfile } from '../profiles/store.ts';
 import { sessionCookie, tokenIn, tokensIn } from './cookie.ts';
-import { refreshWaitSeconds, revokeByToken, rotate } from './store.ts';
+import { revokeByToken } from './revoke.ts';
+import { refreshWaitSeconds, rotate } from './store.ts';
 import { hashToken, newToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 

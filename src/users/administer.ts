@@ -7,7 +7,7 @@ import { insertEvent } from '../audit/store.ts';
 import { transact } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { unlock } from '../password/attempts.ts';
-import { revokeOthers } from '../sessions/store.ts';
+import { revokeOthers } from '../sessions/revoke.ts';
 import { insertUser, replacePassword, updateActive, type Account, type NewUser } from './store.ts';
 
 type User = Pick<Account, 'id' | 'name'>;

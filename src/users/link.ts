@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely';
 import { insertEvent } from '../audit/store.ts';
 import { transact } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
-import { revokeOfIssuer } from '../sessions/store.ts';
+import { revokeOfIssuer } from '../sessions/revoke.ts';
 import { deleteIdentity, insertIdentity, lockLink, type Identity } from './identities.ts';
 import type { Account } from './store.ts';
 
