@@ -79,10 +79,12 @@ describe('npm start on DATABASE_URL', () => {
     const cookie = await signIn(service, 'grace', adminPassword);
     const pids = await workersOf(service);
     expect(pids).toHaveLength(2);
+    const listening = () => service.log().filter(({ event }) => event === 'listening').length;
+    // The log is written in batches, and what is in hand dies with a worker.
+    await expect.poll(listening).toBe(2);
 
     process.kill(Number(pids[0]), 'SIGKILL');
     await expect.poll(() => service.told()).toContain(`worker ${pids[0]} ended with SIGKILL; starting another`);
-    const listening = () => service.log().filter(({ event }) => event === 'listening').length;
     await expect.poll(listening).toBe(3);
     const key = await create(service, cookie, { by: 'workers' });
     for (let index = 0; index < 4; index += 1) expect(await read(service, cookie, key)).toEqual({ by: 'workers' });
