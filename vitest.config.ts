@@ -1,4 +1,4 @@
-/** How the suite runs: one PostgreSQL server for all, two files at a time, each in a process of its own. */
+/** How the suite runs: one PostgreSQL server for all, two processes that run one file after the other. */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -9,7 +9,8 @@ export default defineConfig({
     pool: 'forks',
     // Vitest would leave a core free; these tests wait for PostgreSQL and for themselves more than they compute.
     maxWorkers: 2,
-    // A process runs file after file with the modules it has loaded; loading them anew for each took a quarter of the time.
+    // A process runs file after file with the modules it has loaded; loading them anew for each took a quarter of the processor time of
+    // eight files.
     isolate: false,
     testTimeout: 20_000,
     hookTimeout: 60_000,

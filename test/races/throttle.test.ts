@@ -4,7 +4,7 @@ import { parallel, race, raceRounds, statuses, timeoutOf } from '../support/race
 import { password, useService } from '../support/service.ts';
 
 const service = useService();
-const rounds = raceRounds(5);
+const rounds = raceRounds();
 const login = (secret: string) => service().call('POST', '/auth', { form: { user: 'ada', password: secret } });
 const forget = () => service().db.deleteFrom('login_attempt').execute();
 

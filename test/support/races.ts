@@ -4,12 +4,9 @@ import { scheduleTimeout, type Schedule } from '../../src/password/gate.ts';
 /** How many requests race in every round. */
 export const parallel = 50;
 
-/**
- * How many rounds to race: `inSuite` in the suite, RACE_ROUNDS in `npm run test:races`. Throws when that is no number above 0. Where each
- * request costs the work on a password, twenty rounds are half a minute of both cores.
- */
-export function raceRounds(inSuite = 20): number {
-  const rounds = Number(process.env['RACE_ROUNDS'] ?? inSuite);
+/** How many rounds to race: 20 in the suite, RACE_ROUNDS in `npm run test:races`. Throws when that is no number above 0. */
+export function raceRounds(): number {
+  const rounds = Number(process.env['RACE_ROUNDS'] ?? 20);
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('RACE_ROUNDS must be a whole number above 0');
   return rounds;
 }
