@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { found } from '../support/contract.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
+import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { exampleCall, methodOf, operations, pathOf, titled } from '../support/operations.ts';
 import { Proxy } from '../support/proxy.ts';
 import { hashToken } from '../../src/sessions/token.ts';
@@ -18,7 +19,9 @@ let key: string;
 beforeAll(async () => {
   database = await createDatabase();
   proxy = await Proxy.open(database.url);
-  service = await TestService.start({}, { url: proxy.urlOf(database.url), drop: async () => undefined });
+  const issuer = await TestIssuer.start('corp');
+  const ISSUERS_FILE = await writeIssuers(issuer.entry({ clientId: 'web' }));
+  service = await TestService.start({ ISSUERS_FILE }, { url: proxy.urlOf(database.url), drop: async () => undefined });
   eve = (await service.createUser('eve')).id;
   cookie = await service.openSession(eve);
   key = await service.createKey(eve);
@@ -36,8 +39,9 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What takes a credential, and what makes one of a password. Signing in at a provider needs one to be configured. */
-const needy = operations.filter(({ operationId, security }) => security.length > 0 || operationId === 'createSession');
+/** What takes a credential, and what makes one. The others answer a stranger's example without looking at the database. */
+const makers = ['createSession', 'startOpenIdSignIn'];
+const needy = operations.filter(({ operationId, security }) => security.length > 0 || makers.includes(operationId));
 
 /** Waits until the service serves again. */
 async function working(): Promise<void> {
