@@ -33,6 +33,9 @@ const noticeMilliseconds = 750;
 /** How long requests under way may then take; security rule 92 gives ten seconds for all of the stop. */
 const patienceMilliseconds = 5_000;
 
+/** Read once, so that all services of a process share what is made of it. */
+const contract = readContract();
+
 export interface Service {
   app: FastifyInstance;
   context: Context;
@@ -50,7 +53,6 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const issuers = await readIssuers(config.issuersFile, process.env);
   const entityTypes = await readEntityTypes(config);
   const peppers = await readPeppers(config.passwordPepperFile);
-  const contract = readContract();
   const principals = new PrincipalCache();
   let app: FastifyInstance | undefined;
   const onError = (error: Error) => app?.log.warn({ event: 'outage', err: error }, 'database connection lost');

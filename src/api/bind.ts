@@ -1,20 +1,20 @@
 /**
- * Makes the contract's operations into routes through fastify-openapi-glue and closes what the library leaves open (design, section 6):
+ * Makes the contract's operations into routes and closes what fastify-openapi-glue leaves open (design, section 6):
  * authentication before a byte of the body is parsed, CSRF, undeclared content types, missing bodies, unknown parameters, 405. It knows
  * the contract and the schemes, and none of the resources.
  */
 import { METHODS } from 'node:http';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type RouteHandlerMethod, type RouteOptions } from 'fastify';
-import glue from 'fastify-openapi-glue';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
 import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
 import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.ts';
 import { Problem } from '../errors.ts';
 import { spanning } from '../ops/spans.ts';
 import { bodyLimitOf, checkBody, ignoreBody, requireBody } from './body.ts';
 import { isOpen, operationsOf, type ContractDocument, type Operation } from './contract.ts';
+import { declaredRoutes } from './declared.ts';
 import { JsonText, type Handlers } from './operation.ts';
 import { queryParametersOf, refuseUnknownParameters } from './parameters.ts';
-import { validatorCompiler } from './validate.ts';
+import { compileValidator } from './validate.ts';
 
 /** A handler with its types worn off; the validators have made sure of what they say. */
 type AnyHandler = (input: object) => Promise<{ status: number; headers?: Record<string, string>; body?: unknown }>;
@@ -34,39 +34,27 @@ export interface OperationRoute {
 
 /**
  * Makes a route of every operation. Throws at once when one has no handler, names a security scheme that does not exist, or asks for two at
- * once: the service must not start with an open or a dead operation (rule 3). The library checks the whole document each time it is
- * registered, which takes most of a second; so it is once, on an instance that only collects, and {@link serve} puts the routes where they
- * belong.
+ * once: the service must not start with an open or a dead operation (rule 3).
  */
 export async function makeRoutes(binding: Binding): Promise<OperationRoute[]> {
-  const operations = operationsOf(binding.document);
-  const routes: OperationRoute[] = [];
-  const collector = Fastify();
-  collector.addHook('onRoute', (options) => {
-    const operation = operations.find(({ operationId }) => operationId === options.config?.operationId);
-    if (operation) routes.push({ operation, options });
+  const declared = await declaredRoutes(binding.document);
+  return operationsOf(binding.document).map((operation) => {
+    const route = declared.get(operation.operationId);
+    if (!route) throw new Error(`openapi.yaml: ${operation.operationId} is kept from being a route`);
+    return { operation, options: { ...route, ...routeOptions(operation, binding) } };
   });
-  await collector.register(glue, {
-    specification: binding.document,
-    operationResolver: (_id: string, method: string, path: string) => {
-      const operation = operations.find((candidate) => candidate.path === path && candidate.method === method.toLowerCase());
-      if (!operation) throw new Error(`openapi.yaml: nothing at ${method} ${path}`);
-      return routeOptions(operation, binding) as never;
-    },
-  });
-  return routes.toSorted((one, other) => operations.indexOf(one.operation) - operations.indexOf(other.operation));
 }
 
 /** Serves these routes on `app`, and answers every method that the contract does not name for their paths with 405. */
 export function serve(app: FastifyInstance, routes: readonly OperationRoute[]): void {
-  app.setValidatorCompiler(validatorCompiler());
+  app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(() => (body) => JSON.stringify(body));
   for (const { options } of routes) app.route(options);
   const operations = routes.map(({ operation }) => operation);
   for (const [path, declared] of Map.groupBy(operations, (operation) => operation.path)) refuseOtherMethods(app, path, declared);
 }
 
-function routeOptions(operation: Operation, binding: Binding): object {
+function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions, 'method' | 'url'> {
   const { operationId, requestBody } = operation;
   if (!Object.hasOwn(binding.handlers, operationId)) throw new Error(`openapi.yaml: operation ${operationId} has no handler`);
   for (const names of operation.security.map((alternative) => Object.keys(alternative))) {

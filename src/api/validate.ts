@@ -19,21 +19,26 @@ export function createAjv(): Ajv2020 {
   return ajv;
 }
 
+const ajv = createAjv();
+/** By the schema: wherever a process serves an operation, it checks with the same. */
+const validators = new WeakMap<object, Validator>();
+
 /**
  * The compiler behind Fastify's validation. Glue gives recursive schemas all the same `$id`, which Ajv would refuse, and Fastify leaves the
  * names of headers to a compiler of one's own.
  */
-export function validatorCompiler(): FastifySchemaCompiler<Record<string, unknown>> {
-  const ajv = createAjv();
-  return ({ schema: { $id: _, ...schema }, httpPart }) =>
-    (httpPart === 'headers' ? compileHeaders(ajv, schema) : ajv.compile(schema)) as never;
-}
+export const compileValidator: FastifySchemaCompiler<Record<string, unknown>> = ({ schema, httpPart }) => {
+  const { $id: _, ...anonymous } = schema;
+  const validator = validators.get(schema) ?? (httpPart === 'headers' ? compileHeaders(anonymous) : (ajv.compile(anonymous) as Validator));
+  validators.set(schema, validator);
+  return validator as never;
+};
 
 /** Checks headers under the names that Node gives them, and says what is wrong under those that the contract gives them. */
-function compileHeaders(ajv: Ajv2020, schema: HeadersSchema): ValidateHeaders {
+function compileHeaders(schema: HeadersSchema): Validator {
   const validate = ajv.compile(inLowerCase(schema));
   const names = Object.keys(schema.properties ?? {});
-  const check: ValidateHeaders = (headers) => {
+  const check: Validator = (headers) => {
     const fits = validate(headers);
     check.errors = validate.errors ?? [];
     for (const error of check.errors) {
@@ -45,9 +50,9 @@ function compileHeaders(ajv: Ajv2020, schema: HeadersSchema): ValidateHeaders {
   return check;
 }
 
-interface ValidateHeaders {
-  (headers: unknown): boolean;
-  errors?: ErrorObject[];
+interface Validator {
+  (value: unknown): boolean;
+  errors?: ErrorObject[] | null;
 }
 
 /** The schema with header names as Node has them. */

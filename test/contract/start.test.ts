@@ -51,6 +51,16 @@ describe('the start', () => {
     await expect(start(document)).rejects.toThrow('openapi.yaml: operation constructor has no handler');
   });
 
+  test('is refused when two operations have one name, as one of them would be served with what the other is checked for', async () => {
+    const document = doctored('/auth', 'get', (operation) => (operation.operationId = 'getEntity'));
+    await expect(start(document)).rejects.toThrow('openapi.yaml: there are two operations getEntity');
+  });
+
+  test('is refused when an operation asks the library not to serve it', async () => {
+    const document = doctored('/auth', 'get', (operation) => Object.assign(operation, { 'x-no-fastify-config': true }));
+    await expect(start(document)).rejects.toThrow('openapi.yaml: getSession is kept from being a route');
+  });
+
   test('is refused when an operation asks for a scheme that nobody has written', async () => {
     const document = doctored('/auth', 'get', (operation) => (operation.security = [{ sessionCookie: [] }, { mutualTls: [] }]));
     await expect(start(document)).rejects.toThrow('getSession asks for mutualTls, for which there is no scheme');
