@@ -115,6 +115,8 @@ export class TestService {
   }
 
   async close(): Promise<void> {
+    // Else it would give those who keep a connection a second to learn of the stop.
+    this.#service.app.server.closeIdleConnections();
     await this.#service.close();
     await this.#database.drop();
   }
