@@ -5,7 +5,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/api/contract.ts';
 import { bodyOf, exampleBody, methodOf, operations, pathOf, titled, withBody } from '../support/operations.ts';
-import { sampleOf, readSchema } from '../support/schema-values.ts';
+import { readSchema, requiredParameters, sampleOf } from '../support/schema-values.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
 import { violationsOf, type Violation } from '../support/violations.ts';
 
@@ -63,31 +63,45 @@ describe.for(titled(withBody))('the body of %s', ([, operation]) => {
 });
 
 const withParameters = operations.filter(({ parameters }) => parameters.length > 0);
+const places = ['path', 'query', 'header'] as const;
+type Place = (typeof places)[number];
+
+/** The violations of all parameters that an operation has in one place, each of the whole of what is sent there. */
+function violationsIn(operation: Operation, place: Place): Violation[] {
+  const parameters = operation.parameters.filter((parameter) => parameter.in === place);
+  const properties = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
+  const required = parameters.filter((parameter) => parameter.required).map(({ name }) => name);
+  return violationsOf({ type: 'object', properties, required }, requiredParameters(operation, place), false).filter(({ pointer, value }) =>
+    fitsPlace(place, (value as Record<string, string>)[pointer.slice(1)]),
+  );
+}
 
 describe.for(titled(withParameters))('a parameter of %s', ([, operation]) => {
-  const violations = operation.parameters.flatMap(({ name, in: place, schema, example }) =>
-    violationsOf(readSchema(schema), example ?? sampleOf(schema), false)
-      .filter(({ value }) => fitsPlace(place, String(value)))
-      .map((violation) => ({ violation, name, place })),
-  );
+  const violations = places.flatMap((place) => violationsIn(operation, place).map((violation) => ({ place, violation })));
 
-  test.for(violations.map((sent) => [`${sent.name}: ${label(sent.violation)}`, sent] as const))(
-    '%s',
-    async ([, { name, place, violation }]) => {
-      const text = String(violation.value);
-      const body = bodyOf(operation);
-      const answer = await send(operation, {
-        ...(place === 'path' && { path: pathOf(operation, { [name]: encodeURIComponent(text) }) }),
-        ...(place === 'query' && { path: `${pathOf(operation)}?${name}=${encodeURIComponent(text)}` }),
-        headers: { ...(body && { 'content-type': body.type }), ...(place === 'header' && { [name]: text }) },
-        ...(body && { payload: body.text }),
-      });
-      expect(answer.status, answer.text).toBe(400);
-      if (operation.method === 'head') return expect(answer.code).toBe('malformed-request');
-      const problem = JSON.parse(answer.text) as ProblemBody;
-      expect(problem.errors, answer.text).toMatchObject([{ parameter: name }]);
-    },
-  );
+  test.for(violations.map((sent) => [label(sent.violation), sent] as const))('%s', async ([, { place, violation }]) => {
+    const { keyword, pointer, value } = violation;
+    const sent = value as Record<string, string>;
+    const encoded = Object.entries(place === 'path' ? sent : {}).map(([name, text]) => [name, encodeURIComponent(text)]);
+    const query = new URLSearchParams(place === 'query' ? sent : requiredParameters(operation, 'query')).toString();
+    const body = bodyOf(operation);
+    const answer = await send(operation, {
+      path: pathOf(operation, Object.fromEntries(encoded) as Record<string, string>) + (query && `?${query}`),
+      headers: { ...(body && { 'content-type': body.type }), ...(place === 'header' && sent) },
+      ...(body && { payload: body.text }),
+    });
+    expect(answer.status, answer.text).toBe(400);
+    if (operation.method === 'head') return expect(answer.code).toBe('malformed-request');
+    const problem = JSON.parse(answer.text) as ProblemBody;
+    expect(problem.errors, answer.text).toMatchObject([
+      { parameter: pointer.slice(1), ...(keyword === 'required' && { code: codeOf(keyword) }) },
+    ]);
+  });
+});
+
+test('a required query parameter is left out by some of these', () => {
+  const leftOut = withParameters.flatMap((operation) => violationsIn(operation, 'query').filter(({ keyword }) => keyword === 'required'));
+  expect(leftOut).not.toEqual([]);
 });
 
 test('no request schema was passed over: each parameter and each body has a violation of its own', () => {
@@ -108,10 +122,12 @@ function isForm(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether the text can be sent there at all: an empty segment is another path, and HTTP has headers in ASCII and without outer spaces. */
-function fitsPlace(place: string, text: string): boolean {
-  if (place === 'path') return text !== '';
-  return place !== 'header' || /^[!-~]([ -~]*[!-~])?$/.test(text);
+/**
+ * Whether it can be sent there at all: an empty segment, or none, is another path, and HTTP has headers in ASCII and without outer spaces.
+ */
+function fitsPlace(place: Place, text: string | undefined): boolean {
+  if (place === 'path') return Boolean(text);
+  return place !== 'header' || text === undefined || /^[!-~]([ -~]*[!-~])?$/.test(text);
 }
 
 const label = ({ keyword, pointer, value }: Violation): string =>

@@ -4,6 +4,7 @@ import { resolve, type Operation } from '../../src/api/contract.ts';
 import { createAjv } from '../../src/api/validate.ts';
 import { document, exampleCall, methodOf, operations, pathOf, titled } from '../support/operations.ts';
 import { sendBytes } from '../support/raw.ts';
+import { requiredParameters } from '../support/schema-values.ts';
 import { useService, type Answer, type ProblemBody } from '../support/service.ts';
 
 const service = useService();
@@ -29,8 +30,12 @@ describe.for(titled(operations))('%s', ([, operation]) => {
   const path = pathOf(operation);
 
   test('400 — a query parameter that is not declared, that cannot be decoded, or that comes twice (rule 69)', async () => {
-    const refuse = async (query: string, fault: object) =>
-      expectRefusal(operation, await send(operation, `${path}?${query}`), 'malformed-request', fault);
+    const required = requiredParameters(operation, 'query');
+    const refuse = async (query: string, fault: object) => {
+      const others = Object.entries(required).filter(([name]) => !query.startsWith(`${name}=`));
+      const rest = new URLSearchParams(others).toString();
+      expectRefusal(operation, await send(operation, `${path}?${query}${rest && `&${rest}`}`), 'malformed-request', fault);
+    };
     if (!operation.ignoresUnknownParameters) {
       await refuse('unknown=1', { parameter: 'unknown', code: 'unknown' });
       await refuse('__proto__=1', { parameter: '__proto__', code: 'unknown' });

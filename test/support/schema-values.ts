@@ -3,7 +3,7 @@
  * learnt before it is relied on.
  */
 import * as fc from 'fast-check';
-import { resolve, type Reference } from '../../src/api/contract.ts';
+import { resolve, type Operation, type ParameterObject, type Reference } from '../../src/api/contract.ts';
 import { isInt64 } from '../../src/entities/key.ts';
 import { objectText } from './exact-json.ts';
 import { document } from './operations.ts';
@@ -100,4 +100,10 @@ function objects({ properties = {}, required = [] }: Schema): fc.Arbitrary<unkno
 /** One value that fits, the same each time. */
 export function sampleOf(reference: object): unknown {
   return fc.sample(valuesOf(reference), { numRuns: 1, seed: 1 })[0];
+}
+
+/** Values of the parameters that the operation requires there, the same each time. */
+export function requiredParameters({ parameters }: Operation, place: ParameterObject['in']): Record<string, string> {
+  const wanted = parameters.filter((parameter) => parameter.in === place && parameter.required);
+  return Object.fromEntries(wanted.map(({ name, schema, example }) => [name, String(example ?? sampleOf(schema))]));
 }

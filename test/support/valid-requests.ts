@@ -5,7 +5,7 @@ import { objectText } from './exact-json.ts';
 import { exampleBody, operations } from './operations.ts';
 import { isOpenObject, readSchema, valuesOf } from './schema-values.ts';
 
-/** The four ways in: by password, by a session from an OpenID provider's token, by API key, by OAuth 2.0 access token. */
+/** The four ways in: by a session after a password, by one after signing in at an OpenID provider, by API key, by OAuth 2.0 access token. */
 export type Way = 'session' | 'openid' | 'api-key' | 'bearer';
 
 export interface Draft {
@@ -23,7 +23,8 @@ export interface Draft {
 
 const waysBy: Record<string, Way[]> = { sessionCookie: ['session', 'openid'], apiKey: ['api-key'], oauth2: ['bearer'], openId: ['bearer'] };
 
-function waysOf({ security }: Operation): Way[] {
+/** The ways that a draft of the operation may come by; for one that takes no credential, by whom else it is about. */
+export function waysOf({ security }: Operation): Way[] {
   const ways = security.flatMap((alternative) => Object.keys(alternative).flatMap((scheme) => waysBy[scheme] ?? []));
   return ways.length > 0 ? [...new Set(ways)] : ['session', 'openid', 'bearer'];
 }
@@ -61,19 +62,21 @@ function weightOf({ operationId, security }: Operation): number {
   return security.some((way) => 'apiKey' in way) ? 16 : 8;
 }
 
+/** A right request of the operation by one of the ways. */
+export function draftsOf(operation: Operation, ways: Way[]): fc.Arbitrary<Draft> {
+  return fc.record({
+    operation: fc.constant(operation),
+    way: fc.constantFrom(...ways),
+    path: parametersOf(operation, 'path'),
+    query: parametersOf(operation, 'query'),
+    headers: parametersOf(operation, 'header'),
+    body: bodies(operation),
+    locale: fc.constantFrom('en', 'de-AT', 'ja', 'fr-CA', 'zh-Hant-TW'),
+    lot: fc.nat(999),
+  });
+}
+
 /** Any operation by any way that it takes. */
 export const drafts: fc.Arbitrary<Draft> = fc.oneof(
-  ...operations.map((operation) => ({
-    weight: weightOf(operation),
-    arbitrary: fc.record({
-      operation: fc.constant(operation),
-      way: fc.constantFrom(...waysOf(operation)),
-      path: parametersOf(operation, 'path'),
-      query: parametersOf(operation, 'query'),
-      headers: parametersOf(operation, 'header'),
-      body: bodies(operation),
-      locale: fc.constantFrom('en', 'de-AT', 'ja', 'fr-CA', 'zh-Hant-TW'),
-      lot: fc.nat(999),
-    }),
-  })),
+  ...operations.map((operation) => ({ weight: weightOf(operation), arbitrary: draftsOf(operation, waysOf(operation)) })),
 );

@@ -7,6 +7,7 @@ import * as fc from 'fast-check';
 import type { Operation } from '../../src/api/contract.ts';
 import { objectText } from './exact-json.ts';
 import { bodyOf, methodOf, operations, pathOf } from './operations.ts';
+import { requiredParameters } from './schema-values.ts';
 
 const pick = <T>(...values: T[]) => fc.constantFrom(...values);
 /** Mostly `usual`, sometimes anything. */
@@ -15,7 +16,7 @@ const mostly = <T>(usual: fc.Arbitrary<T>, rare: fc.Arbitrary<T>) =>
 
 const anyText = fc.string({ unit: pick(...Array.from('aZ09 é😀%=&;"\'\n\0/\\{}[]:,\u202e'), '\ud800'), maxLength: 20 });
 const segment = mostly(
-  pick('customer', '10001', '10002', 'sales', 'all', '1', '9223372036854775807'),
+  pick('customer', '10001', '10002', 'sales', 'all', '1', 'corp', '9223372036854775807'),
   fc.oneof(
     anyText.map(encodeURIComponentLoosely),
     fc.string({ maxLength: 300 }).map(encodeURIComponentLoosely),
@@ -54,10 +55,23 @@ const target = fc.oneof(
   { weight: 1, arbitrary: fc.record({ method: mostly(pick('GET', 'POST', 'DELETE', 'HEAD'), anyMethod), path }) },
 );
 
+const state = 'x'.repeat(43);
 const query = mostly(
-  pick('', '', '', '?roles=1', '?profiles=1&roles=1', '?logout=1'),
+  pick('', '', '', '?roles=1', '?profiles=1&roles=1', '?logout=1', '?return_to=/app&fresh=1', `?state=${state}&code=any`),
   fc.oneof(
-    pick('?', '?roles=2', '?roles', '?logout=1&logout=1', '?__proto__=1', '?%zz', '?a[b]=c', '?&&=&'),
+    pick(
+      '?',
+      '?roles=2',
+      '?roles',
+      '?logout=1&logout=1',
+      '?__proto__=1',
+      '?%zz',
+      '?a[b]=c',
+      '?&&=&',
+      '?return_to=//evil.example',
+      '?fresh=0',
+      `?state=${state}&state=${state}`,
+    ),
     anyText.map((text) => `?${encodeURIComponentLoosely(text)}`),
   ),
 );
@@ -121,7 +135,9 @@ const body = fc.oneof(
   {
     weight: 1,
     arbitrary: fc
-      .array(fc.tuple(pick('user', 'password', 'locale', 'oidcIssuer', 'access_token', 'set-password', 'x'), anyText), { maxLength: 5 })
+      .array(fc.tuple(pick('user', 'password', 'locale', 'oidcIssuer', 'access_token', 'set-password', 'logout_token', 'x'), anyText), {
+        maxLength: 5,
+      })
       .map((pairs) => pairs.map(([name, text]) => `${name}=${encodeURIComponentLoosely(text)}`).join('&')),
   },
   { weight: 3, arbitrary: pick('x'.repeat(1_025), 'x'.repeat(8_193), `{"a":"${'x'.repeat(70_000)}"}`, '['.repeat(50_000)) },
@@ -139,7 +155,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   header.map(([name, value]) => ({ headers: { [name]: value } })),
   query.map((text) => ({ query: text })),
   body.map((payload) => ({ payload })),
-  fc.tuple(pick('name', 'key', 'id'), segment).map(([name, value]) => ({ values: { [name]: value } })),
+  fc.tuple(pick('name', 'key', 'id', 'issuer'), segment).map(([name, value]) => ({ values: { [name]: value } })),
   fc.constant({}),
 );
 
@@ -168,7 +184,8 @@ export const oneOff = (rows: readonly string[]): fc.Arbitrary<Wild> =>
     .map(({ operation, key, caller, change }) => wildFrom(operation, key, caller, change));
 
 function wildFrom(operation: Operation, key: string, caller: number, change: Change): Wild {
-  const { headers = {}, query = '', values = {} } = change;
+  const required = new URLSearchParams(requiredParameters(operation, 'query')).toString();
+  const { headers = {}, query = required && `?${required}`, values = {} } = change;
   const example = bodyOf(operation);
   const takesKey = operation.security.some((way) => 'apiKey' in way);
   return {

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import type { LightMyRequestResponse } from 'fastify';
 import { sessionOf } from './clock.ts';
 import { seed } from './entities.ts';
-import type { TestIssuer } from './issuer.ts';
+import { loginClient, type TestIssuer } from './issuer.ts';
 import { bodyOf, encodeBody, methodOf, pathOf } from './operations.ts';
 import { password, type TestService } from './service.ts';
 import type { Draft, Way } from './valid-requests.ts';
@@ -33,10 +33,12 @@ export interface Sent {
   remoteAddress?: string;
 }
 
-/** What a draft lacks: values of path parameters, members of the body, headers. */
+/** What a draft lacks: values of path and query parameters, the body, headers. */
 interface Completion {
   values?: Record<string, string>;
+  query?: Record<string, string>;
   body?: unknown;
+  headers?: Record<string, string>;
 }
 
 export class World {
@@ -63,11 +65,11 @@ export class World {
 
   /** The request, and whether it must succeed. */
   async complete(draft: Draft): Promise<{ request: Sent; mustSucceed: boolean }> {
-    const { operation, way, query, headers } = draft;
+    const { operation, way } = draft;
     const caller = this.#callerBy(way);
     const known = this.#completions[operation.operationId];
-    const { values = {}, body = draft.body } = (await known?.(caller, draft)) ?? {};
-    const search = new URLSearchParams(query).toString();
+    const { values = {}, body = draft.body, query = {}, headers = {} } = (await known?.(caller, draft)) ?? {};
+    const search = new URLSearchParams({ ...draft.query, ...query }).toString();
     const open = operation.security.length === 0;
     const type = bodyOf(operation)?.type ?? '';
     return {
@@ -75,6 +77,7 @@ export class World {
         method: methodOf(operation),
         url: pathOf(operation, values) + (search && `?${search}`),
         headers: {
+          ...draft.headers,
           ...headers,
           ...(!open && (await this.#credential(caller, operation.operationId === 'refreshSession'))),
           ...(body !== undefined && { 'content-type': type }),
@@ -90,8 +93,9 @@ export class World {
     const caller = this.#callerBy(way);
     if (operation.operationId === 'changePassword' && statusCode === 204)
       caller.password = new URLSearchParams(payload?.toString()).get('set-password') ?? '';
+    if (operation.operationId === 'logoutFromProvider') caller.headers = undefined;
     if (operation.security.length === 0 || caller.headers?.['cookie'] === undefined) return;
-    const [cookie] = [headers['set-cookie']].flat();
+    const cookie = [headers['set-cookie']].flat().find((line) => line?.startsWith('sid='));
     if (statusCode >= 400 || cookie?.startsWith('sid=;')) caller.headers = undefined;
     else if (cookie !== undefined) caller.headers = { cookie: cookie.split(';')[0] ?? '' };
   }
@@ -114,16 +118,30 @@ export class World {
       case 'session':
         return { cookie: await service.openSession(id) };
       case 'api-key':
+        await this.#dropKeys(id);
         return { 'x-api-key': await service.createKey(id) };
       case 'bearer':
         return { authorization: `Bearer ${await this.#mint(way)}` };
       case 'openid': {
-        const form = new URLSearchParams({ oidcIssuer: this.#issuer.id, access_token: await this.#mint(way) });
-        const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-        const answer = await service.inject({ method: 'POST', url: '/auth', headers, payload: form.toString() });
-        return { cookie: String([answer.headers['set-cookie']].flat()[0]).split(';')[0] ?? '' };
+        const { path, cookie } = await this.#return(way);
+        const answer = await service.inject({ method: 'GET', url: path, headers: { cookie } });
+        return { cookie: cookieIn(answer, 'sid') };
       }
     }
+  }
+
+  /** Begins to sign in at the provider, or to link by a session, and lets the browser go from there; where it goes, with which cookies. */
+  async #return(way: Way, session?: string): Promise<{ path: string; cookie: string }> {
+    const path = `/auth/oidc/${this.#issuer.id}`;
+    const left = session
+      ? await this.#service.inject({ method: 'POST', url: `${path}/link`, headers: { cookie: session } })
+      : await this.#service.inject({ method: 'GET', url: `${path}/start` });
+    const { searchParams } = new URL(session ? left.json<{ url: string }>().url : String(left.headers.location));
+    const claims = { sub: way, aud: loginClient.id, nonce: searchParams.get('nonce'), client_id: undefined, scope: undefined };
+    const id_token = await this.#issuer.mint({ claims: { ...claims, auth_time: Math.floor(Date.now() / 1_000) }, header: { typ: 'JWT' } });
+    this.#issuer.answers.set('/token', () => ({ access_token: 'opaque', token_type: 'Bearer', id_token }));
+    const query = new URLSearchParams({ state: searchParams.get('state') ?? '', code: 'any', iss: this.#issuer.url });
+    return { path: `${path}/callback?${query.toString()}`, cookie: [cookieIn(left, 'oidc'), session].filter(Boolean).join('; ') };
   }
 
   #mint(way: Way): Promise<string> {
@@ -150,11 +168,26 @@ export class World {
     },
     revokeKey: async ({ id }) => ({ values: { id: await this.#newKey(id) } }),
     rotateKey: async ({ id }) => ({ values: { id: await this.#newKey(id) } }),
+    startOpenIdSignIn: async () => this.#atIssuer,
+    finishOpenIdSignIn: async ({ id, way }, { lot }) => {
+      const { path, cookie } = await this.#return(way, lot % 2 === 0 ? undefined : await this.#service.openSession(id));
+      return { ...this.#atIssuer, query: Object.fromEntries(new URL(path, this.#service.url).searchParams), headers: { cookie } };
+    },
+    linkIdentity: async () => this.#atIssuer,
+    logoutFromProvider: async ({ way }) => {
+      const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+      const claims = { sub: way, aud: loginClient.id, events, client_id: undefined, scope: undefined };
+      return { ...this.#atIssuer, body: { logout_token: await this.#issuer.mint({ claims, header: { typ: 'logout+jwt' } }) } };
+    },
     createEntity: async (_caller, { path }) => ({ values: path }),
     getEntity: (caller, draft) => this.#newEntity(caller, draft),
     updateEntity: (caller, draft) => this.#newEntity(caller, draft),
     deleteEntity: (caller, draft) => this.#newEntity(caller, draft),
   };
+
+  get #atIssuer(): Completion {
+    return { values: { issuer: this.#issuer.id } };
+  }
 
   async #newEntity({ name: owner }: Caller, { path: { name = 'note' } }: Draft): Promise<Completion> {
     const key = String(++this.#last);
@@ -171,4 +204,11 @@ export class World {
     await this.#dropKeys(userId);
     return (await this.#service.createKey(userId)).slice(4, 16);
   }
+}
+
+/** The cookie that the answer sets, as a `Cookie` header carries it. */
+function cookieIn({ headers, body }: LightMyRequestResponse, name: string): string {
+  const cookie = [headers['set-cookie']].flat().find((line) => line?.startsWith(`${name}=`));
+  if (!cookie) throw new Error(`no cookie ${name}: ${body}`);
+  return cookie.split(';')[0] ?? '';
 }
