@@ -1,5 +1,6 @@
 /** One keep-alive connection of a client that counts: whether each request was answered, and how. It checks nothing. */
 import { Agent, request, type IncomingHttpHeaders } from 'node:http';
+import type { Fetch } from '../../src/client/index.ts';
 
 export interface Reply {
   status: number;
@@ -13,6 +14,8 @@ export interface Send {
   json?: unknown;
   /** Sent as a form. */
   form?: Record<string, string>;
+  /** Sent as it is, under the type that the headers say. */
+  raw?: string | undefined;
 }
 
 export class Caller {
@@ -29,10 +32,13 @@ export class Caller {
   }
 
   /** Rejects when there is no complete answer. */
-  send(method: string, path: string, { headers = {}, json, form }: Send = {}): Promise<Reply> {
-    const body = json === undefined ? form && new URLSearchParams(form).toString() : JSON.stringify(json);
+  send(method: string, path: string, { headers = {}, json, form, raw }: Send = {}): Promise<Reply> {
+    const body = raw ?? (json === undefined ? form && new URLSearchParams(form).toString() : JSON.stringify(json));
     const type = json === undefined ? 'application/x-www-form-urlencoded' : 'application/json';
-    const entity = body === undefined ? {} : { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) };
+    const entity = {
+      ...(body !== undefined && raw === undefined && { 'content-type': type }),
+      ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
+    };
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
     const to = { host: '127.0.0.1', port: this.#port(), localAddress: this.#localAddress, agent: this.#agent };
     const outgoing = request({ ...to, method, path, headers: { ...headers, ...entity } }, (response) => {
@@ -46,6 +52,19 @@ export class Caller {
     outgoing.on('error', reject);
     outgoing.end(body);
     return promise;
+  }
+
+  /** What a client sends, by this connection; `hear` gets the headers of each answer. */
+  fetchFor(hear: (headers: IncomingHttpHeaders) => void): Fetch {
+    return async (url, { method = 'GET', headers: given, body }) => {
+      const { pathname, search } = new URL(url);
+      const raw = typeof body === 'string' ? body : undefined;
+      const reply = await this.send(method, pathname + search, { headers: Object.fromEntries(new Headers(given)), raw });
+      hear(reply.headers);
+      const headers = new Headers();
+      for (const [name, value] of Object.entries(reply.headers)) for (const one of [value].flat()) headers.append(name, one ?? '');
+      return new Response(reply.body === '' ? null : reply.body, { status: reply.status, headers });
+    };
   }
 
   close(): void {

@@ -1,5 +1,7 @@
 /** Two services over one database, behind nginx as an operator would put them. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { CookieJar } from '../../src/client/index.ts';
+import { clientOf, cookieHeader } from '../support/client.ts';
 import { found } from '../support/contract.ts';
 import { rowsOf } from '../support/entities.ts';
 import { startNginx, whyNoNginx } from '../support/nginx.ts';
@@ -15,7 +17,7 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
   let one: TestService;
   let other: TestService;
   let nginx: { port: number; stop: () => Promise<void> };
-  let client: Caller;
+  let caller: Caller;
 
   beforeAll(async () => {
     const settings = { TRUST_PROXY: '127.0.0.1/32' };
@@ -23,72 +25,88 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
     other = await one.replica(settings);
     nginx = await startNginx([one.url, other.url]);
     // Not the address of nginx, which is trusted.
-    client = new Caller(() => nginx.port, { localAddress: '127.0.0.2' });
+    caller = new Caller(() => nginx.port, { localAddress: '127.0.0.2' });
     await one.createUser('ada');
   });
   afterEach(() => {
     expect(found.splice(0), 'answers that are not what openapi.yaml says').toEqual([]);
   });
   afterAll(async () => {
-    client.close();
+    caller.close();
     await nginx.stop();
     await other.close();
     await one.close();
   });
 
-  const signIn = async (secret = password) => client.send('POST', '/auth', { form: { user: 'ada', password: secret } });
+  const proxy = () => ({ url: `http://127.0.0.1:${nginx.port}` });
+  /** Of nobody, unless the jar has a session; `replicas` are those that have answered it. */
+  const newClient = (cookies?: CookieJar) => {
+    const replicas: unknown[] = [];
+    const fetch = caller.fetchFor((headers) => replicas.push(headers['x-replica']));
+    return { client: clientOf(proxy(), { errors: 'result', fetch, cookies }), replicas };
+  };
   const open = async () => {
-    const { status, headers, body } = await signIn();
-    expect(status, body).toBe(200);
-    return { cookie: headers['set-cookie']?.[0]?.split(';')[0] ?? '' };
+    const opened = newClient();
+    expect(await opened.client.createSession({ user: 'ada', password })).toMatchObject({ ok: true });
+    return opened;
   };
 
   test('200 and 401 — signed in at one, used at both, signed out at one, refused by both on the next request', async () => {
-    const headers = await open();
+    const { client } = await open();
+    const cookie = cookieHeader(client, proxy());
+    /** What copies of the cookie get, which do not hear of the logout. */
     const ask = async () => {
       const answers = [];
-      for (let n = 0; n < 6; n++) answers.push(await client.send('GET', '/rest/entity/note/1', { headers }));
-      expect(new Set(answers.map((answer) => answer.headers['x-replica'])).size, 'both replicas are asked').toBe(2);
-      return [...new Set(answers.map(({ status }) => status))];
+      for (let n = 0; n < 6; n++) {
+        const cookies = new CookieJar(proxy().url);
+        cookies.store(new URL(proxy().url), [`${cookie}; Path=/`]);
+        const { client: copy, replicas } = newClient(cookies);
+        const result = await copy.entities('note').get('1');
+        answers.push({ replica: replicas[0], code: result.ok || (result.error.kind === 'api' && result.error.code) });
+      }
+      expect(new Set(answers.map(({ replica }) => replica)).size, 'both replicas are asked').toBe(2);
+      return [...new Set(answers.map(({ code }) => code))];
     };
-    expect(await ask()).toEqual([404]);
-    expect((await client.send('HEAD', '/auth?logout=1', { headers })).status).toBe(204);
-    expect(await ask()).toEqual([401]);
+    expect(await ask()).toEqual(['not-found']);
+    expect(await client.endSession()).toMatchObject({ ok: true, status: 204 });
+    expect(await ask()).toEqual(['unauthenticated']);
   });
 
   test('201 — an Idempotency-Key counts for both: one row, and the other says so', async () => {
-    const headers = { ...(await open()), 'idempotency-key': 'both' };
-    const create = () => client.send('POST', '/rest/entity/once', { headers, json: { a: 1 } });
-    const answers = [await create(), await create()];
-    expect(answers.map(({ status }) => status)).toEqual([201, 201]);
-    expect(answers[0]?.headers['x-replica']).not.toBe(answers[1]?.headers['x-replica']);
-    expect(answers[1]?.headers['idempotency-replayed']).toBe('true');
+    const { client, replicas } = await open();
+    replicas.length = 0;
+    const create = () => client.entities('once').create({ a: 1 }, { idempotencyKey: 'both' });
+    const [first, again] = [await create(), await create()];
+    expect(first).toMatchObject({ ok: true, status: 201 });
+    expect(again).toMatchObject({ ok: true, status: 201, value: first.ok && first.value });
+    expect(new Set(replicas).size).toBe(2);
+    expect(again.ok && again.headers.get('idempotency-replayed')).toBe('true');
     expect(await rowsOf(one, 'once')).toHaveLength(1);
   });
 
   test('201 — the audit trail has the client’s address, not that of nginx and not one that the client makes up (rule 83)', async () => {
-    const headers = { ...(await open()), 'x-forwarded-for': '203.0.113.9' };
-    for (let n = 0; n < 2; n++) expect((await client.send('POST', '/rest/entity/from', { headers, json: {} })).status).toBe(201);
+    const headers = { cookie: cookieHeader((await open()).client, proxy()), 'x-forwarded-for': '203.0.113.9' };
+    for (let n = 0; n < 2; n++) expect((await caller.send('POST', '/rest/entity/from', { headers, json: {} })).status).toBe(201);
     const events = await one.db.selectFrom('audit_event').where('event', '=', 'entity.created').select(['address', 'detail']).execute();
     const addresses = events.filter(({ detail }) => JSON.stringify(detail).includes('"from"')).map(({ address }) => address);
     expect(addresses).toEqual(['127.0.0.2', '127.0.0.2']);
   });
 
   test('429 — wrong passwords are counted together: the fifth blocks the account at both', async () => {
-    const replicas = new Set<unknown>();
+    const { client, replicas } = newClient();
     for (let n = 0; n < 5; n++) {
-      const { status, headers } = await signIn('wrong horse battery staple');
-      expect(status).toBe(401);
-      replicas.add(headers['x-replica']);
+      const refused = await client.createSession({ user: 'ada', password: 'wrong horse battery staple' });
+      expect(refused).toMatchObject({ ok: false, error: { status: 401, code: 'invalid-credentials' } });
     }
-    expect(replicas.size).toBe(2);
+    expect(new Set(replicas).size).toBe(2);
     // Shut for a second only, which a busy machine may need to get here.
     const shut = one.db.updateTable('login_attempt').set({ blocked_until: new Date(Date.now() + 3_600_000) });
     const counted = await shut.where('kind', '=', 'account').where('blocked_until', 'is not', null).returning('failures').execute();
     expect(counted).toEqual([{ failures: 5 }]);
-    const form = { user: 'ada', password };
-    const answers = await Promise.all([one, other].map((service) => service.call('POST', '/auth', { form })));
-    expect(answers.map(({ status }) => status)).toEqual([429, 429]);
+    for (const replica of [one, other]) {
+      const refused = await clientOf(replica, { errors: 'result' }).createSession({ user: 'ada', password });
+      expect(refused).toMatchObject({ ok: false, error: { status: 429, code: 'rate-limited' } });
+    }
   });
 
   test('2xx — to everybody while one of them stops under load: no request fails, and no write is lost (rule 92)', async () => {

@@ -5,7 +5,11 @@ import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashKey, newKey } from '../../src/api-keys/key.ts';
+import type { ClientOptions, Fetch, SignIn } from '../../src/client/index.ts';
+import { checkedFetch } from '../support/checked-fetch.ts';
+import { clientOf, cookieHeader } from '../support/client.ts';
 import { startCollector } from '../support/collector.ts';
+import { found } from '../support/contract.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { execute } from '../support/sql.ts';
@@ -48,17 +52,23 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+/** Remembers what it was refused with. */
+const listen: Fetch = async (url, init) => {
+  const response = await checkedFetch(url, init);
+  if (!response.ok) problems.push(await response.clone().text(), JSON.stringify([...response.headers]));
+  return response;
+};
+const clientBy = (options: Pick<ClientOptions, 'credential'> = {}) =>
+  clientOf({ url: origin }, { errors: 'result', fetch: listen, ...options });
+const signIn = async (form: SignIn) => (await clientBy().createSession(form)).ok;
+
+/** What no client sends. */
 async function call(method: string, path: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(origin + path, { method, ...init });
   const text = await response.clone().text();
   if (!response.ok) problems.push(text, JSON.stringify([...response.headers]));
   return response;
 }
-
-const form = (fields: Record<string, string>, headers: Record<string, string> = {}): RequestInit => ({
-  body: new URLSearchParams(fields),
-  headers,
-});
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -109,15 +119,16 @@ test('no password, pepper, token, key, query, body or name typed by mistake reac
     `insert into api_key (id, key_hash, user_id, name, expires_at) select '${id}', '\\x${hash}', id, 'canary', now() + interval '1 day' from user_account`,
   );
 
-  const signedIn = await call('POST', '/auth', form({ user: 'admin', password: secrets.password }));
-  expect(signedIn.status).toBe(200);
-  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const admin = clientBy();
+  expect(await admin.createSession({ user: 'admin', password: secrets.password })).toMatchObject({ ok: true });
+  const cookie = cookieHeader(admin, { url: origin });
   const token = cookie.split('=')[1] ?? '';
-  await call('POST', '/auth', form({ user: 'admin', password: secrets.wrongPassword }));
-  await call('POST', '/auth', form({ user: secrets.typedAsUser, password: 'x' }));
-  await call('POST', '/auth', form({ user: 'admin', password: secrets.password, [secrets.form]: secrets.form }));
-  await call('POST', '/auth', form({ oidcIssuer: 'nobody', access_token: secrets.bearer }));
-  await call('GET', '/auth', { headers: { authorization: `Bearer ${secrets.bearer}` } });
+  await signIn({ user: 'admin', password: secrets.wrongPassword });
+  await signIn({ user: secrets.typedAsUser, password: 'x' });
+  const mistyped = { user: 'admin', password: secrets.password, [secrets.form]: secrets.form };
+  await signIn(mistyped);
+  await signIn({ oidcIssuer: 'nobody', access_token: secrets.bearer });
+  await clientBy({ credential: { bearer: secrets.bearer } }).getSession();
   await call('GET', '/auth', { headers: { authorization: `Basic ${secrets.bearer}` } });
   const accessTokens = {
     stranger: await corp.mint({ claims: { sub: 'stranger' } }),
@@ -126,34 +137,31 @@ test('no password, pepper, token, key, query, body or name typed by mistake reac
   };
   await execute(database.url, `insert into identity (issuer, subject, user_id) select '${corp.url}', 'alice', id from user_account`);
   for (const [name, accessToken] of Object.entries(accessTokens)) {
-    const answers = [
-      await call('GET', '/auth', { headers: { authorization: `Bearer ${accessToken}` } }),
-      await call('POST', '/auth', form({ oidcIssuer: 'corp', access_token: accessToken })),
-    ];
-    expect(answers.map(({ ok }) => ok)).toEqual([name === 'good', name === 'good']);
+    const { ok } = await clientBy({ credential: { bearer: accessToken } }).getSession();
+    expect([ok, await signIn({ oidcIssuer: 'corp', access_token: accessToken })]).toEqual([name === 'good', name === 'good']);
   }
   await call('GET', '/auth', { headers: { cookie: `sid=${secrets.cookie}` } });
-  await call('GET', '/auth', { headers: { 'x-api-key': `${key}x` } });
-  expect((await call('GET', '/auth', { headers: { 'x-api-key': key } })).status).toBe(200);
+  await clientBy({ credential: { apiKey: `${key}x` } }).getSession();
+  expect(await clientBy({ credential: { apiKey: key } }).getSession()).toMatchObject({ ok: true });
   await call('GET', `/auth?roles=${secrets.query}`, { headers: { cookie } });
   await call('GET', `/nothing/here?token=${secrets.query}`);
   await call('GET', `/nothing/${secrets.path}`);
-  await call('GET', `/rest/entity/${secrets.path}/1`, { headers: { cookie } });
+  await admin.entities(secrets.path).get('1');
   await call('GET', '/metrics', { headers: { authorization: `Bearer ${secrets.bearer}` } });
+  expect(await admin.entities('note').create({ text: secrets.body })).toMatchObject({ ok: true });
+  await admin.entities<object>('note').create([secrets.body]);
   const json = { cookie, 'content-type': 'application/json' };
-  expect((await call('POST', '/rest/entity/note', { headers: json, body: JSON.stringify({ text: secrets.body }) })).status).toBe(201);
   await call('POST', '/rest/entity/note', { headers: json, body: `{"text":"${secrets.body}","n":1e400}` });
-  await call('POST', '/rest/entity/note', { headers: json, body: `["${secrets.body}"]` });
   await call('POST', '/rest/entity/note', { headers: json, body: `{"${secrets.body}": ` });
   const change = { 'current-password': secrets.password, 'set-password': secrets.newPassword, 'confirm-password': secrets.wrongPassword };
-  await call('POST', '/auth/password', form(change, { cookie }));
-  const changed = await call('POST', '/auth/password', form({ ...change, 'confirm-password': secrets.newPassword }, { cookie }));
-  expect(changed.status).toBe(204);
-  const renewed = changed.headers.getSetCookie()[0]?.split(/[=;]/)[1] ?? '';
-  await call('HEAD', '/auth?logout=1', { headers: { cookie: `sid=${renewed}` } });
+  await call('POST', '/auth/password', { body: new URLSearchParams(change), headers: { cookie } });
+  expect(await admin.changePassword({ current: secrets.password, next: secrets.newPassword })).toMatchObject({ ok: true });
+  const renewed = cookieHeader(admin, { url: origin }).split('=')[1] ?? '';
+  expect(renewed).not.toBe(token);
+  expect(await admin.endSession()).toMatchObject({ ok: true });
 
   await execute(database.url, `update user_account set password_hash = replace(password_hash, ',keyid=MjAyNg$', ',keyid=MjAyNQ$')`);
-  expect((await call('POST', '/auth', form({ user: 'admin', password: secrets.newPassword }))).status).toBe(401);
+  expect(await signIn({ user: 'admin', password: secrets.newPassword })).toBe(false);
   const metrics = await (await call('GET', '/metrics', { headers: { authorization: `Bearer ${secrets.metricsToken}` } })).text();
   expect(metrics).toContain('operation="changePassword",status="204"');
 
@@ -168,6 +176,7 @@ test('no password, pepper, token, key, query, body or name typed by mistake reac
   expect(collector.text()).toContain('argon2 verify');
   expect(log).toContain('"reason":"its pepper 2025 is not in PASSWORD_PEPPER_FILE"');
   expect(problems.length).toBeGreaterThan(20);
+  expect(found.splice(0), 'answers that are not what openapi.yaml says').toEqual([]);
   const parts = Object.entries(accessTokens).flatMap(([name, accessToken]) =>
     accessToken.split('.').map((part, index) => [`${name} access token, part ${index + 1}`, part] as const),
   );

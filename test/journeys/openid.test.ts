@@ -1,8 +1,10 @@
 /** A person with a real browser and a real provider: its own login page, and Swagger UI's Authorize. */
 import type { BrowserContext, Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
+import { signInUrl } from '../../src/client/index.ts';
 import { freePort } from '../../src/database/embedded/launch.ts';
 import { openBrowser } from '../support/browser.ts';
+import { clientOf } from '../support/client.ts';
 import { execute, openDocs, tryOut } from '../support/docs-page.ts';
 import { docsClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { useService } from '../support/service.ts';
@@ -43,7 +45,9 @@ const ofService = (browser: BrowserContext) => browser.cookies(origin);
 test('a person signs in on the provider’s own page, ends where GET /auth is shown, and signs out; no other browser can finish it (rules 9 and 52)', async (context) => {
   const browser = await open(context);
   const page = await browser.newPage();
-  await page.goto(`${origin}/auth/oidc/corp/start?return_to=/auth`);
+  const { issuers } = await clientOf(service()).listIssuers();
+  const start = signInUrl(issuers[0] ?? expect.fail(), { returnTo: '/auth' });
+  await page.goto(start);
   expect(new URL(page.url()).origin).toBe(corp.url);
   const attributes = { domain: 'localhost', path: '/', httpOnly: true, secure: false, sameSite: 'Lax' };
   expect(await ofService(browser)).toEqual([expect.objectContaining({ name: 'oidc', ...attributes })]);
@@ -62,7 +66,7 @@ test('a person signs in on the provider’s own page, ends where GET /auth is sh
   expect(answer?.status()).toBe(401);
 
   // The provider remembers its user and asks nothing. What the browser would be sent to goes to another one.
-  let address = `${origin}/auth/oidc/corp/start?return_to=/auth`;
+  let address = start;
   while (!address.includes('/callback?')) {
     const { location = '' } = (await browser.request.get(address, { maxRedirects: 0 })).headers();
     address = new URL(location, address).href;

@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { EntityServiceClient } from '../../src/client/index.ts';
+import { cookieHeader } from '../support/client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { isAlive } from '../support/embedded.ts';
-import { create, expectStopped, npmStart, read, signIn, type Started } from '../support/start.ts';
+import { expectStopped, npmStart, signIn, type Started } from '../support/start.ts';
 
 // Each start makes or opens a database and ends again, next to whatever else the machine does.
 vi.setConfig({ testTimeout: 60_000 });
@@ -45,19 +47,14 @@ describe('npm start on DATABASE_URL', () => {
   test('once there is a user, ADMIN_USER and ADMIN_PASSWORD make nobody', async () => {
     const service = await started({ ADMIN_USER: 'mallory', ADMIN_PASSWORD: 'another quite unguessable phrase' });
     await signIn(service, 'grace', adminPassword);
-    const refused = await fetch(`${service.url}/auth`, {
-      method: 'POST',
-      body: new URLSearchParams({ user: 'mallory', password: 'another quite unguessable phrase' }),
-    });
-    expect(refused.status).toBe(401);
+    await expect(signIn(service, 'mallory', 'another quite unguessable phrase')).rejects.toMatchObject({ code: 'invalid-credentials' });
     service.signal('SIGTERM');
     await expectStopped(service);
   });
 
   test('a request that is under way when it is told to stop gets its answer (rule 92)', async () => {
     const service = await started();
-    const cookie = await signIn(service, 'grace', adminPassword);
-    const { socket, answer } = await beginRequest(service, cookie);
+    const { socket, answer } = await beginRequest(service, await signIn(service, 'grace', adminPassword));
     service.signal('SIGTERM');
     await expect.poll(async () => (await ready(service)) === 200).toBe(false);
     socket.write('"late"}');
@@ -67,8 +64,7 @@ describe('npm start on DATABASE_URL', () => {
 
   test('a client that never finishes its request does not keep it from stopping (rule 92)', async () => {
     const service = await started();
-    const cookie = await signIn(service, 'grace', adminPassword);
-    const { answer } = await beginRequest(service, cookie);
+    const { answer } = await beginRequest(service, await signIn(service, 'grace', adminPassword));
     service.signal('SIGTERM');
     await expectStopped(service);
     expect(await answer).toBe('');
@@ -76,7 +72,7 @@ describe('npm start on DATABASE_URL', () => {
 
   test('with WORKERS they serve on one port, one that dies is replaced, and all stop together', async () => {
     const service = await started({ WORKERS: '2' });
-    const cookie = await signIn(service, 'grace', adminPassword);
+    const notes = (await signIn(service, 'grace', adminPassword)).entities('note');
     const pids = await workersOf(service);
     expect(pids).toHaveLength(2);
     const listening = () => service.log().filter(({ event }) => event === 'listening').length;
@@ -86,8 +82,8 @@ describe('npm start on DATABASE_URL', () => {
     process.kill(Number(pids[0]), 'SIGKILL');
     await expect.poll(() => service.told()).toContain(`worker ${pids[0]} ended with SIGKILL; starting another`);
     await expect.poll(listening).toBe(3);
-    const key = await create(service, cookie, { by: 'workers' });
-    for (let index = 0; index < 4; index += 1) expect(await read(service, cookie, key)).toEqual({ by: 'workers' });
+    const note = await notes.create({ by: 'workers' });
+    for (let index = 0; index < 4; index += 1) expect(await notes.get(note.key)).toEqual(note);
 
     const living = await workersOf(service);
     service.signal('SIGINT');
@@ -132,7 +128,9 @@ async function ready({ url }: Started): Promise<number> {
 }
 
 /** Sends all of a POST but the end of its body; `answer` is all that comes back until the connection is closed. */
-async function beginRequest({ port }: Started, cookie: string): Promise<{ socket: Socket; answer: Promise<string> }> {
+async function beginRequest(service: Started, client: EntityServiceClient): Promise<{ socket: Socket; answer: Promise<string> }> {
+  const { port } = service;
+  const cookie = cookieHeader(client, service);
   const socket = connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   let text = '';

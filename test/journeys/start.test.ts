@@ -3,7 +3,7 @@ import { chown } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { isAlive, newDataDir, serverPid } from '../support/embedded.ts';
-import { create, credentialsIn, expectStopped, npmStart, read, signIn } from '../support/start.ts';
+import { credentialsIn, expectStopped, npmStart, signIn } from '../support/start.ts';
 
 // Each start makes or opens a database and ends again, next to whatever else the machine does.
 vi.setConfig({ testTimeout: 60_000 });
@@ -29,8 +29,8 @@ describe('npm start without any settings but the directory and the port', () => 
     expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     expect((await fetch(`${service.url}/docs`)).status).toBe(200);
 
-    const cookie = await signIn(service, credentials.user, credentials.password);
-    key = await create(service, cookie, { text: 'kept' });
+    const client = await signIn(service, credentials.user, credentials.password);
+    ({ key } = await client.entities('note').create({ text: 'kept' }));
 
     service.signal('SIGINT');
     await expectStopped(service);
@@ -45,8 +45,8 @@ describe('npm start without any settings but the directory and the port', () => 
     const service = await npmStart({ DATA_DIR: dataDir });
     await service.ready;
     expect(credentialsIn(service.told())).toBeUndefined();
-    const cookie = await signIn(service, credentials.user, credentials.password);
-    expect(await read(service, cookie, key)).toEqual({ text: 'kept' });
+    const client = await signIn(service, credentials.user, credentials.password);
+    expect((await client.entities('note').get(key)).fields).toEqual({ text: 'kept' });
 
     service.signalParent('SIGTERM');
     await service.ended;
@@ -56,19 +56,19 @@ describe('npm start without any settings but the directory and the port', () => 
   test('killed in the middle of writing, it starts again and has lost nothing that it acknowledged', async () => {
     const killed = await npmStart({ DATA_DIR: dataDir });
     await killed.ready;
-    const cookie = await signIn(killed, credentials.user, credentials.password);
+    const client = await signIn(killed, credentials.user, credentials.password, { retry: false });
     const acknowledged = new Map<string, number>();
     const writing = (async () => {
-      for (let number = 1; ; number += 1) acknowledged.set(await create(killed, cookie, { number }), number);
+      for (let number = 1; ; number += 1) acknowledged.set((await client.entities('note').create({ number })).key, number);
     })();
     await expect.poll(() => acknowledged.size).toBeGreaterThan(20);
     killed.signal('SIGKILL');
-    await expect(writing).rejects.toThrow();
+    await expect(writing).rejects.toMatchObject({ kind: 'client', reason: 'network' });
     await killed.ended;
 
-    const again = await npmStart({ DATA_DIR: dataDir });
+    const again = await npmStart({ DATA_DIR: dataDir }, { port: killed.port });
     await again.ready;
-    for (const [written, number] of acknowledged) expect(await read(again, cookie, written)).toEqual({ number });
+    for (const [written, number] of acknowledged) expect((await client.entities('note').get(written)).fields).toEqual({ number });
     again.signal('SIGINT');
     await expectStopped(again);
     expect(await serverPid(dataDir)).toBeUndefined();

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { cookieHeader } from '../support/client.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { metricsToken, scrape } from '../support/metrics.ts';
 import { TestService, password, useService } from '../support/service.ts';
@@ -148,7 +149,7 @@ test('any worker answers for all of them', async () => {
     RATE_LIMIT: 'off',
   });
   await started.ready;
-  const cookie = await signIn(started, 'admin', secret);
+  const cookie = cookieHeader(await signIn(started, 'admin', secret), started);
   // A connection each, which the primary hands out in turn.
   for (let time = 0; time < 20; time++) await fetch(`${started.url}/auth`, { headers: { cookie, connection: 'close' } });
   for (let time = 0; time < 2; time++) {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, test, vi } from 'vitest';
 import { freePort } from '../../src/database/embedded/launch.ts';
+import { cookieHeader } from '../support/client.ts';
 import { startCollector, type Collector } from '../support/collector.ts';
 import { createDatabase } from '../support/database.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
@@ -94,7 +95,7 @@ test('one id leads from the problem to the log, the audit trail and the trace of
   const settings = { DATABASE_URL: database.url, ADMIN_PASSWORD: secret, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
   const started = await npmStart(settings);
   await started.ready;
-  const cookie = await signIn(started, 'admin', secret);
+  const cookie = cookieHeader(await signIn(started, 'admin', secret), started);
   const headers = { cookie, 'sec-fetch-site': 'cross-site', traceparent, 'x-request-id': given.traceId };
   const answer = await fetch(`${started.url}/auth/refresh`, { method: 'POST', headers });
   const problem = (await answer.json()) as ProblemBody;

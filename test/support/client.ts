@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { EntityServiceClient, type Clock, type ClientOptions, type ErrorStyle } from '../../src/client/index.ts';
+import { EntityServiceClient, type Clock, type CookieJar, type ClientOptions, type ErrorStyle } from '../../src/client/index.ts';
 
 /** A client of a service that runs somewhere. */
 export function clientOf<S extends ErrorStyle = 'throw'>(
@@ -11,6 +11,13 @@ export function clientOf<S extends ErrorStyle = 'throw'>(
   options: Omit<ClientOptions<S>, 'baseUrl'> = {},
 ): EntityServiceClient<S> {
   return new EntityServiceClient<S>({ baseUrl: url, ...options });
+}
+
+/** The session of a client as a `Cookie` header, for requests that the client would not send. Throws when there is none. */
+export function cookieHeader({ cookies }: { cookies: CookieJar | undefined }, { url }: { url: string }): string {
+  const header = cookies?.header(new URL(url));
+  if (header === undefined) throw new Error('the client has no session');
+  return header;
 }
 
 /** A clock on which pauses take no time and are noted, and a request's time is up when the test says so. */

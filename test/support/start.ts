@@ -3,7 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
+import type { ClientOptions, EntityServiceClient } from '../../src/client/index.ts';
 import { freePort } from '../../src/database/embedded/launch.ts';
+import { checkedFetch } from './checked-fetch.ts';
+import { clientOf } from './client.ts';
+import { found } from './contract.ts';
 
 const project = join(import.meta.dirname, '../..');
 const readyLine = 'Press Ctrl-C to stop.';
@@ -77,7 +81,10 @@ export async function npmStart(
   };
   const { pid } = child;
   if (pid === undefined) throw new Error('npm cannot be run');
-  onTestFinished(() => send(-pid, 'SIGKILL'));
+  onTestFinished(() => {
+    send(-pid, 'SIGKILL');
+    expect(found.splice(0), 'answers that are not what openapi.yaml says').toEqual([]);
+  });
   return {
     pid,
     url: `http://localhost:${port}`,
@@ -103,26 +110,16 @@ export function loginEnvironment(settings: Record<string, string> = {}): Record<
 
 const stopLimitMilliseconds = 10_000;
 
-export async function signIn({ url }: Started, user: string, password: string): Promise<string> {
-  const answer = await fetch(`${url}/auth`, { method: 'POST', body: new URLSearchParams({ user, password }) });
-  expect(answer.status, await answer.text()).toBe(200);
-  return answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-}
-
-export async function create({ url }: Started, cookie: string, fields: object): Promise<string> {
-  const answer = await fetch(`${url}/rest/entity/note`, {
-    method: 'POST',
-    headers: { cookie, 'content-type': 'application/json' },
-    body: JSON.stringify(fields),
-  });
-  expect(answer.status).toBe(201);
-  return ((await answer.json()) as { key: string }).key;
-}
-
-export async function read({ url }: Started, cookie: string, key: string): Promise<unknown> {
-  const answer = await fetch(`${url}/rest/entity/note/${key}`, { headers: { cookie } });
-  expect(answer.status).toBe(200);
-  return ((await answer.json()) as { fields: unknown }).fields;
+/** A client of the service with a session. Whatever it is answered must be what openapi.yaml says. */
+export async function signIn(
+  service: Started,
+  user: string,
+  password: string,
+  options: Pick<ClientOptions, 'retry'> = {},
+): Promise<EntityServiceClient> {
+  const client = clientOf(service, { fetch: checkedFetch, ...options });
+  await client.createSession({ user, password });
+  return client;
 }
 
 /** The generated credentials, as a person reads them. */
