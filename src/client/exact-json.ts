@@ -1,14 +1,25 @@
 /** JSON without the silent changes of JSON.stringify: there NaN becomes null, and a null in an update removes a member. */
 
-/** The text of a value. Throws a TypeError for what JSON cannot say; a member that is undefined is left out, as TypeScript reads it. */
+/**
+ * The text of a value. Throws a TypeError for what JSON cannot say, and for what is nested too deeply to be written; a member that is
+ * undefined is left out, as TypeScript reads it.
+ */
 export function exactJson(value: unknown): string {
-  return JSON.stringify(value, (name, member: unknown) => {
-    if (typeof member === 'number' && !Number.isFinite(member)) throw notJson(name, String(member));
-    if (typeof member === 'function' || typeof member === 'symbol') throw notJson(name, `a ${typeof member}`);
-    if (member instanceof Map || member instanceof Set) throw notJson(name, 'a Map or Set');
-    if (Array.isArray(member) && member.includes(undefined)) throw notJson(name, 'an array with undefined in it');
-    return member;
-  });
+  try {
+    return JSON.stringify(value, exactly);
+  } catch (cause) {
+    // Of the stack, whose depth is the engine's business.
+    if (cause instanceof RangeError) throw new TypeError('The value is nested too deeply', { cause });
+    throw cause;
+  }
+}
+
+function exactly(name: string, member: unknown): unknown {
+  if (typeof member === 'number' && !Number.isFinite(member)) throw notJson(name, String(member));
+  if (typeof member === 'function' || typeof member === 'symbol') throw notJson(name, `a ${typeof member}`);
+  if (member instanceof Map || member instanceof Set) throw notJson(name, 'a Map or Set');
+  if (Array.isArray(member) && member.includes(undefined)) throw notJson(name, 'an array with undefined in it');
+  return member;
 }
 
 function notJson(name: string, what: string): TypeError {

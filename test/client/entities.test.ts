@@ -102,6 +102,12 @@ describe('what cannot be sent as it is', () => {
     await expect(client.entities('customer').create(fields)).rejects.toThrow(TypeError);
   });
 
+  test('so is what is nested too deeply to be written', async () => {
+    let fields = {};
+    for (let depth = 0; depth < 100_000; depth += 1) fields = { fields };
+    await expect(client.entities('customer').create(fields)).rejects.toThrow(TypeError);
+  });
+
   test.each(['', '.', '..'])('neither is the name %j, which would be another path', async (name) => {
     await expect(client.entities(name).create({})).rejects.toThrow(TypeError);
     await expect(client.entities('customer').get(name)).rejects.toThrow(TypeError);
