@@ -16,7 +16,7 @@ import { CookieJar, fetchKeepsCookies } from './cookies.ts';
 import { Entities } from './entities.ts';
 import { Http, type Credential, type Fetch } from './http.ts';
 import type { CallOptions, Client } from './operation.ts';
-import { deliver, type ErrorStyle, type Outcome, type Result } from './result.ts';
+import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
 import { standardRetry, type RetryPolicy } from './retry.ts';
 import { Rotation } from './rotation.ts';
 import { requireReturnPath, type SignInUrlOptions } from './sign-in-url.ts';
@@ -54,13 +54,17 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
   readonly #style: S;
   readonly #rotation: Rotation;
   readonly #hasCredential: boolean;
+  /** Whether this is a page of another origin than the service's. */
+  readonly #crossOrigin: boolean;
 
   /** Throws a TypeError for a base URL that is not http or https, or that has more than an origin and a path. */
   constructor(options: ClientOptions<S>) {
-    const base = new URL(options.baseUrl, (globalThis as { location?: { href: string } }).location?.href);
+    const page = (globalThis as { location?: { href: string } }).location?.href;
+    const base = new URL(options.baseUrl, page);
     if (!/^https?:$/.test(base.protocol)) throw new TypeError('the base URL must be http or https');
     if (base.username || base.password || base.search || base.hash) throw new TypeError('the base URL must be an origin and a path');
     const browser = fetchKeepsCookies();
+    this.#crossOrigin = browser && page !== undefined && new URL(page).origin !== base.origin;
     this.#style = options.errors ?? ('throw' as S);
     this.#hasCredential = options.credential !== undefined;
     this.cookies = browser || this.#hasCredential ? undefined : (options.cookies ?? new CookieJar(base));
@@ -107,7 +111,17 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
 
   /** Ends the session; does nothing if there is none. */
   async endSession(options: CallOptions = {}): Promise<Outcome<S, void>> {
+    if (this.#crossOrigin) return deliver(this.#style, await this.#revokeOwn(options));
     return deliver(this.#style, (await operations.endSession({ client: this.http, query: { logout: '1' }, ...options })) as Result<void>);
+  }
+
+  /** A logout is a HEAD, which the service takes from no page of another origin, trusted or not, as browsers send it unasked. */
+  async #revokeOwn(options: CallOptions): Promise<Result<void>> {
+    const found = await operations.getSession({ client: this.http, ...options });
+    if (!found.ok) return found.error.status === 401 ? { ok: true, value: undefined, status: 204, headers: new Headers() } : found;
+    const { session } = found.value;
+    if (session === null) return mapResult(found, () => undefined);
+    return await operations.revokeSession({ client: this.http, path: { id: session.id }, ...options });
   }
 
   async listProfiles(options: CallOptions = {}): Promise<Outcome<S, ProfileList>> {
