@@ -5,7 +5,7 @@ import { insertEvent, originOf } from '../audit/store.ts';
 import type { Scheme } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { transact } from '../database/failure.ts';
+import { noting, transact } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { hashKey, parseKey } from './key.ts';
 import { auditRefusedKey } from './refused.ts';
@@ -31,7 +31,7 @@ export function apiKeyScheme(context: Context): Scheme {
       throw new Problem('unauthenticated');
     }
     if (found.lastUsed === 'never') await noteFirstUse(context, request, parsed.id, found.principal);
-    else if (found.lastUsed === 'a while ago') await touchKey(db, parsed.id);
+    else if (found.lastUsed === 'a while ago') await noting(touchKey(db, parsed.id));
     principals.keep(hash, `key ${parsed.id}`, found.principal, found.lifeMilliseconds, generation);
     return found.principal;
   };

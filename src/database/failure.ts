@@ -29,6 +29,10 @@ const lostCodes = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', '
 /** Errors of pg that carry no code. */
 const codelessOutage = /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|Client was closed/;
 const retriable = new Set(['40001', '40P01']);
+/** The disk is full, or fails. */
+const diskStates = new Set(['53100', '58030']);
+/** Constraints, lost races, room, locks, and time: what a connection has nothing to do with. */
+const harmless = /^(?:23|40|53|55)|^57014$/;
 
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
@@ -47,15 +51,23 @@ export function isSilence(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
 }
 
+/** Whether the connection on which the statement failed is as good as before. */
+export function isHarmless(error: unknown): boolean {
+  return error instanceof DatabaseError && error.severity === 'ERROR' && harmless.test(error.code ?? '');
+}
+
 /**
  * Whether the connection broke under a statement, so that nobody knows whether it took effect. A server that is told to end a connection, or
- * has crashed, says so also when the statement was committed already.
+ * has crashed, says so also when the statement was committed already; one that cannot write its log says so and then crashes.
  */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined)
     return isSilence(error) || (error instanceof Error && /^Connection terminated( unexpectedly)?$/.test(error.message));
-  return lostCodes.has(code) || (error instanceof DatabaseError && code.startsWith('08'));
+  if (lostCodes.has(code)) return true;
+  if (!(error instanceof DatabaseError)) return false;
+  // The word for an error that only undoes its statement is another one where the server speaks another language; then nobody is sure.
+  return code.startsWith('08') || (diskStates.has(code) && error.severity !== 'ERROR');
 }
 
 /** The `constraint` that a unique violation names, or undefined for any other error. */
@@ -77,6 +89,15 @@ export async function writing<T>(statement: Promise<T>): Promise<T> {
   } catch (error) {
     if (isLost(error)) throw new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
     throw error;
+  }
+}
+
+/** Awaits a statement that only notes something in passing. Where the disk is full it is left out, so that what it goes with is still served. */
+export async function noting(statement: Promise<unknown>): Promise<void> {
+  try {
+    await statement;
+  } catch (error) {
+    if (codeOf(error) !== '53100' || isLost(error)) throw error;
   }
 }
 

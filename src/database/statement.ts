@@ -12,8 +12,9 @@ import {
   type CompiledQuery,
   type RawBuilder,
 } from 'kysely';
-import type { Pool } from 'pg';
+import type { Pool, QueryConfig, QueryResult } from 'pg';
 import { spanning } from '../ops/spans.ts';
+import { isHarmless } from './failure.ts';
 import { statementWork } from './statement-work.ts';
 import type { Database } from './tables.ts';
 
@@ -45,13 +46,30 @@ export type ValueOf<V> = <K extends keyof V & string>(name: K) => RawBuilder<V[K
 export function prepare<V extends Record<string, unknown>, R>(
   name: string,
   build: (value: ValueOf<V>) => CompiledQuery<R>,
-): (pool: Pick<Pool, 'query'>, values: V) => Promise<R[]> {
+): (pool: Pick<Pool, 'connect'>, values: V) => Promise<R[]> {
   const compiled = build((key) => sql`${new Placeholder(key)}`);
   const order = compiled.parameters.map((parameter) => (parameter instanceof Placeholder ? parameter.name : undefined));
   const work = statementWork(name, compiled.sql);
   return async (pool, values) => {
     const bound = order.map((key, index) => (key === undefined ? compiled.parameters[index] : values[key]));
-    const { rows } = await spanning(work, () => pool.query({ name, text: compiled.sql, values: bound }));
+    const { rows } = await spanning(work, () => run(pool, { name, text: compiled.sql, values: bound }));
     return rows as R[];
   };
+}
+
+/**
+ * Runs it on a connection of the pool. One on which a statement has merely failed stays there: the pool's own `query` closes it, and while
+ * statements fail one after the other, for want of room or a lock, everybody would wait for connections to be made.
+ */
+function run(pool: Pick<Pool, 'connect'>, statement: QueryConfig): Promise<QueryResult<object>> {
+  const { promise, resolve, reject } = Promise.withResolvers<QueryResult<object>>();
+  pool.connect((failure, client, release) => {
+    if (!client) return reject(failure ?? new Error('the pool has no connection'));
+    client.query<object>(statement, (error: Error | null, result) => {
+      release(error !== null && !isHarmless(error));
+      if (error) reject(error);
+      else resolve(result);
+    });
+  });
+  return promise;
 }

@@ -5,6 +5,7 @@
 import { sql, type ExpressionBuilder, type InferResult } from 'kysely';
 import type { Pool } from 'pg';
 import { grantMap, type Principal } from '../authn/principal.ts';
+import { noting } from '../database/failure.ts';
 import { builder, prepare } from '../database/statement.ts';
 import type { Database } from '../database/tables.ts';
 import { grantsOf } from '../profiles/store.ts';
@@ -33,7 +34,7 @@ export async function findPrincipal(
   const [current] = await findByToken(pool, { tokenHash });
   const [row] = current ? [current] : await findBySupersededToken(pool, { tokenHash });
   if (!row) return undefined;
-  if (row.stale) await touch(pool, { id: row.id });
+  if (row.stale) await noting(touch(pool, { id: row.id }));
   const principal: Principal = {
     user: { id: row.userId, name: row.userName, displayName: row.displayName },
     profile:

@@ -1,8 +1,9 @@
 import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { isLost, isOutage } from '../../src/database/failure.ts';
+import { isHarmless, isLost, isOutage } from '../../src/database/failure.ts';
 
-const state = (code: string) => Object.assign(new DatabaseError('as PostgreSQL puts it', 0, 'error'), { code });
+const state = (code: string, severity = 'ERROR') =>
+  Object.assign(new DatabaseError('as PostgreSQL puts it', 0, 'error'), { code, severity });
 const system = (code: string) => Object.assign(new Error(`connect ${code}`), { code });
 
 describe('isOutage', () => {
@@ -53,19 +54,49 @@ describe('isOutage', () => {
 });
 
 describe('isLost', () => {
-  test.each([state('57P01'), state('57P02'), state('08006'), system('ECONNRESET'), system('EPIPE'), new Error('Query read timeout')])(
-    '%s leaves it open whether a write has taken effect (rule 77)',
-    (error) => {
-      expect(isLost(error)).toBe(true);
-      expect(isOutage(error)).toBe(true);
-    },
-  );
+  test.each([
+    state('57P01', 'FATAL'),
+    state('57P02', 'FATAL'),
+    state('08006', 'FATAL'),
+    system('ECONNRESET'),
+    system('EPIPE'),
+    new Error('Query read timeout'),
+  ])('%s leaves it open whether a write has taken effect (rule 77)', (error) => {
+    expect(isLost(error)).toBe(true);
+    expect(isOutage(error)).toBe(true);
+  });
 
-  test.each([state('57014'), state('55P03'), state('53300'), system('ECONNREFUSED'), new Error('Connection terminated while connecting')])(
-    '%s comes before anything was done, or undoes it',
-    (error) => {
-      expect(isLost(error)).toBe(false);
-      expect(isOutage(error)).toBe(true);
-    },
-  );
+  test.each([
+    state('57014'),
+    state('55P03'),
+    state('53100'),
+    state('53300', 'FATAL'),
+    system('ECONNREFUSED'),
+    new Error('Connection terminated while connecting'),
+  ])('%s comes before anything was done, or undoes it', (error) => {
+    expect(isLost(error)).toBe(false);
+    expect(isOutage(error)).toBe(true);
+  });
+
+  test.each(['53100', '58030'])('SQL state %s that ends the whole server may come after the COMMIT was written', (code) => {
+    expect(isLost(state(code, 'PANIC'))).toBe(true);
+    expect(isLost(state(code, 'PANIK')), 'in German').toBe(true);
+  });
+});
+
+describe('isHarmless', () => {
+  test.each(['23505', '40001', '53100', '55P03', '57014'])('SQL state %s leaves the connection as it was', (code) => {
+    expect(isHarmless(state(code))).toBe(true);
+  });
+
+  test.each([
+    state('0A000'), // a cached plan that does not fit the table any more would fail again and again
+    state('26000'),
+    state('57P01', 'FATAL'),
+    state('53100', 'PANIC'),
+    system('ECONNRESET'),
+    new Error('Query read timeout'),
+  ])('%s does not, or nobody knows', (error) => {
+    expect(isHarmless(error)).toBe(false);
+  });
 });

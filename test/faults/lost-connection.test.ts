@@ -142,6 +142,22 @@ describe('a backend that the operator terminates', () => {
   });
 });
 
+describe('a statement that fails', () => {
+  test('503 — leaves its connection in the pool: while statements fail, nobody waits for new connections', async () => {
+    const connection = async () => (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(service.db)).rows[0]?.pid;
+    const entity = await create();
+    const before = await connection();
+    await witness.db.transaction().execute(async (trx) => {
+      await trx.selectFrom('entity').where('key', '=', entity.key).select('key').forUpdate().execute();
+      const answer = call('POST', `/rest/entity/note/${entity.key}`, { json: { a: 2 } });
+      const cancel = sql`select pg_cancel_backend(pid) from pg_stat_activity where pid = ${before} and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await cancel.execute(witness.db)).rows.length).toBe(1);
+      expect((await answer).body.code).toBe('unavailable');
+    });
+    expect(await connection()).toBe(before);
+  });
+});
+
 describe('a pool that is exhausted', () => {
   test('503 — after two seconds for who cannot have a connection, and all is well when one is free again', async () => {
     const client = await service.context.pool.connect();
