@@ -13,8 +13,11 @@ export interface Line {
   id: string;
   /** Undefined until the create is acknowledged. */
   key?: string;
-  /** The largest value that was sent, and the largest that was acknowledged. */
+  /** Whether every answer to the create has been that nothing was done. */
+  undone: boolean;
+  /** The largest value that was sent, the largest of which nobody has said that it was not written, and the largest that was acknowledged. */
   sent: number;
+  possible: number;
   acknowledged: number;
   deletion: 'none' | 'sent' | 'acknowledged';
 }
@@ -39,13 +42,15 @@ export class Ledger {
   unanswered = 0;
   /** How many could not even connect. */
   refused = 0;
+  /** How long the slowest answer of the load took, in milliseconds; whoever wants to know anew sets it to 0. */
+  slowest = 0;
   /** How many answers had each status. */
   readonly statuses = new Map<number, number>();
   /** What no client should ever see. */
   readonly violations: string[] = [];
 
-  open(id: string): Line {
-    const line: Line = { id, sent: 0, acknowledged: 0, deletion: 'none' };
+  open(): Line {
+    const line: Line = { id: `line-${this.lines.length}`, undone: true, sent: 0, possible: 0, acknowledged: 0, deletion: 'none' };
     this.lines.push(line);
     return line;
   }
@@ -124,9 +129,10 @@ function faultOf(line: Line, [row, ...others]: Row[]): string | undefined {
   if (others.length > 0) return `${others.length + 1} rows of one create`;
   if (!row) return line.key === undefined || line.deletion !== 'none' ? undefined : 'acknowledged and not there';
   if (line.deletion === 'acknowledged') return 'deleted and still there';
+  if (line.key === undefined && line.undone) return 'there, although nothing was said to be done';
   if (line.key !== undefined && line.key !== row.key) return `acknowledged as ${line.key}, stored as ${row.key}`;
   if (row.value !== row.copy) return `written by half: ${row.value} and ${row.copy}`;
   if (row.value < line.acknowledged) return `${line.acknowledged} was acknowledged, ${row.value} is there`;
-  if (row.value > line.sent) return `${row.value} is there and was never sent`;
+  if (row.value > line.possible) return `${row.value} is there, which was never sent or said not to be written`;
   return undefined;
 }

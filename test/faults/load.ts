@@ -8,17 +8,18 @@ import { entityName, type Ledger, type Line } from './ledger.ts';
 const pauseMilliseconds = 20;
 const path = `/rest/entity/${entityName}`;
 
+/** Whether the answer says that nothing was done, as all refusals do but one (docs/errors.md). */
+const isRefusal = (reply: Reply | undefined) => reply !== undefined && reply.status >= 400 && !reply.body.includes('"outcome-unknown"');
+
 export class Writer {
   readonly #caller: Caller;
   readonly #callers: Callers;
   readonly #ledger: Ledger;
-  readonly #name: string;
   /** What this client has created and not deleted. */
   readonly #own: Line[] = [];
   #number = 0;
 
-  constructor(name: string, port: () => number, callers: Callers, ledger: Ledger) {
-    this.#name = name;
+  constructor(port: () => number, callers: Callers, ledger: Ledger) {
     this.#caller = new Caller(port);
     this.#callers = callers;
     this.#ledger = ledger;
@@ -36,12 +37,13 @@ export class Writer {
     if (n % 40 === 33) return this.#logout();
     if (line && n % 4 === 2) return this.#update(line);
     if (line && n % 10 === 5) return this.#remove(line);
-    if (n % 10 === 7) return this.#createKeyed(n, stopped);
-    await this.#create(this.#ledger.open(`${this.#name}-${n}`));
+    if (n % 10 === 7) return this.#createKeyed(stopped);
+    await this.#create(this.#ledger.open());
   }
 
   async #create(line: Line, headers: Record<string, string> = {}): Promise<boolean> {
     const reply = await this.#ask('POST', path, { json: { id: line.id, value: 0, copy: 0 }, headers });
+    if (!isRefusal(reply)) line.undone = false;
     if (reply?.status !== 201) return false;
     line.key = (JSON.parse(reply.body) as { key: string }).key;
     this.#own.push(line);
@@ -49,14 +51,15 @@ export class Writer {
   }
 
   /** Sends the same until it is acknowledged, as the header is for. */
-  async #createKeyed(n: number, stopped: () => boolean): Promise<void> {
-    const line = this.#ledger.open(`${this.#name}-${n}`);
+  async #createKeyed(stopped: () => boolean): Promise<void> {
+    const line = this.#ledger.open();
     while (!(await this.#create(line, { 'idempotency-key': line.id }))) if (stopped()) return;
   }
 
   async #update(line: Line): Promise<void> {
     const value = ++line.sent;
     const reply = await this.#ask('POST', `${path}/${line.key}`, { json: { value, copy: value } });
+    if (!isRefusal(reply)) line.possible = value;
     if (reply?.status === 200) line.acknowledged = value;
   }
 
@@ -65,6 +68,7 @@ export class Writer {
     this.#own.pop();
     const reply = await this.#ask('DELETE', `${path}/${line.key}`);
     if (reply?.status === 204) line.deletion = 'acknowledged';
+    if (isRefusal(reply)) line.deletion = 'none';
   }
 
   async #refresh(): Promise<void> {
@@ -86,12 +90,14 @@ export class Writer {
   async #ask(method: string, path: string, { headers = {}, ...send }: Send = {}): Promise<Reply | undefined> {
     const credential = 'cookie' in headers ? {} : { 'x-api-key': this.#callers.apiKey };
     let reply: Reply | undefined;
+    const askedAt = performance.now();
     try {
       reply = await this.#caller.send(method, path, { ...send, headers: { ...credential, ...headers } });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') this.#ledger.refused += 1;
       else this.#ledger.unanswered += 1;
     }
+    this.#ledger.slowest = Math.max(this.#ledger.slowest, performance.now() - askedAt);
     if (reply) this.#ledger.note(reply);
     if (reply && reply.status < 300) this.#ledger.acknowledged += 1;
     else await delay(pauseMilliseconds);
@@ -106,9 +112,7 @@ export class Writer {
 /** Lets `count` clients work until the returned function is called and has resolved. */
 export function startWriters(count: number, port: () => number, callers: Callers, ledger: Ledger): () => Promise<void> {
   let stopped = false;
-  const working = Promise.all(
-    Array.from({ length: count }, (_, index) => new Writer(`w${index}`, port, callers, ledger).work(() => stopped)),
-  );
+  const working = Promise.all(Array.from({ length: count }, () => new Writer(port, callers, ledger).work(() => stopped)));
   return async () => {
     stopped = true;
     await working;
