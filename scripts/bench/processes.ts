@@ -30,7 +30,7 @@ export interface Server {
 type Environment = Record<string, string | undefined>;
 
 /**
- * Starts the service with `settings` in addition to the environment and waits until it is ready. Its log goes to the null device. It is
+ * Starts the service, one process unless `settings` say otherwise, with them in addition to the environment, and waits until it is ready. Its log goes to the null device. It is
  * stopped with `opened` at the latest. Rejects with what it wrote to standard error when it ends before it is ready.
  */
 export async function startService(settings: Environment, opened: AsyncDisposableStack): Promise<Server> {
@@ -44,12 +44,12 @@ export async function startService(settings: Environment, opened: AsyncDisposabl
     env: {
       ...process.env,
       PATH: `${fileURLToPath(new URL('node_modules/.bin', root))}:${process.env['PATH']}`,
+      WORKERS: '1',
       ...settings,
       HOST: '127.0.0.1',
       PORT: String(port),
       PUBLIC_URL: `http://localhost:${port}`,
       RATE_LIMIT: 'off',
-      WORKERS: '1',
     },
   });
   const errors: string[] = [];

@@ -1,4 +1,5 @@
 /** The faults by name, each with the database that its long form needs. */
+import { diskBytes, fillDisk } from '../../test/faults/disk-full.ts';
 import { killService } from '../../test/faults/kill.ts';
 import { overloadService } from '../../test/faults/overload.ts';
 import { breakages, breakPostgres } from '../../test/faults/postgres.ts';
@@ -11,6 +12,7 @@ import { migrate } from '../../src/database/migrate.ts';
 import { embeddedDatabase } from '../bench/database.ts';
 import { startService } from '../bench/processes.ts';
 import { Proxy } from '../../test/support/proxy.ts';
+import { SmallDisk, whyNoSmallDisk } from '../../test/support/small-disk.ts';
 
 export interface Options {
   kills: number;
@@ -23,6 +25,8 @@ export interface Fault {
   about: string;
   run(options: Options, progress: Progress): Promise<Outcome>;
 }
+
+const stops = { rounds: 10, clients: 64, writes: 500 };
 
 type Settings = Record<string, string>;
 
@@ -75,8 +79,11 @@ export const faults: Record<string, Fault> = {
   },
   stop: {
     about: 'SIGTERM while 64 clients write, again and again',
-    run: (_options, progress) =>
-      onDatabase((url, settings) => stopService({ rounds: 10, clients: 64, writes: 500 }, url, settings, progress)),
+    run: (_options, progress) => onDatabase((url, settings) => stopService(stops, url, settings, progress)),
+  },
+  'stop-workers': {
+    about: 'the same with two workers',
+    run: (_options, progress) => onDatabase((url, settings) => stopService(stops, url, { ...settings, WORKERS: '2' }, progress)),
   },
   'slow-clients': {
     about: '200 clients send a byte at a time while others are served, until they are turned away',
@@ -90,6 +97,10 @@ export const faults: Record<string, Fault> = {
   postgres: {
     about: `PostgreSQL and the network to it: ${breakages.join(', ')}`,
     run: (options, progress) => onDatabase((url, settings) => breakBehindProxy(options, url, settings, progress)),
+  },
+  'disk-full': {
+    about: 'the disk of the service with its embedded PostgreSQL is full, first for tables, then for everything; for root alone',
+    run: (options, progress) => onDirectory((dataDir, settings) => fillUp(options, dataDir, settings, progress)),
   },
 };
 
@@ -105,4 +116,15 @@ async function breakBehindProxy(
   const server = await startService({ ...settings, DATABASE_URL: proxy.urlOf(databaseUrl) }, opened);
   const target = { dataDir: settings['DATA_DIR'] ?? '', databaseUrl, proxy, port: server.port, hasEnded: () => server.exitCode !== null };
   return await breakPostgres({ which: breakages, clients, holdMilliseconds: seconds * 1_000 }, target, progress);
+}
+
+async function fillUp({ clients, seconds }: Options, dataDir: string, settings: Settings, progress: Progress): Promise<Outcome> {
+  const reason = whyNoSmallDisk();
+  if (reason) return { violations: [`not tried, because ${reason}`], figures: {} };
+  await using opened = new AsyncDisposableStack();
+  const disk = await SmallDisk.mount(dataDir, diskBytes);
+  opened.defer(() => disk.unmount());
+  const server = await startService(settings, opened);
+  const target = { disk, databaseUrl: await addressIn(dataDir), port: server.port, hasEnded: () => server.exitCode !== null };
+  return await fillDisk({ clients, sessions: 2_000, holdMilliseconds: seconds * 1_000 }, target, progress);
 }
