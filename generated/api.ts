@@ -468,12 +468,13 @@ export interface paths {
          * Update an entity
          * @description The body is a JSON merge patch (RFC 7396) of the fields: given members change, `null` removes, all others stay. With `If-Match` the
          *     update happens only if the version is still that one, else 412: of concurrent guarded updates one wins and nothing is lost. Where the
-         *     name has a declared type, what merging makes must fit it, else 422.
+         *     name has a declared type, what merging makes must fit it, else 422. A type can require `If-Match`, and a request without is then 428.
          */
         post: operations["updateEntity"];
         /**
          * Delete an entity
-         * @description Its key is never given again. A second DELETE is 404.
+         * @description Its key is never given again. A second DELETE is 404. With `If-Match` the entity is deleted only if its version is still that one, else
+         *     412. A declared type can require `If-Match`, and a request without is then 428.
          */
         delete: operations["deleteEntity"];
         options?: never;
@@ -1108,6 +1109,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
                     code?: "precondition-failed";
+                };
+            };
+        };
+        /** @description The entity's type requires If-Match, and the request has none. */
+        PreconditionRequired: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "precondition-required";
                 };
             };
         };
@@ -2081,6 +2094,7 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -2121,6 +2135,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
+            428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

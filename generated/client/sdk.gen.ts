@@ -439,7 +439,9 @@ export const createEntity = (options: Options<CreateEntityData>): RequestResult<
 /**
  * Delete an entity
  *
- * Its key is never given again. A second DELETE is 404.
+ * Its key is never given again. A second DELETE is 404. With `If-Match` the entity is deleted only if its version is still that one, else
+ * 412. A declared type can require `If-Match`, and a request without is then 428.
+ *
  */
 export const deleteEntity = (options: Options<DeleteEntityData>): RequestResult<DeleteEntityResponses> => options.client.delete<DeleteEntityResponses>({
     security: [
@@ -497,7 +499,7 @@ export const getEntity = (options: Options<GetEntityData>): RequestResult<GetEnt
  *
  * The body is a JSON merge patch (RFC 7396) of the fields: given members change, `null` removes, all others stay. With `If-Match` the
  * update happens only if the version is still that one, else 412: of concurrent guarded updates one wins and nothing is lost. Where the
- * name has a declared type, what merging makes must fit it, else 422.
+ * name has a declared type, what merging makes must fit it, else 422. A type can require `If-Match`, and a request without is then 428.
  *
  */
 export const updateEntity = (options: Options<UpdateEntityData>): RequestResult<UpdateEntityResponses> => options.client.post<UpdateEntityResponses>({

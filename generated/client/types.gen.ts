@@ -2130,6 +2130,12 @@ export type DeleteEntityErrors = {
         code?: 'content-too-large';
     };
     /**
+     * The entity's type requires If-Match, and the request has none.
+     */
+    428: Problem & {
+        code?: 'precondition-required';
+    };
+    /**
      * Too many requests or failed attempts.
      */
     429: Problem & {
@@ -2315,6 +2321,12 @@ export type UpdateEntityErrors = {
      */
     422: Problem & {
         code?: 'validation-failed';
+    };
+    /**
+     * The entity's type requires If-Match, and the request has none.
+     */
+    428: Problem & {
+        code?: 'precondition-required';
     };
     /**
      * Too many requests or failed attempts.

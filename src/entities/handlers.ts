@@ -18,7 +18,7 @@ export function entityHandlers({ config, pool, entityTypes }: Context): EntityHa
     async createEntity({ params, headers, body, bodyText, principal, request }) {
       const permit = authorize(principal, params.name, 'create');
       const key = readIdempotencyKey(headers['idempotency-key'], request);
-      entityTypes.checkOf(params.name)?.(body);
+      entityTypes.find(params.name)?.check(body);
       if (key === undefined) return created(await insert(pool, permit, originOf(request), bodyText));
       const { row, replayed } = await createOnce(pool, permit, originOf(request), key, bodyText);
       const answer = created(row);
@@ -27,7 +27,7 @@ export function entityHandlers({ config, pool, entityTypes }: Context): EntityHa
 
     async getEntity({ params, headers, principal }) {
       const permit = authorize(principal, params.name, 'read');
-      entityTypes.checkOf(params.name);
+      entityTypes.find(params.name);
       const row = await find(pool, permit, readKey(params.key));
       if (!row) throw new Problem('not-found');
       const ETag = etagOf(row.version);
@@ -40,7 +40,8 @@ export function entityHandlers({ config, pool, entityTypes }: Context): EntityHa
       const row = await updateEntity(pool, permit, originOf(request), readKey(params.key), {
         patch: bodyText,
         versions: acceptedVersions(headers['if-match']),
-        check: entityTypes.checkOf(params.name),
+        isGuarded: headers['if-match'] !== undefined,
+        type: entityTypes.find(params.name),
         // What merging makes may not outgrow what creating allows by more than PostgreSQL's spacing and number notation can.
         limitBytes: 4 * config.bodyLimitBytes,
       });
@@ -49,11 +50,13 @@ export function entityHandlers({ config, pool, entityTypes }: Context): EntityHa
 
     async deleteEntity({ params, headers, principal, request }) {
       const permit = authorize(principal, params.name, 'delete');
-      entityTypes.checkOf(params.name);
+      const type = entityTypes.find(params.name);
       const key = readKey(params.key);
       const versions = acceptedVersions(headers['if-match']);
-      if (await remove(pool, permit, originOf(request), key, versions)) return { status: 204 };
-      throw new Problem((await versionOf(pool, permit, key)) === undefined ? 'not-found' : 'precondition-failed');
+      const isUnguarded = type?.requiresIfMatch === true && headers['if-match'] === undefined;
+      if (!isUnguarded && (await remove(pool, permit, originOf(request), key, versions))) return { status: 204 };
+      if ((await versionOf(pool, permit, key)) === undefined) throw new Problem('not-found');
+      throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
     },
   };
 }

@@ -1,6 +1,7 @@
 /**
  * Declared entity types: one JSON Schema (2020-12) an entity name, read once at the start from ENTITY_TYPES_DIR. A schema says what fields
- * are accepted; it changes none of them. Who may touch entities of the name is not its business.
+ * are accepted; it changes none of them. Beside the schema a type says whether changes must name a version. Who may touch entities of the
+ * name is not its business.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,12 +14,18 @@ import { isEntityName } from './name.ts';
 /** Throws 422 `validation-failed`, with the pointer of what is wrong, unless the fields fit the type. */
 export type CheckFields = (fields: unknown) => void;
 
+export interface EntityType {
+  check: CheckFields;
+  /** Whether an update or a delete needs If-Match. */
+  requiresIfMatch: boolean;
+}
+
 export interface EntityTypes {
   /**
-   * The check that the fields of entities called `name` must pass; undefined when they may be any object. Throws 404 `not-found` when only
-   * declared names exist and this is none (rule 64).
+   * What holds for entities called `name`; undefined when they may be any object. Throws 404 `not-found` when only declared names exist and
+   * this is none (rule 64).
    */
-  checkOf(name: string): CheckFields | undefined;
+  find(name: string): EntityType | undefined;
 }
 
 /**
@@ -30,25 +37,25 @@ export async function readEntityTypes({
   entityTypesDir,
 }: Pick<Config, 'entityTypes' | 'entityTypesDir'>): Promise<EntityTypes> {
   // A Map, since `constructor` is a valid name (rule 65).
-  const checks = new Map<string, CheckFields>();
+  const types = new Map<string, EntityType>();
   const problems: string[] = [];
   for (const file of await listFiles(entityTypesDir, problems)) {
     const [, name = ''] = /^(.*)\.(?:json|ya?ml)$/.exec(file) ?? [];
     try {
       if (!isEntityName(name))
         throw new Error('the part before the dot must be an entity name: a letter, then up to 63 letters, digits, _ . -');
-      if (checks.has(name)) throw new Error(`there is a second file for ${name}`);
-      checks.set(name, compile(await readFile(join(entityTypesDir ?? '', file), 'utf8'), file));
+      if (types.has(name)) throw new Error(`there is a second file for ${name}`);
+      types.set(name, compile(await readFile(join(entityTypesDir ?? '', file), 'utf8'), file));
     } catch (error) {
       problems.push(`ENTITY_TYPES_DIR: ${file}: ${describe(error)}`);
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return {
-    checkOf(name) {
-      const check = checks.get(name);
-      if (!check && entityTypes === 'declared') throw new Problem('not-found');
-      return check;
+    find(name) {
+      const type = types.get(name);
+      if (!type && entityTypes === 'declared') throw new Problem('not-found');
+      return type;
     },
   };
 }
@@ -64,14 +71,22 @@ async function listFiles(directory: string | undefined, problems: string[]): Pro
   }
 }
 
-function compile(text: string, file: string): CheckFields {
-  const schema: unknown = file.endsWith('.json') ? JSON.parse(text) : parse(text);
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) throw new Error('a type is a JSON Schema, an object');
+/** What JSON Schema has no word for. */
+const ifMatchKeyword = 'x-if-match';
+
+function compile(text: string, file: string): EntityType {
+  const type: unknown = file.endsWith('.json') ? JSON.parse(text) : parse(text);
+  if (typeof type !== 'object' || type === null || Array.isArray(type)) throw new Error('a type is a JSON Schema, an object');
+  const { [ifMatchKeyword]: ifMatch, ...schema } = type as Record<string, unknown>;
+  if (ifMatchKeyword in type && ifMatch !== 'required') throw new Error(`${ifMatchKeyword} must be "required", or left out`);
   // Its validator would answer with a promise, which is true.
   if ('$async' in schema) throw new Error('$async is not of JSON Schema');
   const validate = createAjv().compile(schema);
-  return (fields) => {
-    if (!validate(fields)) throw faultsOf(validate.errors ?? [], 'body');
+  return {
+    check(fields) {
+      if (!validate(fields)) throw faultsOf(validate.errors ?? [], 'body');
+    },
+    requiresIfMatch: ifMatch === 'required',
   };
 }
 

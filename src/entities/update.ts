@@ -7,7 +7,7 @@ import type { Origin } from '../audit/store.ts';
 import type { Permit } from '../authn/principal.ts';
 import { Problem } from '../errors.ts';
 import { preview, update, type EntityRow, type Versions } from './store.ts';
-import type { CheckFields } from './types.ts';
+import type { EntityType } from './types.ts';
 
 /** In every round somebody succeeds, so only an entity that everybody changes all the time lets one caller fail so often. */
 const rounds = 100;
@@ -17,22 +17,25 @@ export interface Change {
   patch: string;
   /** The versions that the caller accepts; null accepts any. */
   versions: Versions;
+  /** Whether the caller has named them, or has said that any will do. */
+  isGuarded: boolean;
   /** What the merged fields must fit; undefined for any object. */
-  check: CheckFields | undefined;
+  type: EntityType | undefined;
   /** The most that the merged fields may be, in bytes of JSON. */
   limitBytes: number;
 }
 
 /**
  * Merges the patch and returns the row as it then is. Throws 404 when the permit covers no such row, 412 when its version is none of
- * `versions`, 413 and 422 when what merging makes is too large or does not fit, 503 `busy` when others are always faster.
+ * `versions`, 428 when the type wants to be told, 413 and 422 when what merging makes is too large or does not fit, 503 `busy` when others are
+ * always faster.
  */
 export async function updateEntity(pool: Pool, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {
-  const { patch, versions, check, limitBytes } = change;
+  const { patch, versions, type, limitBytes } = change;
   // Without a type the statement decides by itself, and is asked why only when it did nothing.
-  let version = check && (await look(pool, permit, key, change));
+  let version = type && (await look(pool, permit, key, change));
   for (let round = 0; round < rounds; round++) {
-    const accepted = check && version !== undefined ? [version] : versions;
+    const accepted = type && version !== undefined ? [version] : versions;
     const row = await update(pool, permit, origin, key, { patch, versions: accepted, limitBytes });
     if (row) return row;
     version = await look(pool, permit, key, change);
@@ -41,11 +44,13 @@ export async function updateEntity(pool: Pool, permit: Permit<'update'>, origin:
 }
 
 /** The version the patch could be merged into, or a throw when it could not. */
-async function look(pool: Pool, permit: Permit<'update'>, key: string, { patch, versions, check, limitBytes }: Change): Promise<string> {
+async function look(pool: Pool, permit: Permit<'update'>, key: string, change: Change): Promise<string> {
+  const { patch, versions, isGuarded, type, limitBytes } = change;
   const merged = await preview(pool, permit, key, patch);
   if (!merged) throw new Problem('not-found');
+  if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
   if (versions && !versions.includes(merged.version)) throw new Problem('precondition-failed');
   if (Buffer.byteLength(merged.fields) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
-  check?.(JSON.parse(merged.fields));
+  type?.check(JSON.parse(merged.fields));
   return merged.version;
 }

@@ -30,6 +30,7 @@ const customer = {
 await writeFile(join(directory, 'customer.json'), JSON.stringify(customer));
 await writeFile(join(directory, 'counter.yaml'), 'type: object\nproperties:\n  count: { type: integer, maximum: 100 }\n');
 await writeFile(join(directory, 'constructor.yml'), 'required: [a]\n');
+await writeFile(join(directory, 'account.yaml'), 'x-if-match: required\ntype: object\nproperties:\n  balance: { type: integer }\n');
 await writeFile(join(directory, 'README.md'), 'Not a type.');
 
 const service = useService({ ENTITY_TYPES: 'declared', ENTITY_TYPES_DIR: directory });
@@ -163,6 +164,30 @@ describe('a declared type', () => {
     expect(answers.filter(({ status }) => status === 412)).toHaveLength(19);
   });
 
+  test('428 — a type that requires If-Match is neither updated nor deleted without, and is with it', async () => {
+    const { body } = await create<Entity>('account', { balance: 1 });
+    const remove = (key: string, headers = {}) => service().call('DELETE', `/rest/entity/account/${key}`, { cookie, headers });
+    const before = await rowsOf(service(), 'account');
+    for (const answer of [await update('account', body.key, { balance: 2 }), await remove(body.key)]) {
+      expect(answer, answer.text).toMatchObject({ status: 428, body: { code: 'precondition-required' } });
+    }
+    expect(await rowsOf(service(), 'account')).toEqual(before);
+
+    expect((await update<Entity>('account', body.key, { balance: 2 }, { 'if-match': '"1"' })).body.version).toBe(2);
+    expect((await update('account', body.key, { balance: 3 }, { 'if-match': '"1"' })).status).toBe(412);
+    expect((await update<Entity>('account', body.key, { balance: 3 }, { 'if-match': '*' })).body.version).toBe(3);
+    expect((await remove(body.key, { 'if-match': '"2"' })).status).toBe(412);
+    expect((await remove(body.key, { 'if-match': '"3"' })).status).toBe(204);
+  });
+
+  test('404 — comes before 428, and 428 before 422', async () => {
+    const { body } = await create<Entity>('account', {});
+    expect((await update('account', '999999', { balance: 2 })).status).toBe(404);
+    expect((await service().call('DELETE', '/rest/entity/account/999999', { cookie })).status).toBe(404);
+    expect((await update('account', body.key, { balance: 'much' })).status).toBe(428);
+    expect((await update('account', body.key, { balance: 'much' }, { 'if-match': '"1"' })).status).toBe(422);
+  });
+
   test('may be called like a member that every object has (rule 65)', async () => {
     expect((await create('constructor', {})).status).toBe(422);
     expect((await create('constructor', { a: 1 })).status).toBe(201);
@@ -210,6 +235,8 @@ describe('a type that is none', () => {
     ['a.json', '{"properties":{"a":{"format":"dat"}}}', /a\.json: unknown format "dat"/],
     ['a.json', '{"$ref":"other.json"}', /a\.json: can't resolve reference other\.json/],
     ['a.json', '{"$schema":"http://json-schema.org/draft-07/schema#"}', /a\.json: no schema with key or ref/],
+    ['a.yaml', 'x-if-match: true', /a\.yaml: x-if-match must be "required", or left out/],
+    ['a.yaml', 'properties: { a: { x-if-match: required } }', /a\.yaml: .*unknown keyword: "x-if-match"/],
     ['a.json', '{"$async":true}', /a\.json: \$async/],
     ['a b.json', '{}', /a b\.json: .*entity name/],
     ['1.json', '{}', /1\.json: .*entity name/],
