@@ -3,7 +3,7 @@ import { useService, password } from '../support/service.ts';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import { freePort } from '../../src/database/embedded/launch.ts';
-import { openBrowser } from '../support/browser.ts';
+import { useBrowser } from '../support/browser.ts';
 import { bundleClient } from '../support/client-bundle.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -11,6 +11,7 @@ vi.setConfig({ testTimeout: 90_000 });
 const port = await freePort();
 const origin = `http://localhost:${port}`;
 const service = useService({ PORT: String(port), PUBLIC_URL: origin });
+const openBrowser = useBrowser();
 
 /** An application of the service's own origin that has the client, as a page in one more tab. */
 async function openApplication(browser: BrowserContext): Promise<Page> {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { freePort } from '../../src/database/embedded/launch.ts';
-import { openBrowser } from '../support/browser.ts';
+import { useBrowser } from '../support/browser.ts';
 import { bundleClient } from '../support/client-bundle.ts';
 import { rowsOf } from '../support/entities.ts';
 import { password, useService } from '../support/service.ts';
@@ -31,6 +31,7 @@ const port = await freePort();
 const origin = `http://localhost:${port}`;
 const [trusted, stranger] = [await serveApplication(), await serveApplication()];
 const service = useService({ PORT: String(port), PUBLIC_URL: origin, TRUSTED_ORIGINS: trusted });
+const openBrowser = useBrowser();
 
 beforeAll(async () => {
   await service().createUser('ada');

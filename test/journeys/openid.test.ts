@@ -1,9 +1,9 @@
 /** A person with a real browser and a real provider: its own login page, and Swagger UI's Authorize. */
 import type { BrowserContext, Page } from 'playwright-core';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi, type TestContext } from 'vitest';
 import { signInUrl } from '../../src/client/index.ts';
 import { freePort } from '../../src/database/embedded/launch.ts';
-import { openBrowser } from '../support/browser.ts';
+import { useBrowser } from '../support/browser.ts';
 import { clientOf } from '../support/client.ts';
 import { execute, openDocs, tryOut } from '../support/docs-page.ts';
 import { docsClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
@@ -17,6 +17,7 @@ const corp = await TestIssuer.start('corp', undefined, { publicUrl: origin });
 const swaggerUi = { clientId: docsClient.id, parameters: { resource: docsClient.resource } };
 const entry = await corp.loginEntry({ label: 'Corporate *login*', scopes: { read: 'entities:read', write: 'entities:write' }, swaggerUi });
 const service = useService({ PORT: String(port), PUBLIC_URL: origin, ISSUERS_FILE: await writeIssuers(entry) });
+const openBrowser = useBrowser();
 
 beforeAll(async () => {
   await service().createUser('ada');
@@ -24,7 +25,7 @@ beforeAll(async () => {
 });
 
 /** A browser that reaches this machine alone: the provider's pages ask for a font from elsewhere. */
-async function open(context: Parameters<typeof openBrowser>[0]): Promise<BrowserContext> {
+async function open(context: TestContext): Promise<BrowserContext> {
   const browser = await openBrowser(context);
   await browser.route(/fonts\.googleapis\.com/, (route) => route.abort());
   return browser;
@@ -119,7 +120,8 @@ test('on /docs a person signs in with a session at the issuer, and the page call
   const [tab] = await Promise.all([browser.waitForEvent('page'), link.click()]);
   await logIn(tab, 'alice');
   await tab.waitForURL(`${origin}/docs`);
-  // The cookie is the browser's, so it counts in the tab that has been there all along.
+  // The cookie is the browser's, so it counts in the tab that has been there all along. Behind another it would draw once a second.
+  await page.bringToFront();
   await page.locator('.close-modal').click();
   const whoami = await tryOut(page, 'Sessions', 'getSession');
   expect((await execute(whoami)).body).toMatchObject({ user: { name: 'ada' }, authentication: { method: 'openid' } });

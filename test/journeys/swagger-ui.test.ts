@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { freePort } from '../../src/database/embedded/launch.ts';
-import { openBrowser } from '../support/browser.ts';
+import { useBrowser } from '../support/browser.ts';
 import { execute, openDocs, tryOut } from '../support/docs-page.ts';
 import { password, useService } from '../support/service.ts';
 
@@ -10,6 +10,7 @@ vi.setConfig({ testTimeout: 90_000 });
 const port = await freePort();
 const origin = `http://localhost:${port}`;
 const service = useService({ PORT: String(port), PUBLIC_URL: origin });
+const openBrowser = useBrowser();
 const screenshots = join(import.meta.dirname, '../../test-results');
 
 test('a person signs in on /docs, creates an entity, reads it, changes it and signs out, and the page asks nobody but its server', async (context) => {

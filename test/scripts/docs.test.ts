@@ -11,11 +11,12 @@ import { buildSite } from '../../scripts/docs/site.ts';
 import { operationsOf, readContract } from '../../src/api/contract.ts';
 import { problemStatus } from '../../src/errors.ts';
 import { catalogues } from '../../src/locales/describe.ts';
-import { openBrowser } from '../support/browser.ts';
+import { useBrowser } from '../support/browser.ts';
 import { codeOf, readDocument, section, tableRows } from '../support/markdown.ts';
 
 const run = promisify(execFile);
 const { document: contract } = readContract();
+const openBrowser = useBrowser();
 let files: Map<string, string | Buffer>;
 let pages: [file: string, html: string][];
 
