@@ -1,27 +1,30 @@
 /**
- * `npm run bench`: measures the service against the raw limit of its runtime and database (docs/performance.md). Progress goes to standard
- * error, the figures to standard output.
+ * `npm run bench`: measures the service against the raw limit of its runtime and database, and against its peers when asked to
+ * (docs/performance.md). Progress goes to standard error, the figures to standard output.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { databaseOn, embeddedDatabase, postgresVersion } from './bench/database.ts';
 import { compare, type Comparison, type Plan } from './bench/measure.ts';
+import { installPeers } from './bench/peers.ts';
+import type { RunningPeer } from './bench/peers/peer.ts';
 import { residentBytes, startLimit, startService, type Server } from './bench/processes.ts';
-import { describeReport, machineFacts, type Report } from './bench/report.ts';
+import { describeReport, machineFacts, type Memory, type Report } from './bench/report.ts';
 import { scenarioNames, scenariosOf } from './bench/scenarios.ts';
 import { seed } from './bench/seed.ts';
 
 const usage = `npm run bench -- [options]
 
   --seconds N       length of a measured round (5)
-  --rounds N        measured rounds of each, service and limit in turn (3)
+  --rounds N        measured rounds of each, all servers in turn (3)
   --connections N   connections at once (32)
   --only NAME       one of ${scenarioNames.join(', ')}, start-up (the start without data too); may be repeated
+  --peers           measure Parse Server and Directus too, which are installed from the npm registry if they have not been
   --json            print one JSON document instead of tables
   --help            print this
 
 DATABASE_URL names a PostgreSQL server on which to create a database for it; without it an embedded one is used, in a temporary directory.
-LOG_LEVEL and DATABASE_POOL_SIZE are handed on to the service.
+LOG_LEVEL and DATABASE_POOL_SIZE are handed on to the service, DATABASE_POOL_SIZE to the peers too.
 `;
 
 const idleMilliseconds = 1_000;
@@ -51,6 +54,7 @@ try {
 }
 
 async function run(): Promise<Report> {
+  const startPeersOn = values.peers ? await installPeers(note, opened) : undefined;
   const given = process.env['DATABASE_URL'];
   const database = given ? await databaseOn(given) : await embeddedDatabase();
   opened.defer(() => database.remove());
@@ -67,22 +71,27 @@ async function run(): Promise<Report> {
   }
   const databaseUrl = await database.open();
   const service = await start('start on a running database');
+  const peers = (await startPeersOn?.(databaseUrl)) ?? [];
 
   const machine = machineFacts(await postgresVersion(databaseUrl));
-  const memory: Report['memory'] = [];
+  const watched = [service, ...peers.map(({ server }) => server)].map((server) => ({ server, memory: [] as Memory[] }));
   const weigh = async (name: string) => {
-    const bytes = await residentBytes(service);
-    if (bytes !== undefined) memory.push({ name, bytes });
+    for (const { server, memory } of watched) {
+      const bytes = await residentBytes(server);
+      if (bytes !== undefined) memory.push({ name, bytes });
+    }
   };
   await delay(idleMilliseconds);
   await weigh('idle after start');
-  const comparisons = await compareAll(service, databaseUrl);
+  const comparisons = await compareAll(service, peers, databaseUrl);
   if (comparisons.length > 0) await weigh('after load');
   const logLevel = process.env['LOG_LEVEL'] || 'info';
-  return { machine, plan: { ...plan, logLevel }, startUp, comparisons, memory };
+  const [memory = [], ...theirs] = watched.map(({ memory }) => memory);
+  const facts = peers.map(({ name, server }, n) => ({ name, startMilliseconds: server.startMilliseconds, memory: theirs[n] ?? [] }));
+  return { machine, plan: { ...plan, logLevel }, startUp, comparisons, memory, peers: facts };
 }
 
-async function compareAll(service: Server, databaseUrl: string): Promise<Comparison[]> {
+async function compareAll(service: Server, peers: RunningPeer[], databaseUrl: string): Promise<Comparison[]> {
   const names = wanted.filter((name) => name !== 'start-up');
   if (names.length === 0) return [];
   note('seeding');
@@ -90,12 +99,12 @@ async function compareAll(service: Server, databaseUrl: string): Promise<Compari
   const limit = await startLimit(databaseUrl, opened);
   const comparisons: Comparison[] = [];
   for (const scenario of scenarios) {
-    comparisons.push(await compare(scenario, { service, limit }, plan, (step) => note(`${scenario.name}: ${step}`)));
+    comparisons.push(await compare(scenario, { service, limit, peers }, plan, (step) => note(`${scenario.name}: ${step}`)));
   }
   return comparisons;
 }
 
-function readOptions(): { values: { json: boolean }; wanted: string[]; plan: Plan } {
+function readOptions(): { values: { json: boolean; peers: boolean }; wanted: string[]; plan: Plan } {
   const fail = (reason: string): never => {
     process.stderr.write(`bench: ${reason}\n\n${usage}`);
     process.exit(2);
@@ -108,6 +117,7 @@ function readOptions(): { values: { json: boolean }; wanted: string[]; plan: Pla
           rounds: { type: 'string', default: '3' },
           connections: { type: 'string', default: '32' },
           only: { type: 'string', multiple: true },
+          peers: { type: 'boolean', default: false },
           json: { type: 'boolean', default: false },
           help: { type: 'boolean', default: false },
         },

@@ -1,5 +1,6 @@
-/** Measures a scenario on the service and on the limit in turn, and sums the rounds up. */
-import { ask, drive } from './load.ts';
+/** Measures a scenario on the service, the limit and the peers in turn, and sums the rounds up. */
+import { ask, drive, type RequestOf } from './load.ts';
+import type { RunningPeer } from './peers/peer.ts';
 import { processorMicroseconds, type Server } from './processes.ts';
 import type { Scenario } from './scenarios.ts';
 
@@ -12,7 +13,7 @@ export interface Plan {
 
 export interface Figures {
   answers: number;
-  /** Answers that were not 2xx, warm-up included. */
+  /** Answers with another status than the first one had, warm-up included. */
   refused: number;
   requestsPerSecond: number;
   /** Milliseconds. */
@@ -29,13 +30,31 @@ export interface Comparison {
   limit: Figures;
   /** Requests per second of the service over those of the limit. */
   ratio: number;
+  /** In the order in which they were started; none unless they were asked for. */
+  peers: Beside[];
+}
+
+/** A peer that was measured beside the service. */
+export interface Beside {
+  name: string;
+  figures: Figures;
+  /** Requests per second of the service over those of the peer. */
+  ratio: number;
+}
+
+export interface Servers {
+  service: Server;
+  limit: Server;
+  peers: RunningPeer[];
 }
 
 /** One server under one scenario, round after round. */
 class Series {
-  readonly server: Server;
-  readonly #scenario: Scenario;
+  readonly name: string;
+  readonly #server: Server;
+  readonly #requestOf: RequestOf;
   readonly #connections: number;
+  #status = 0;
   #answers = 0;
   #seconds = 0;
   #refused = 0;
@@ -43,18 +62,30 @@ class Series {
   #processor = 0;
   readonly #latencies: number[][] = [];
 
-  constructor(server: Server, scenario: Scenario, connections: number) {
-    this.server = server;
-    this.#scenario = scenario;
+  constructor(name: string, server: Server, requestOf: RequestOf, connections: number) {
+    this.name = name;
+    this.#server = server;
+    this.#requestOf = requestOf;
     this.#connections = connections;
   }
 
+  /** Asks once; the status of that answer, which must be 2xx, is what all others are held to. Returns its body. */
+  async firstAnswer(): Promise<string> {
+    const { status, body } = await ask(this.#server.port, this.#requestOf(0));
+    if (status < 200 || status > 299) throw new Error(`${this.name} answered ${status} ${body}`);
+    this.#status = status;
+    return body;
+  }
+
   async round(seconds: number, counts: boolean): Promise<void> {
-    const before = await processorMicroseconds(this.server);
-    const { answers, latencies, refused } = await drive(this.server.port, this.#connections, seconds, this.#scenario.requestOf);
-    const after = await processorMicroseconds(this.server);
-    this.#refused += refused.count;
-    this.#first ??= refused.first;
+    const before = await processorMicroseconds(this.#server);
+    const { answers, latencies, statuses, refused } = await drive(this.#server.port, this.#connections, seconds, this.#requestOf);
+    const after = await processorMicroseconds(this.#server);
+    for (const [status, count] of statuses) {
+      if (status === this.#status) continue;
+      this.#refused += count;
+      this.#first ??= refused.first ?? `status ${status}`;
+    }
     if (!counts) return;
     this.#answers += answers;
     this.#seconds += seconds;
@@ -62,12 +93,9 @@ class Series {
     this.#processor += (after ?? Number.NaN) - (before ?? Number.NaN);
   }
 
-  /** The first answer that was not 2xx. */
-  get firstRefused(): string | undefined {
-    return this.#first;
-  }
-
+  /** Throws when an answer had another status than the first one. */
   figures(): Figures {
+    if (this.#first !== undefined) throw new Error(`${this.name} answered other than ${this.#status}, at first:\n${this.#first}`);
     const sorted = Float64Array.from(this.#latencies.flat()).sort();
     const quantile = (q: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
     const processor = this.#processor / this.#answers;
@@ -83,40 +111,51 @@ class Series {
 }
 
 /**
- * Measures `scenario`: both servers are warmed up, then they take turns, so that drift of the machine and of the database meets both alike.
- * `onRound` hears what is about to be done. Throws when the two do not answer alike, or anything but 2xx.
+ * Measures `scenario`: all servers are warmed up, then they take turns, so that drift of the machine and of the database meets all alike.
+ * `onRound` hears what is about to be done. Throws when they do not answer alike, or anything but 2xx.
  */
-export async function compare(
-  scenario: Scenario,
-  servers: { service: Server; limit: Server },
-  plan: Plan,
-  onRound: (step: string) => void,
-): Promise<Comparison> {
-  await requireLikeness(scenario, servers);
+export async function compare(scenario: Scenario, servers: Servers, plan: Plan, onRound: (step: string) => void): Promise<Comparison> {
   const connections = Math.min(plan.connections, scenario.maximumConnections ?? plan.connections);
-  const service = new Series(servers.service, scenario, connections);
-  const limit = new Series(servers.limit, scenario, connections);
+  const seriesOf = (name: string, server: Server, requestOf: RequestOf) =>
+    new Series(`${scenario.name}: ${name}`, server, requestOf, connections);
+  const service = seriesOf('the service', servers.service, scenario.requestOf);
+  const limit = seriesOf('the limit', servers.limit, scenario.requestOf);
+  const peers = servers.peers.map(({ name, server, operations }) => {
+    const { requestOf, shows } = operations[scenario.name];
+    return { name, shows, series: seriesOf(name, server, requestOf) };
+  });
+  await requireLikeness(service, limit);
+  for (const { series, shows } of peers) await requireShown(series, shows);
+  const all = [service, limit, ...peers.map(({ series }) => series)];
   onRound('warm-up');
-  for (const series of [service, limit]) await series.round(plan.seconds / 2, false);
-  for (let round = 1; round <= plan.rounds; round++) {
-    onRound(`round ${round} of ${plan.rounds}`);
-    // Each goes first in every other round.
-    for (const series of round % 2 === 1 ? [service, limit] : [limit, service]) await series.round(plan.seconds, true);
+  for (const series of all) await series.round(plan.seconds / 2, false);
+  for (let round = 0; round < plan.rounds; round++) {
+    onRound(`round ${round + 1} of ${plan.rounds}`);
+    // Each goes first in its turn.
+    const first = round % all.length;
+    for (const series of [...all.slice(first), ...all.slice(0, first)]) await series.round(plan.seconds, true);
   }
-  for (const [name, { firstRefused }] of Object.entries({ service, limit })) {
-    if (firstRefused !== undefined) throw new Error(`${scenario.name}: the ${name} answered other than 2xx, at first:\n${firstRefused}`);
-  }
-  const figures = { service: service.figures(), limit: limit.figures() };
-  return { name: scenario.name, connections, ...figures, ratio: figures.service.requestsPerSecond / figures.limit.requestsPerSecond };
+  const ours = service.figures();
+  const over = (theirs: Figures) => ours.requestsPerSecond / theirs.requestsPerSecond;
+  const raw = limit.figures();
+  const beside = peers.map(({ name, series }) => {
+    const figures = series.figures();
+    return { name, figures, ratio: over(figures) };
+  });
+  return { name: scenario.name, connections, service: ours, limit: raw, ratio: over(raw), peers: beside };
 }
 
 /** A limit that did something else would be none: both must answer 2xx, and the service with all that the limit says. */
-async function requireLikeness({ name, requestOf }: Scenario, { service, limit }: { service: Server; limit: Server }): Promise<void> {
-  const answers = await Promise.all([service, limit].map(({ port }) => ask(port, requestOf(0))));
-  const [ours = [], theirs = []] = answers.map(({ status, body }) => {
-    if (status < 200 || status > 299) throw new Error(`${name}: answered ${status} ${body}`);
-    return Object.keys(JSON.parse(body) as object);
-  });
+async function requireLikeness(service: Series, limit: Series): Promise<void> {
+  const [ours = [], theirs = []] = (await Promise.all([service.firstAnswer(), limit.firstAnswer()])).map((body) =>
+    Object.keys(JSON.parse(body) as object),
+  );
   const missing = theirs.filter((member) => !ours.includes(member));
-  if (missing.length > 0) throw new Error(`${name}: the service does not answer with ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`${service.name} does not answer with ${missing.join(', ')}`);
+}
+
+/** A peer whose rights or rows are amiss may still answer 2xx. */
+async function requireShown(peer: Series, shows: string): Promise<void> {
+  const body = await peer.firstAnswer();
+  if (!body.includes(shows)) throw new Error(`${peer.name} answered without ${shows}: ${body}`);
 }

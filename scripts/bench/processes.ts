@@ -1,4 +1,4 @@
-/** The two servers that are compared, each a process of its own, started as `npm start` would, and what the system tells of them. */
+/** The servers that are compared, each a process of its own, started as its documentation says, and what the system tells of them. */
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -11,6 +11,8 @@ import { freePort } from '../../src/database/embedded/launch.ts';
 const root = new URL('../../', import.meta.url);
 const startMilliseconds = 60_000;
 const pollMilliseconds = 5;
+/** Of the end of what a server that did not start has written. */
+const writtenCharacters = 4_000;
 /** Linux counts processor time in these. */
 const tickMicroseconds = 10_000;
 
@@ -29,41 +31,75 @@ export interface Server {
 
 type Environment = Record<string, string | undefined>;
 
+/** How a server is started. */
+export interface Launch {
+  /** For a person. */
+  name: string;
+  command: string;
+  args: string[];
+  /** Lets a shell read `command`. */
+  shell?: boolean;
+  cwd: string;
+  /** The whole environment. */
+  env: Environment;
+  port: number;
+  /** Answers 200 once it can serve. */
+  readyPath: string;
+  /** Shows the end of its standard output too when it does not start; it goes to the null device otherwise. */
+  readsOutput?: boolean;
+  /** What it is ended with when `opened` is disposed of; SIGTERM otherwise. */
+  endsWith?: NodeJS.Signals;
+}
+
 /**
- * Starts the service, one process unless `settings` say otherwise, with them in addition to the environment, and waits until it is ready. Its log goes to the null device. It is
- * stopped with `opened` at the latest. Rejects with what it wrote to standard error when it ends before it is ready.
+ * Starts the service, one process unless `settings` say otherwise, with them in addition to the environment, and waits until it is ready.
+ * Its log goes to the null device. It is stopped with `opened` at the latest. Rejects with what it wrote to standard error when it ends
+ * before it is ready.
  */
 export async function startService(settings: Environment, opened: AsyncDisposableStack): Promise<Server> {
   const port = await freePort();
-  const startedAt = performance.now();
+  const env = {
+    ...process.env,
+    PATH: `${fileURLToPath(new URL('node_modules/.bin', root))}:${process.env['PATH']}`,
+    WORKERS: '1',
+    ...settings,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    PUBLIC_URL: `http://localhost:${port}`,
+    RATE_LIMIT: 'off',
+  };
   // What npm start runs. The shell gives way to node, so it is node that the process number names.
-  const child = spawn(packageJson.scripts.start, {
-    cwd: fileURLToPath(root),
-    shell: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: {
-      ...process.env,
-      PATH: `${fileURLToPath(new URL('node_modules/.bin', root))}:${process.env['PATH']}`,
-      WORKERS: '1',
-      ...settings,
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      PUBLIC_URL: `http://localhost:${port}`,
-      RATE_LIMIT: 'off',
-    },
+  const command = packageJson.scripts.start;
+  return launch(
+    { name: 'the service', command, args: [], shell: true, cwd: fileURLToPath(root), env, port, readyPath: '/health/ready' },
+    opened,
+  );
+}
+
+/** Starts a server and waits until it is ready; see `startService`. */
+export async function launch(how: Launch, opened: AsyncDisposableStack): Promise<Server> {
+  if (opened.disposed) throw new Error('everything is being stopped');
+  const startedAt = performance.now();
+  const child = spawn(how.command, how.args, {
+    cwd: how.cwd,
+    shell: how.shell ?? false,
+    stdio: ['ignore', how.readsOutput ? 'pipe' : 'ignore', 'pipe'],
+    env: how.env,
   });
-  const errors: string[] = [];
-  child.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text));
-  const stop = ending(child, 'SIGTERM');
+  let written = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => (written = (written + text).slice(-writtenCharacters)));
+  }
+  const stop = ending(child, how.endsWith ?? 'SIGTERM');
   opened.defer(stop);
-  while (!(await isReady(port))) {
+  while (!(await isReady(how.port, how.readyPath))) {
     if (hasEnded(child) || performance.now() - startedAt > startMilliseconds) {
       await stop();
-      throw new Error(`the service did not start:\n${errors.join('')}`);
+      throw new Error(`${how.name} did not start:\n${written}`);
     }
     await delay(pollMilliseconds);
   }
-  return serverOf(child, port, startedAt);
+  return serverOf(child, how.port, startedAt);
 }
 
 /** Starts the raw limit on the database; it is stopped with `opened`. */
@@ -91,7 +127,8 @@ function serverOf(child: ChildProcess, port: number, startedAt: number): Server 
   };
 }
 
-function ending(child: ChildProcess, signal: NodeJS.Signals): () => Promise<void> {
+/** A function that sends `signal` and waits for the end; it changes nothing once the process has ended. */
+export function ending(child: ChildProcess, signal: NodeJS.Signals): () => Promise<void> {
   return async () => {
     if (hasEnded(child)) return;
     const ended = once(child, 'exit');
@@ -104,9 +141,9 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-function isReady(port: number): Promise<boolean> {
+function isReady(port: number, path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
-  const request = get({ port, host: '127.0.0.1', path: '/health/ready', agent: false }, (response) => {
+  const request = get({ port, host: '127.0.0.1', path, agent: false }, (response) => {
     response.resume();
     resolve(response.statusCode === 200);
   });

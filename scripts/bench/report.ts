@@ -1,14 +1,24 @@
 /** Writes what was measured as tables for a person. */
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import type { Comparison, Plan } from './measure.ts';
+import { describePeers, type PeerFacts } from './peers/report.ts';
+import { table } from './table.ts';
 
 export interface Report {
   machine: { cores: number; processor: string; memoryBytes: number; loadAverage: number; node: string; postgres: string; system: string };
   plan: Plan & { logLevel: string };
   startUp: { name: string; milliseconds: number }[];
   comparisons: Comparison[];
-  /** Resident memory of the service in bytes; empty where the system does not tell. */
-  memory: { name: string; bytes: number }[];
+  /** Of the service; empty where the system does not tell. */
+  memory: Memory[];
+  /** In the order in which they were started; none unless they were asked for. */
+  peers: PeerFacts[];
+}
+
+/** Resident memory at a moment with a name, in bytes. */
+export interface Memory {
+  name: string;
+  bytes: number;
 }
 
 /** The facts of this machine; `postgres` is the version the server reports. */
@@ -24,7 +34,8 @@ export function machineFacts(postgres: string): Report['machine'] {
   };
 }
 
-export function describeReport({ machine, plan, startUp, comparisons, memory }: Report): string {
+/** All tables; those of the peers only when there are any. */
+export function describeReport({ machine, plan, startUp, comparisons, memory, peers }: Report): string {
   const parts = [describeMachine(machine)];
   if (comparisons.length > 0) {
     const { rounds, seconds, logLevel } = plan;
@@ -66,6 +77,7 @@ export function describeReport({ machine, plan, startUp, comparisons, memory }: 
         memory.map(({ name, bytes }) => [name, (bytes / 2 ** 20).toFixed(0)]),
       ),
     );
+  if (peers.length > 0) parts.push(describePeers({ startUp, comparisons, memory, peers }));
   return parts.join('\n\n');
 }
 
@@ -75,13 +87,4 @@ export function describeMachine({ cores, processor, memoryBytes, loadAverage, no
   const line = `${cores} cores (${processor}), ${memory}, ${system}; Node ${node}, PostgreSQL ${postgres}; load average ${loadAverage.toFixed(2)}`;
   // The bench itself keeps both cores busy; anything else that runs makes its figures worse.
   return loadAverage > cores / 4 ? `${line}\nThe machine is busy with something else: trust the ratios only.` : line;
-}
-
-/** Columns as Markdown has them, the first one to the left and all others to the right. */
-function table(head: string[], rows: string[][]): string {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: string[]) =>
-    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
-  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
-  return [line(head), line(rule), ...rows.map(line)].join('\n');
 }

@@ -3,7 +3,7 @@ import type { RequestOf } from './load.ts';
 import { fieldsOf, type Seeds } from './seed.ts';
 
 export interface Scenario {
-  name: string;
+  name: ScenarioName;
   /** Fewer connections than asked for, where more would only measure a queue. */
   maximumConnections?: number;
   requestOf: RequestOf;
@@ -19,13 +19,15 @@ export const scenarioNames = [
   'create-session',
 ] as const;
 
+export type ScenarioName = (typeof scenarioNames)[number];
+
 /** The scenarios over the rows that were seeded. */
 export function scenariosOf(seeds: Seeds): Scenario[] {
   const { entityName, keys, users, password } = seeds;
   const cookie = `cookie: sid=${seeds.sessionToken}`;
   const apiKey = `x-api-key: ${seeds.apiKey}`;
   const path = `/rest/entity/${entityName}`;
-  const requestsOf: Record<(typeof scenarioNames)[number], Omit<Scenario, 'name'>> = {
+  const requestsOf: Record<ScenarioName, Omit<Scenario, 'name'>> = {
     'get-entity-by-session': { requestOf: among(keys.map((key) => request('GET', `${path}/${key}`, cookie))) },
     'get-entity-by-key': { requestOf: among(keys.map((key) => request('GET', `${path}/${key}`, apiKey))) },
     'create-entity': { requestOf: among(keys.map((_, n) => request('POST', path, apiKey, json(fieldsOf(n))))) },
@@ -43,7 +45,7 @@ export function scenariosOf(seeds: Seeds): Scenario[] {
 }
 
 /** Goes through `requests` with a stride that visits all of them, so that connections do not meet at one row. */
-function among(requests: Buffer[]): RequestOf {
+export function among(requests: Buffer[]): RequestOf {
   const stride = 7_919;
   return (n) => requests[(n * stride) % requests.length] ?? Buffer.alloc(0);
 }
@@ -53,7 +55,8 @@ interface Body {
   text: string;
 }
 
-function json(value: unknown): Body {
+/** A body of `value`. */
+export function json(value: unknown): Body {
   return { type: 'application/json', text: JSON.stringify(value) };
 }
 
@@ -61,7 +64,7 @@ function form(fields: Record<string, string>): Body {
   return { type: 'application/x-www-form-urlencoded', text: new URLSearchParams(fields).toString() };
 }
 
-/** A request as it goes over the wire, with `header` and whatever its body needs. */
+/** A request as it goes over the wire, with `header`, which may be several lines, and whatever its body needs. */
 export function request(method: string, path: string, header: string, body?: Body): Buffer {
   const lines = [`${method} ${path} HTTP/1.1`, 'host: localhost', 'user-agent: entity-service-bench', header];
   if (body) lines.push(`content-type: ${body.type}`, `content-length: ${Buffer.byteLength(body.text)}`);

@@ -5,7 +5,7 @@ import { createPasswordGate } from '../../src/password/gate.ts';
 import { hashPassword } from '../../src/password/hash.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
 
-const entityCount = 10_000;
+export const entityCount = 10_000;
 /** Enough that none reaches the limit of fifty live sessions while logins are measured. */
 const userCount = 200;
 

@@ -1,15 +1,21 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { Client } from 'pg';
+import { directus } from '../../scripts/bench/peers/directus.ts';
+import { parseServer } from '../../scripts/bench/peers/parse-server.ts';
 
 const timeout = 120_000;
 
-function startBench(...args: string[]) {
+function startBench(args: string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['scripts/bench.ts', ...args], {
-    env: { ...process.env, DATABASE_URL: inject('postgresUrl') },
+    env: { ...process.env, DATABASE_URL: inject('postgresUrl'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -24,9 +30,37 @@ async function benchDatabases(): Promise<string[]> {
   return rows.map(({ datname }) => datname);
 }
 
+async function newDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'bench-peers-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** The bench with peers, with directories of its own for what it caches and for what it makes meanwhile; npm reaches no registry. */
+async function benchWithPeers() {
+  const [cache, temporary] = await Promise.all([newDirectory(), newDirectory()]);
+  const env = {
+    XDG_CACHE_HOME: cache,
+    TMPDIR: temporary,
+    npm_config_cache: temporary,
+    npm_config_registry: 'http://127.0.0.1:1/',
+    npm_config_fetch_retries: '0',
+  };
+  const start = () => startBench(['--peers', '--only', 'get-entity-by-key'], env);
+  return { installations: join(cache, 'entity-service/peers'), temporary, start };
+}
+
+/** Puts a program where the bench finds Parse Server installed. */
+async function installInstead(installations: string, program: string): Promise<void> {
+  const [first, second] = [parseServer, directus].map(({ package: { name, version } }) => join(installations, `${name}-${version}`));
+  const bin = join(String(first), 'node_modules/parse-server/bin');
+  await Promise.all([mkdir(bin, { recursive: true }), mkdir(String(second), { recursive: true })]);
+  await writeFile(join(bin, 'parse-server'), program);
+}
+
 test('the bench measures service and limit, and every answer is 2xx', { timeout }, async () => {
   const before = await benchDatabases();
-  const bench = startBench('--only', 'get-entity-by-key', '--seconds', '0.2', '--rounds', '2', '--connections', '4', '--json');
+  const bench = startBench(['--only', 'get-entity-by-key', '--seconds', '0.2', '--rounds', '2', '--connections', '4', '--json']);
   const [output, errors, [code]] = await Promise.all([text(bench.stdout), text(bench.stderr), once(bench, 'exit')]);
   expect(code, errors).toBe(0);
   const figures = {
@@ -47,7 +81,7 @@ test('the bench measures service and limit, and every answer is 2xx', { timeout 
 
 test('Ctrl-C in the middle of a round leaves no process and no database behind', { timeout }, async () => {
   const before = await benchDatabases();
-  const bench = startBench('--only', 'get-entity-by-key', '--seconds', '100');
+  const bench = startBench(['--only', 'get-entity-by-key', '--seconds', '100']);
   const ended = once(bench, 'exit');
   for await (const line of createInterface(bench.stderr)) if (line === 'get-entity-by-key: warm-up') break;
   expect((await benchDatabases()).length).toBe(before.length + 1);
@@ -63,8 +97,51 @@ test('Ctrl-C in the middle of a round leaves no process and no database behind',
 });
 
 test('an unknown option or name is told on standard error, with exit code 2', { timeout }, async () => {
-  const bench = startBench('--only', 'get-entity-by-telepathy');
+  const bench = startBench(['--only', 'get-entity-by-telepathy']);
   const [errors, [code]] = await Promise.all([text(bench.stderr), once(bench, 'exit')]);
   expect(code).toBe(2);
   expect(errors).toContain('get-entity-by-telepathy');
+});
+
+test('a peer that cannot be installed is told with what npm says, with exit code 1, and nothing is left of it', { timeout }, async () => {
+  const { installations, start } = await benchWithPeers();
+  const bench = start();
+  const [errors, [code]] = await Promise.all([text(bench.stderr), once(bench, 'exit')]);
+  expect(code).toBe(1);
+  expect(errors).toMatch(/Parse Server \d+\.\d+\.\d+ could not be installed:\n.*ECONNREFUSED/s);
+  expect(await readdir(installations)).toEqual([]);
+});
+
+test('a peer that does not start is told with the end of what it wrote, and nothing is left of it', { timeout }, async () => {
+  const before = await benchDatabases();
+  const { installations, temporary, start } = await benchWithPeers();
+  await installInstead(installations, `console.log('listening to nobody'); console.error('no such setting'); process.exitCode = 1;`);
+  const bench = start();
+  const [errors, [code]] = await Promise.all([text(bench.stderr), once(bench, 'exit')]);
+  expect(code).toBe(1);
+  expect(errors).toMatch(/Parse Server \d+\.\d+\.\d+ did not start:\n/);
+  expect(errors).toContain('listening to nobody');
+  expect(errors).toContain('no such setting');
+  expect(await benchDatabases()).toEqual(before);
+  expect(await readdir(temporary)).toEqual([]);
+});
+
+test('Ctrl-C while a peer starts leaves no process, no database and no file behind', { timeout }, async () => {
+  const before = await benchDatabases();
+  const { installations, temporary, start } = await benchWithPeers();
+  const listener = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void listener.close());
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo;
+  await installInstead(installations, `require('node:net').connect(${port}, '127.0.0.1');`);
+  const bench = start();
+  const [peer] = (await once(listener, 'connection')) as [Socket];
+  expect((await benchDatabases()).length).toBe(before.length + 2);
+  const peerEnded = once(peer.resume(), 'close');
+  const ended = once(bench, 'exit');
+  bench.kill('SIGINT');
+  expect(await ended).toEqual([130, null]);
+  await peerEnded;
+  expect(await benchDatabases()).toEqual(before);
+  expect(await readdir(temporary)).toEqual([]);
 });
