@@ -32,7 +32,7 @@ export function describePeers({
         ]),
       ),
       table(
-        ['operation', ...names.map((name) => `${name} p50 / p99 ms`), 'CPU µs / request'],
+        ['operation', ...names.map((name) => `${name} p50 / p99 ms`), 'CPU µs / request, in this order'],
         comparisons.map((comparison) => {
           const all = [comparison.service, ...comparison.peers.map(({ figures }) => figures)];
           const times = all.map(({ p50, p99 }) => `${p50.toFixed(2)} / ${p99.toFixed(2)}`);
