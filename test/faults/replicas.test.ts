@@ -113,7 +113,7 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
     const ledger = new Ledger();
     const stop = startWriters(16, () => nginx.port, await makeCallers(one.databaseUrl, { sessions: 200 }), ledger);
     await expect.poll(() => ledger.acknowledged).toBeGreaterThan(200);
-    await other.close();
+    await other.stop();
     const before = ledger.acknowledged;
     await expect.poll(() => ledger.acknowledged).toBeGreaterThan(before + 100);
     await stop();
