@@ -18,6 +18,7 @@ import { readEntityTypes } from './entities/types.ts';
 import { missingProfiles } from './oidc/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers.ts';
 import { systemClock, TrustedIssuers } from './oidc/trusted.ts';
+import { closeDoor } from './ops/drain.ts';
 import { keepHouse } from './ops/housekeeping.ts';
 import { AddressLimit } from './ops/limits.ts';
 import { listeningLine, logConfiguration, openSettings } from './ops/logging.ts';
@@ -111,6 +112,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       stopHousekeeping();
       running.stopping = true;
       if ((await openConnections(running)) > 0) await delay(noticeMilliseconds);
+      await closeDoor(running.server);
       // Clients that are not done by then, such as one that sends its body a byte at a time, do not keep the process from leaving.
       const patience = setTimeout(() => running.server.closeAllConnections(), patienceMilliseconds);
       await running.close();

@@ -3,15 +3,26 @@
  * they share is the database alone.
  */
 import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as delay } from 'node:timers/promises';
 
 const restartMilliseconds = 1_000;
+/** After this a worker that was told to stop does not listen any more, whatever it is still busy with (service.ts, ops/drain.ts). */
+const othersMilliseconds = 1_500;
 /** How the primary tells its workers which database it has opened. */
 const databaseVariable = 'WORKER_DATABASE_URL';
+
+/** A worker says so when it has stopped listening, and its primary when it has heard. */
+interface Closed {
+  closed?: true;
+}
 
 export interface Workers {
   /** Fulfilled when all listen. Rejected with the reason of the first one that ends before. */
   ready: Promise<void>;
-  /** Sends SIGTERM to all and waits for their end. */
+  /**
+   * Sends SIGTERM to all and waits for their end. One of them gets it when the others do not listen any more: whom they leave comes back to that
+   * one. Connections that nobody had taken when the last door closed would be reset.
+   */
   stop(): Promise<void>;
 }
 
@@ -23,6 +34,22 @@ export function inheritedDatabase(): string | undefined {
 /** In a worker: ends it, and lets the primary say why. */
 export function endWorker(reason: string): void {
   process.send?.({ reason }, undefined, {}, () => process.exit(1));
+}
+
+/**
+ * In a worker that has stopped listening: resolves when its primary knows, which accepts connections for all workers until the last one has.
+ * At once in any other process.
+ */
+export async function doorClosed(): Promise<void> {
+  if (!cluster.isWorker || !process.connected) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const listen = (message: Closed) => {
+    if (message.closed) resolve();
+  };
+  process.on('message', listen).once('disconnect', resolve);
+  process.send?.({ closed: true } satisfies Closed);
+  await promise;
+  process.off('message', listen).off('disconnect', resolve);
 }
 
 /** Starts `count` workers on the database. `onLoss` hears of every worker that ends once all were ready and is then replaced. */
@@ -37,7 +64,11 @@ export function startWorkers(count: number, databaseUrl: string, onLoss: (reason
     const worker = cluster.fork({ [databaseVariable]: databaseUrl });
     running.add(worker);
     let told: string | undefined;
-    worker.on('message', (message: { reason?: string }) => (told = message.reason ?? told));
+    worker.on('message', (message: { reason?: string } & Closed) => {
+      told = message.reason ?? told;
+      // Messages keep their order, so by now the port is closed if it was the last one's. A worker that is gone needs no answer.
+      if (message.closed) worker.send({ closed: true } satisfies Closed, () => undefined);
+    });
     worker.once('listening', () => {
       listening += 1;
       if (listening === count) ready.resolve();
@@ -53,16 +84,20 @@ export function startWorkers(count: number, databaseUrl: string, onLoss: (reason
   };
   for (let index = 0; index < count; index++) fork();
 
+  const end = (worker: Worker) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    worker.once('exit', () => resolve());
+    worker.process.kill('SIGTERM');
+    return promise;
+  };
+
   const stop = async () => {
     stopping = true;
-    await Promise.all(
-      Array.from(running, (worker) => {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        worker.once('exit', () => resolve());
-        worker.process.kill('SIGTERM');
-        return promise;
-      }),
-    );
+    const [last, ...others] = running;
+    const ended = Promise.all(others.map(end));
+    await Promise.race([ended, delay(othersMilliseconds, undefined, { ref: false })]);
+    if (last) await end(last);
+    await ended;
   };
   return { ready: ready.promise, stop };
 }

@@ -45,6 +45,8 @@ export interface Launch {
   port: number;
   /** Answers 200 once it can serve. */
   readyPath: string;
+  /** What it writes to standard error as well when all of it can, where one of several processes may answer before the others. */
+  readyText?: string;
   /** Shows the end of its standard output too when it does not start; it goes to the null device otherwise. */
   readsOutput?: boolean;
   /** What it is ended with when `opened` is disposed of; SIGTERM otherwise. */
@@ -71,7 +73,17 @@ export async function startService(settings: Environment, opened: AsyncDisposabl
   // What npm start runs. The shell gives way to node, so it is node that the process number names.
   const command = packageJson.scripts.start;
   return launch(
-    { name: 'the service', command, args: [], shell: true, cwd: fileURLToPath(root), env, port, readyPath: '/health/ready' },
+    {
+      name: 'the service',
+      command,
+      args: [],
+      shell: true,
+      cwd: fileURLToPath(root),
+      env,
+      port,
+      readyPath: '/health/ready',
+      readyText: ' is ready.',
+    },
     opened,
   );
 }
@@ -92,7 +104,8 @@ export async function launch(how: Launch, opened: AsyncDisposableStack): Promise
   }
   const stop = ending(child, how.endsWith ?? 'SIGTERM');
   opened.defer(stop);
-  while (!(await isReady(how.port, how.readyPath))) {
+  const isAnnounced = () => how.readyText === undefined || written.includes(how.readyText);
+  while (!(await isReady(how.port, how.readyPath)) || !isAnnounced()) {
     if (hasEnded(child) || performance.now() - startedAt > startMilliseconds) {
       await stop();
       throw new Error(`${how.name} did not start:\n${written}`);

@@ -1,4 +1,6 @@
 /** The faults by name, each with the database that its long form needs. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { diskBytes, fillDisk } from '../../test/faults/disk-full.ts';
 import { killService } from '../../test/faults/kill.ts';
 import { overloadService } from '../../test/faults/overload.ts';
@@ -91,8 +93,8 @@ export const faults: Record<string, Fault> = {
       onDatabase((url, settings) => serveBesideSlowClients({ clients: 200, seconds, toTheEnd: true }, url, settings, progress)),
   },
   overload: {
-    about: 'four times as many sign-ins a second as can be done',
-    run: ({ seconds }, progress) => onDatabase((url, settings) => overloadService(seconds, url, settings, progress)),
+    about: 'four times as many reads, creates and sign-ins a second as can be done',
+    run: ({ seconds }, progress) => overloadApart(seconds, progress),
   },
   postgres: {
     about: `PostgreSQL and the network to it: ${breakages.join(', ')}`,
@@ -103,6 +105,17 @@ export const faults: Record<string, Fault> = {
     run: (options, progress) => onDirectory((dataDir, settings) => fillUp(options, dataDir, settings, progress)),
   },
 };
+
+/** PostgreSQL and the service get one processor and the clients another, so that clients take nothing from what they measure. */
+async function overloadApart(seconds: number, progress: Progress): Promise<Outcome> {
+  await keepTo(0);
+  return await onDatabase((url, settings) => overloadService(seconds, url, settings, progress, () => keepTo(1)));
+}
+
+/** Keeps this process, and those it starts from now on, to one processor. */
+async function keepTo(processor: number): Promise<void> {
+  await promisify(execFile)('taskset', ['--all-tasks', '--cpu-list', '--pid', String(processor), String(process.pid)]);
+}
 
 async function breakBehindProxy(
   { clients, seconds }: Options,

@@ -5,6 +5,7 @@
 import type { Server } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { doorClosed } from '../workers.ts';
 
 /** Callers that come again and again do not keep the door open for longer. */
 const doorMilliseconds = 500;
@@ -12,8 +13,8 @@ const doorMilliseconds = 500;
 const silenceMilliseconds = 250;
 
 /**
- * Makes `app.close()` stop listening at a moment when nobody waits to be let in, answer with `Connection: close` from then on, and leave
- * connections alone on which nothing is under way until they have had the time to bring in what was sent.
+ * Makes `app.close()` answer with `Connection: close` from then on, and leave connections alone on which nothing is under way until they have
+ * had the time to bring in what was sent. Call {@link closeDoor} first: who is sent away comes back at once, and must not find it open.
  */
 export function drainBeforeClosing(app: FastifyInstance): void {
   const { server } = app;
@@ -24,12 +25,23 @@ export function drainBeforeClosing(app: FastifyInstance): void {
     done();
   });
   app.addHook('preClose', async () => {
-    await emptyQueue(server);
     leaving = true;
-    // Node and Fastify call it as soon as they close.
-    server.closeIdleConnections = () => undefined;
+    keepIdleConnections(server);
     setTimeout(closeIdle, silenceMilliseconds).unref();
   });
+}
+
+/** Stops listening at a moment when nobody waits to be let in. Connections stay as they are, so that nobody has a reason to come again. */
+export async function closeDoor(server: Server): Promise<void> {
+  await emptyQueue(server);
+  keepIdleConnections(server);
+  server.close();
+  await doorClosed();
+}
+
+/** Node and Fastify close them as soon as they close. */
+function keepIdleConnections(server: Server): void {
+  server.closeIdleConnections = () => undefined;
 }
 
 /** Resolves in a turn of the event loop in which nobody came: Node lets one in a turn. */

@@ -1,86 +1,95 @@
-/** Four times as many sign-ins a second as can be done: what can be done is done, and the rest is told at once to come back. */
-import { setTimeout as delay } from 'node:timers/promises';
+/** Four times as many requests a second as can be done: what can be done is done, and the rest is told to come back. */
 import { startService } from '../../scripts/bench/processes.ts';
-import { makeCallers } from './callers.ts';
+import { fieldsOf } from '../../scripts/bench/seed.ts';
+import { request } from '../../scripts/bench/scenarios.ts';
+import { makeCallers, type Callers } from './callers.ts';
 import { Caller } from './http.ts';
-import { Ledger } from './ledger.ts';
+import { keepBusy, offer, type RequestOf } from './offer.ts';
 import type { Outcome, Progress } from './outcome.ts';
 
-/** Enough to keep all cores hashing. */
-const busyClients = 4;
 const overload = 4;
 /** What the goodput has to be of the capacity. */
 const aim = 0.8;
+/** Thirty times as many as keep the service busy. */
+const crowd = 1_000;
+/** Nobody who is served waits for longer. */
+const patienceMilliseconds = 5_000;
 
+interface Kind {
+  /** Enough to keep the service busy. */
+  clients: number;
+  /** With how many clients that wait at once the goodput is held to its aim; with the crowd it is only told. */
+  heldWith: number;
+  requestOf: RequestOf;
+}
+
+/** `onStarted` is called when the service runs, before anything is measured. */
 export async function overloadService(
   seconds: number,
   databaseUrl: string,
   settings: Record<string, string>,
   progress: Progress,
+  onStarted: () => Promise<void> = () => Promise.resolve(),
 ): Promise<Outcome> {
   await using opened = new AsyncDisposableStack();
   const server = await startService(settings, opened);
-  const { users, password } = await makeCallers(databaseUrl, { users: 200 });
-  const ledger = new Ledger();
-  let n = 0;
-  const signIn = async (caller: Caller) => {
-    const user = users[n++ % users.length] ?? '';
-    const reply = await caller.send('POST', '/auth', { form: { user, password } });
-    ledger.note(reply);
-    return reply.status;
-  };
-  const capacityOf = async (time: number) => {
-    let done = 0;
-    const end = performance.now() + time * 1_000;
-    const work = async () => {
-      const caller = new Caller(() => server.port);
-      while (performance.now() < end) if ((await signIn(caller)) === 200) done += 1;
-      caller.close();
+  await onStarted();
+  const kinds = await kindsOf(await makeCallers(databaseUrl, { users: 200 }), server.port);
+  const violations: string[] = [];
+  const figures: Outcome['figures'] = {};
+  for (const [name, { clients, heldWith, requestOf }] of Object.entries(kinds)) {
+    const capacityOf = async (time: number) => {
+      const { granted, wrong } = await keepBusy(server.port, clients, time, requestOf);
+      violations.push(...wrong.map((what) => `${name} at capacity: ${what}`));
+      return granted / time;
     };
-    await Promise.all(Array.from({ length: busyClients }, work));
-    return done / time;
-  };
-  await capacityOf(seconds / 4);
-  const capacity = await capacityOf(seconds);
-  progress(`capacity: ${capacity.toFixed(1)} sign-ins a second`);
-  const load = await offer(overload * capacity, seconds, async (caller) => signIn(caller), server.port);
-  progress(`offered ${(overload * capacity).toFixed(1)} a second: ${load.granted.toFixed(1)} granted a second`);
-  const after = await capacityOf(seconds / 2);
-  const violations = [...ledger.violations];
-  if (load.granted < aim * capacity) violations.push(`goodput is ${(load.granted / capacity).toFixed(2)} of the capacity`);
-  if (load.broken > 0) violations.push(`${load.broken} requests have no answer`);
-  if (after < aim * capacity) violations.push(`afterwards the capacity is ${(after / capacity).toFixed(2)} of what it was`);
-  return {
-    violations,
-    figures: {
-      'capacity (sign-ins/s)': capacity.toFixed(1),
-      'offered (1/s)': (overload * capacity).toFixed(1),
-      'granted (1/s)': load.granted.toFixed(1),
-      'goodput / capacity': (load.granted / capacity).toFixed(2),
-      '503 busy': load.refused,
-      'capacity afterwards (1/s)': after.toFixed(1),
-    },
-  };
+    await capacityOf(seconds / 2);
+    for (const waiting of new Set([heldWith, crowd])) {
+      const before = await capacityOf(seconds / 2);
+      const load = await offer(server.port, overload * before, waiting, seconds, requestOf);
+      const after = await capacityOf(seconds / 2);
+      // The machine may have become faster or slower meanwhile.
+      const capacity = (before + after) / 2;
+      const goodput = load.granted / seconds / capacity;
+      const what = `${name} of at most ${waiting} clients`;
+      violations.push(...load.wrong.map((wrong) => `${what}: ${wrong}`));
+      if (goodput < aim && waiting === heldWith) violations.push(`${what}: goodput is ${goodput.toFixed(2)} of the capacity`);
+      if (after < aim * before) violations.push(`${what}: afterwards the capacity is ${(after / before).toFixed(2)} of what it was`);
+      if (load.p99 > patienceMilliseconds) violations.push(`${what}: 1 % of those served waited for more than ${load.p99.toFixed(0)} ms`);
+      figures[what] =
+        `capacity ${capacity.toFixed(capacity < 100 ? 1 : 0)} a second, goodput ${goodput.toFixed(2)}, p99 ${load.p99.toFixed(0)} ms, ` +
+        `${load.refused} answers 503, afterwards ${(after / before).toFixed(2)}`;
+      progress(`${what}: ${figures[what]}`);
+    }
+  }
+  return { violations, figures };
 }
 
-/** Sends `rate` requests a second, answered or not, each over a connection of its own; `granted` is those a second that were 200 within the time. */
-async function offer(rate: number, seconds: number, send: (caller: Caller) => Promise<number>, port: number) {
-  const seen = { granted: 0, refused: 0, broken: 0 };
-  const start = performance.now();
-  const end = start + seconds * 1_000;
-  const one = async (index: number) => {
-    await delay(Math.max(1, start + (index * 1_000) / rate - performance.now()));
-    const caller = new Caller(() => port);
-    try {
-      const status = await send(caller);
-      if (status !== 200) seen.refused += 1;
-      else if (performance.now() <= end) seen.granted += 1;
-    } catch {
-      seen.broken += 1;
-    } finally {
-      caller.close();
-    }
+async function kindsOf({ users, password, apiKey }: Callers, port: number): Promise<Record<string, Kind>> {
+  const key = `x-api-key: ${apiKey}`;
+  const caller = new Caller(() => port);
+  const paths: string[] = [];
+  for (let n = 0; n < 100; n++) {
+    const { headers } = await caller.send('POST', '/rest/entity/read', { headers: { 'x-api-key': apiKey }, json: fieldsOf(n) });
+    paths.push(headers.location ?? '');
+  }
+  caller.close();
+  const signIns = users.map((user) => new URLSearchParams({ user, password }).toString());
+  const among =
+    (requests: Buffer[]): RequestOf =>
+    (n) =>
+      requests[n % requests.length] ?? Buffer.alloc(0);
+  const json = { type: 'application/json', text: JSON.stringify(fieldsOf(0)) };
+  return {
+    reads: { clients: 32, heldWith: overload * 32, requestOf: among(paths.map((path) => request('GET', path, key))) },
+    creates: { clients: 32, heldWith: overload * 32, requestOf: among([request('POST', '/rest/entity/created', key, json)]) },
+    'sign-ins': {
+      clients: 4,
+      // More than these are turned away by the gate, and do not wait.
+      heldWith: crowd,
+      requestOf: among(
+        signIns.map((text) => request('POST', '/auth', 'accept: application/json', { type: 'application/x-www-form-urlencoded', text })),
+      ),
+    },
   };
-  await Promise.all(Array.from({ length: Math.round(rate * seconds) }, (_, index) => one(index)));
-  return { ...seen, granted: seen.granted / seconds };
 }
