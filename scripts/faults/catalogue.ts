@@ -109,7 +109,7 @@ export const faults: Record<string, Fault> = {
 /** PostgreSQL and the service get one processor and the clients another, so that clients take nothing from what they measure. */
 async function overloadApart(seconds: number, progress: Progress): Promise<Outcome> {
   await keepTo(0);
-  return await onDatabase((url, settings) => overloadService(seconds, url, settings, progress, () => keepTo(1)));
+  return await onDatabase((url, settings) => overloadService({ seconds, withCrowd: true }, url, settings, progress, () => keepTo(1)));
 }
 
 /** Keeps this process, and those it starts from now on, to one processor. */

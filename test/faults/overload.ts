@@ -23,9 +23,16 @@ interface Kind {
   requestOf: RequestOf;
 }
 
+export interface OverloadPlan {
+  /** How long each load lasts. */
+  seconds: number;
+  /** Whether to tell what happens with a crowd of clients too. */
+  withCrowd: boolean;
+}
+
 /** `onStarted` is called when the service runs, before anything is measured. */
 export async function overloadService(
-  seconds: number,
+  { seconds, withCrowd }: OverloadPlan,
   databaseUrl: string,
   settings: Record<string, string>,
   progress: Progress,
@@ -44,7 +51,7 @@ export async function overloadService(
       return granted / time;
     };
     await capacityOf(seconds / 2);
-    for (const waiting of new Set([heldWith, crowd])) {
+    for (const waiting of new Set(withCrowd ? [heldWith, crowd] : [heldWith])) {
       const before = await capacityOf(seconds / 2);
       const load = await offer(server.port, overload * before, waiting, seconds, requestOf);
       const after = await capacityOf(seconds / 2);
