@@ -22,6 +22,7 @@ import { oidcHandlers } from './oidc/handlers.ts';
 import { bearerScheme } from './oidc/scheme.ts';
 import { offeredIssuers } from './oidc/swagger-ui.ts';
 import { allowTrustedOrigins, answerPreflights } from './ops/cors.ts';
+import { answerInTime } from './ops/deadline.ts';
 import { drainBeforeClosing } from './ops/drain.ts';
 import { securityHeaders, sendSecurityHeaders } from './ops/headers.ts';
 import { serveHealth } from './ops/health.ts';
@@ -50,9 +51,8 @@ export async function buildApp(context: Context, contract: { text: string; docum
     requestIdHeader: false,
     trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
     bodyLimit: config.bodyLimitBytes,
-    // Security rule 80. Fastify's own request timeout is none.
+    // Security rule 80, with answerInTime below. Fastify's own request timeout is none.
     requestTimeout: 30_000,
-    handlerTimeout: 15_000,
     keepAliveTimeout: 72_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16_384, ...nodeOptions },
     return503OnClosing: false,
@@ -75,6 +75,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
       limit && problem.status === 401 ? limitRefused(request, limit, credentials) : problemAfterCommit(problem, request),
     (problem, request) => noteProblem(context, problem, request),
   );
+  answerInTime(app, 15_000);
   drainBeforeClosing(app);
   // Loaded only where it is wanted.
   if (config.metricsToken !== undefined) (await import('./ops/scrape.ts')).exposeMetrics(app, context, config.metricsToken);

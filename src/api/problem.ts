@@ -11,6 +11,7 @@ import { isOutage, outage } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { describe, type FaultDescription } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
+import { DeadlineError } from '../ops/deadline.ts';
 import { isForm } from './body.ts';
 import { faultsOf } from './validate.ts';
 
@@ -38,6 +39,7 @@ function documentOf(problem: Problem, requestId: string, locale: ReturnType<type
 export function problemOf(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   if (isOutage(error)) return outage(error);
+  if (error instanceof DeadlineError) return late(error, request);
   const { code, statusCode, validation, validationContext } = error as Partial<FastifyError>;
   if (validation) {
     const form = validationContext === 'body' && isForm(request);
@@ -50,15 +52,17 @@ export function problemOf(error: unknown, request: FastifyRequest): Problem {
       return new Problem('unsupported-media-type', { cause: error });
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new Problem('uri-too-long', { cause: error });
-    case 'FST_ERR_HANDLER_TIMEOUT':
-      // Still waiting for the body, so nothing has been done. What comes of it later must not be taken for another request's answer.
-      if (!request.raw.complete) return new Problem('request-timeout', { headers: { Connection: 'close' }, cause: error });
-      return new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
     case 'FST_ERR_NOT_FOUND':
       return new Problem('not-found', { cause: error });
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new Problem('malformed-request', { cause: error });
   return new Problem('internal-error', { cause: error });
+}
+
+function late(cause: DeadlineError, request: FastifyRequest): Problem {
+  // Still waiting for the body, so nothing has been done. What comes of it later must not be taken for another request's answer.
+  if (!request.raw.complete) return new Problem('request-timeout', { headers: { Connection: 'close' }, cause });
+  return new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause });
 }
 
 /**

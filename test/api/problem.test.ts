@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { expect, test } from 'vitest';
 import { problemOf } from '../../src/api/problem.ts';
+import { DeadlineError } from '../../src/ops/deadline.ts';
 
-const timeout = Object.assign(new Error('timed out'), { code: 'FST_ERR_HANDLER_TIMEOUT', statusCode: 503 });
+const timeout = new DeadlineError();
 const request = (complete: boolean) => ({ raw: { complete } }) as FastifyRequest;
 
 test('503 — a request that was read and not answered in time may have had its effect', () => {

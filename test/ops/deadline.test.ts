@@ -1,0 +1,46 @@
+import Fastify from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import { answerProblems } from '../../src/api/problem.ts';
+import { answerInTime } from '../../src/ops/deadline.ts';
+
+const never = () => new Promise<never>(() => undefined);
+
+/** A server whose handlers have a fifth of a second; those under `/never` take longer. */
+async function serve(): Promise<string> {
+  const app = Fastify();
+  answerProblems(
+    app,
+    new URL('http://localhost'),
+    () => undefined,
+    async () => undefined,
+  );
+  answerInTime(app, 200);
+  app.get('/at-once', async () => ({ done: true }));
+  app.get('/never', never);
+  app.post('/never', never);
+  app.get('/half', (_request, reply) => {
+    reply.raw.write('half');
+    return never();
+  });
+  onTestFinished(async () => {
+    app.server.closeAllConnections();
+    await app.close();
+  });
+  return app.listen({ host: '127.0.0.1', port: 0 });
+}
+
+test('503 — outcome-unknown from a handler that does not come to an end, with a body as without one (rule 80)', async () => {
+  const address = await serve();
+  expect((await fetch(`${address}/at-once`)).status).toBe(200);
+  for (const init of [{}, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }]) {
+    const answer = await fetch(`${address}/never`, init);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ code: 'outcome-unknown' });
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+});
+
+test('an answer that has begun and does not come to an end is cut off (rule 80)', async () => {
+  const answer = await fetch(`${await serve()}/half`);
+  await expect(answer.text()).rejects.toThrow();
+});
