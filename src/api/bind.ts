@@ -72,7 +72,7 @@ function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions
     exposeHeadRoute: false,
     ...(bodyLimit !== undefined && { bodyLimit }),
     onRequest: guard(operation, binding),
-    ...(requestBody && { preValidation: async (request: FastifyRequest) => checkBody(request) }),
+    ...(requestBody && { preValidation: checkBody }),
     handler: route((binding.handlers as Record<string, unknown>)[operationId] as AnyHandler),
   };
 }

@@ -3,7 +3,7 @@
  * operation that takes none is read up to 1 KiB and ignored (security rule 73).
  */
 import formbody from '@fastify/formbody';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type Fault } from '../errors.ts';
 import type { RequestBodyObject } from './contract.ts';
 import { readPairs } from './form.ts';
@@ -49,13 +49,13 @@ export function bodyLimitOf(body: RequestBodyObject | undefined): number | undef
 }
 
 /**
- * Throws 400 when an announced body turned out to be empty, or a form could not be read. Must run between parsing and validation, which
- * would see null.
+ * A hook that refuses with 400 an announced body that turned out to be empty, and a form that could not be read. Must run between parsing
+ * and validation, which would see null.
  */
-export function checkBody(request: FastifyRequest): void {
-  if (request.body === undefined && hasBody(request)) throw missing();
+export function checkBody(request: FastifyRequest, _reply: FastifyReply, done: (problem?: Problem) => void): void {
+  if (request.body === undefined && hasBody(request)) return done(missing());
   const faults = (request.body as { [faultsInForm]?: Fault[] } | undefined)?.[faultsInForm];
-  if (faults) throw new Problem('malformed-request', { faults });
+  done(faults && new Problem('malformed-request', { faults }));
 }
 
 /** Has the body read as nothing, whatever type it is announced as, and however wrongly. */

@@ -17,8 +17,8 @@ export function answerForNode(app: FastifyInstance, headers: Record<string, stri
   app.server.on('connect', (_request, socket) => {
     answerOnSocket(new Problem('method-not-allowed', { headers: { Allow: '' } }), socket, headers, publicUrl);
   });
-  app.addHook('onRequest', async (request) => {
-    if (!namesHostOnce(request)) throw new Problem('malformed-request', { faults: [{ parameter: 'Host', code: 'required' }] });
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(namesHostOnce(request) ? undefined : new Problem('malformed-request', { faults: [{ parameter: 'Host', code: 'required' }] }));
   });
 }
 
@@ -27,6 +27,7 @@ export function answerForNode(app: FastifyInstance, headers: Record<string, stri
  * plugins that look at the path do not. Which host it names does not matter.
  */
 export function originForm({ url = '' }: { url?: string | undefined }): string {
+  if (url.startsWith('/')) return url;
   const [, target = url] = /^https?:\/\/[^/?#]*(.*)$/i.exec(url) ?? [];
   return target.startsWith('/') || target === url ? target : `/${target}`;
 }
@@ -40,7 +41,5 @@ function namesHostOnce({ raw: { httpVersion, rawHeaders } }: FastifyRequest): bo
 
 /** Refuses what nothing is at before its body is read. Call after the limits are set (rule 1). */
 export function refuseUnknownPaths(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request) => {
-    if (request.is404) throw new Problem('not-found');
-  });
+  app.addHook('onRequest', (request, _reply, done) => done(request.is404 ? new Problem('not-found') : undefined));
 }

@@ -2,7 +2,7 @@
  * Cross-origin reading, off unless `TRUSTED_ORIGINS` names somebody: then exactly those origins may call with the user's cookie and read
  * the answers (security rule 31).
  */
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 
 const methods = 'GET, HEAD, POST, DELETE';
 const requestHeaders = 'Content-Type, Authorization, X-API-Key, If-Match, If-None-Match, Idempotency-Key, Accept-Language';
@@ -13,9 +13,9 @@ const preflightSeconds = '600';
 /** Lets trusted origins read what they asked for, refusals included. Others get no CORS header, and browsers refuse them. */
 export function allowTrustedOrigins(app: FastifyInstance, trustedOrigins: ReadonlySet<string>): void {
   if (trustedOrigins.size === 0) return;
-  app.addHook('onRequest', async ({ headers: { origin } }, reply) => {
+  app.addHook('onRequest', ({ headers: { origin } }, reply, done) => {
     reply.header('vary', 'Origin');
-    if (origin === undefined || !trustedOrigins.has(origin)) return;
+    if (origin === undefined || !trustedOrigins.has(origin)) return done();
     reply.headers({
       'access-control-allow-origin': origin,
       'access-control-allow-credentials': 'true',
@@ -23,15 +23,17 @@ export function allowTrustedOrigins(app: FastifyInstance, trustedOrigins: Readon
       // A no-cors request cannot read anyway; one by CORS is not held to same-origin.
       'cross-origin-resource-policy': 'cross-origin',
     });
+    done();
   });
 }
 
 /** Answers preflights from trusted origins. Call after the limits are set, which hold for them too (rule 81). */
 export function answerPreflights(app: FastifyInstance, trustedOrigins: ReadonlySet<string>): void {
-  app.addHook('onRequest', async ({ method, headers }, reply): Promise<FastifyReply | undefined> => {
+  if (trustedOrigins.size === 0) return;
+  app.addHook('onRequest', ({ method, headers }, reply, done) => {
     const { origin, 'access-control-request-method': preflight } = headers;
-    if (method !== 'OPTIONS' || preflight === undefined || origin === undefined || !trustedOrigins.has(origin)) return undefined;
-    return reply
+    if (method !== 'OPTIONS' || preflight === undefined || origin === undefined || !trustedOrigins.has(origin)) return done();
+    void reply
       .code(204)
       .headers({
         'access-control-allow-methods': methods,

@@ -87,8 +87,8 @@ const urlLimitBytes = 8_192;
 
 /** Refuses URLs of more than 8 KiB with 414 (rule 80). */
 export function limitUrls(app: FastifyInstance): void {
-  app.addHook('onRequest', async ({ raw: { url = '' } }) => {
-    if (url.length > urlLimitBytes) throw new Problem('uri-too-long', { values: { limit: urlLimitBytes } });
+  app.addHook('onRequest', ({ raw: { url = '' } }, _reply, done) => {
+    done(url.length > urlLimitBytes ? new Problem('uri-too-long', { values: { limit: urlLimitBytes } }) : undefined);
   });
 }
 
@@ -101,9 +101,9 @@ export interface Credentials {
 
 /** Draws a token for every request to `app` whose credential is not going to be checked, before anything else is done for it. Throws 429. */
 export function limitStrangers(app: FastifyInstance, limit: AddressLimit, credentials: Credentials): void {
-  app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.url === '/health/live' || isToBeChecked(request, credentials)) return;
-    if (!limit.take(request.ip)) throw tooMany(addressRate);
+  app.addHook('onRequest', (request, _reply, done) => {
+    const spared = request.routeOptions.url === '/health/live' || isToBeChecked(request, credentials);
+    done(spared || limit.take(request.ip) ? undefined : tooMany(addressRate));
   });
 }
 
