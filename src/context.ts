@@ -5,6 +5,7 @@ import type { AuditQuota } from './audit/quota.ts';
 import type { PrincipalCache } from './authn/principal-cache.ts';
 import type { Config } from './config.ts';
 import type { Listener } from './database/listen.ts';
+import type { Pipelines } from './database/pipelines.ts';
 import type { Database } from './database/tables.ts';
 import type { EntityTypes } from './entities/types.ts';
 import type { TrustedIssuers } from './oidc/trusted.ts';
@@ -19,6 +20,8 @@ export interface Context {
   config: Config;
   db: Kysely<Database>;
   pool: Pool;
+  /** For statements of the hot path that only read. */
+  reads: Pipelines;
   principals: PrincipalCache;
   listener: Listener;
   /** What the fields of declared entities must be like. */

@@ -59,7 +59,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const onError = (error: Error) => app?.log.warn({ event: 'outage', err: error }, 'database connection lost');
   const onIssuerError = (error: unknown, issuer: string) =>
     app?.log.warn({ event: 'outage', issuer, err: error }, 'the issuer does not answer');
-  const { db, pool, close: closePool } = connect(databaseUrl, config.databasePoolSize, onError);
+  const { db, pool, reads, close: closePool } = connect(databaseUrl, config.databasePoolSize, onError);
   const traces = await openTraces(config, contract.document.info.version, (error) =>
     app?.log.warn({ event: 'outage', err: error }, 'traces could not be sent'),
   );
@@ -79,6 +79,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       config,
       db,
       pool,
+      reads,
       principals,
       listener,
       entityTypes,

@@ -14,7 +14,7 @@ import { findKey } from './verify.ts';
 
 /** The scheme `apiKey`: not asked without the header; *no* for a key that is malformed, unknown, expired, revoked, or its owner disabled. */
 export function apiKeyScheme(context: Context): Scheme {
-  const { db, pool, principals } = context;
+  const { db, reads, principals } = context;
   return async (request) => {
     const key = request.headers['x-api-key'];
     if (key === undefined) return undefined;
@@ -25,7 +25,7 @@ export function apiKeyScheme(context: Context): Scheme {
     const cached = principals.find(hash);
     if (cached) return cached;
     const { generation } = principals;
-    const found = await findKey(pool, parsed.id);
+    const found = await findKey(reads, parsed.id);
     if (!found || !timingSafeEqual(found.keyHash, keyHash)) {
       await auditRefusedKey(context, request, parsed.id, keyHash);
       throw new Problem('unauthenticated');

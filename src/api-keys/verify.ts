@@ -1,8 +1,7 @@
 /** Which API keys are live, and whom they stand for. It looks a key up by its public id; whoever asks must compare the hash. */
 import { sql, type InferResult } from 'kysely';
-import type { Pool } from 'pg';
 import { grantMap, type Principal } from '../authn/principal.ts';
-import { builder, prepare } from '../database/statement.ts';
+import { builder, prepare, type Destination } from '../database/statement.ts';
 import { grantsOf } from '../profiles/store.ts';
 import { lastUsedSeconds } from './store.ts';
 
@@ -59,8 +58,8 @@ const findLive = prepare<{ id: string }, InferResult<typeof liveKeys>[number]>('
  * The live key with this id and the caller behind it: its owner, active, under the key's profile or else the owner's default one. Undefined
  * for a key that is unknown, revoked, expired, or of a disabled user (rules 58 and 59). The caller must compare the hash, then touch the key.
  */
-export async function findKey(pool: Pool, id: string): Promise<FoundKey | undefined> {
-  const [row] = await findLive(pool, { id });
+export async function findKey(reads: Destination, id: string): Promise<FoundKey | undefined> {
+  const [row] = await findLive(reads, { id });
   if (!row) return undefined;
   const { profileId, profileName, label } = row;
   const principal: Principal = {

@@ -3,9 +3,10 @@
  * connection; the timeouts of security rule 88 hold for all of them.
  */
 import { Kysely, PostgresDialect } from 'kysely';
-import { Client, Pool } from 'pg';
+import { Client, Pool, type ClientConfig } from 'pg';
 import { spanning } from '../ops/spans.ts';
 import { isLost, isSilence } from './failure.ts';
+import { linesAmong, Pipelines } from './pipelines.ts';
 import { nameOfText, statementWork } from './statement-work.ts';
 import type { Database } from './tables.ts';
 
@@ -25,6 +26,9 @@ function nameOf(text: string): string | undefined {
 
 /** A client that names what Kysely leaves unnamed, and leaves the pool when its server has fallen silent. */
 class PoolClient extends Client {
+  /** Called when the server leaves a statement without any answer. */
+  onSilence: () => void = () => undefined;
+
   // pg's own overloads cannot be spelled once more; what is not a text with values passes through untouched.
   override query(...args: unknown[]): never {
     const [text, values] = args;
@@ -32,11 +36,18 @@ class PoolClient extends Client {
       const name = nameOf(text);
       if (name !== undefined) args.splice(0, 2, { name, text, values });
     }
+    const callback = args.at(-1);
     const send = () => (Client.prototype.query as (...args: unknown[]) => Promise<unknown>).apply(this, args);
-    // Prepared statements come with a callback, and tell of themselves (statement.ts).
-    const promised = typeof text === 'string' && typeof args.at(-1) !== 'function';
-    const result: unknown = promised ? spanning(statementWork(nameOfText(text), text), send) : send();
-    if (result instanceof Promise) result.catch((error: unknown) => this.#leaveIfSilent(error));
+    if (typeof callback === 'function') {
+      // A prepared statement, which tells of itself (statement.ts).
+      args[args.length - 1] = (error: unknown, rows: unknown) => {
+        if (isSilence(error)) this.onSilence();
+        callback(error, rows);
+      };
+      return send() as never;
+    }
+    const result = typeof text === 'string' ? spanning(statementWork(nameOfText(text), text), send) : send();
+    result.catch((error: unknown) => this.#leaveIfSilent(error));
     return result as never;
   }
 
@@ -53,40 +64,59 @@ class PoolClient extends Client {
 
   /** Kysely hands a client back without saying that it failed; with a statement that may never end it would fail the next caller too. */
   #leaveIfSilent(error: unknown): void {
-    if (isSilence(error)) void this.end();
+    if (!isSilence(error)) return;
+    this.onSilence();
+    void this.end();
   }
 }
 
 export interface Connection {
   db: Kysely<Database>;
   pool: Pool;
+  /** For statements that only read; `pool` would do as well. */
+  reads: Pipelines;
   /** Closes the pool once what is checked out has come back. */
   close: () => Promise<void>;
 }
 
 /**
- * Opens a pool of at most `size` connections to a PostgreSQL 15+; nothing is connected until the first statement. `onError` hears of
- * connections that die while idle or checked out: unheard, either would end the process (rule 90).
+ * Opens at most `size` connections to a PostgreSQL 15+, those for reads included; nothing is connected until the first statement. `onError`
+ * hears of connections that die while idle or checked out: unheard, either would end the process (rule 90).
  */
 export function connect(url: string, size: number, onError: (error: Error) => void): Connection {
-  const pool = new Pool({
+  const options: ClientConfig = {
     connectionString: url,
-    max: size,
-    Client: PoolClient,
     application_name: 'entity-service',
     connectionTimeoutMillis: 2_000,
-    idleTimeoutMillis: 60_000,
     statement_timeout: 5_000,
     // For when the server cannot even say that the time is up.
     query_timeout: 6_000,
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
-  });
+  };
+  const lines = linesAmong(size);
+  const pool = new Pool({ ...options, max: size - lines, Client: PoolClient, idleTimeoutMillis: 60_000 });
+  // When a server says nothing any more on one connection, those without a statement to wait for would each have to find out by itself.
+  const idle = new Set<Client>();
+  const onSilence = () => {
+    for (const client of idle) client.connection.stream.destroy();
+    reads.leaveIdle();
+  };
   pool.on('error', onError);
-  pool.on('connect', (client) => client.on('error', onError));
+  pool.on('connect', (client: Client) => {
+    client.on('error', onError);
+    if (client instanceof PoolClient) client.onSilence = onSilence;
+  });
+  pool.on('release', (_error, client) => idle.add(client));
+  for (const event of ['acquire', 'remove'] as const) pool.on(event, (client) => idle.delete(client));
+  const reads: Pipelines = new Pipelines(lines, options, pool, { onError, onSilence });
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
-  return { db, pool, close: () => db.destroy() };
+  const close = async () => {
+    await reads.close();
+    await db.destroy();
+  };
+  return { db, pool, reads, close };
 }
 
 /** Which database a URL names, for people: `host:port/database`, without the secrets of the URL. */

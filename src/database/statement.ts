@@ -12,7 +12,7 @@ import {
   type CompiledQuery,
   type RawBuilder,
 } from 'kysely';
-import type { Pool, QueryConfig, QueryResult } from 'pg';
+import type { Pool } from 'pg';
 import { spanning } from '../ops/spans.ts';
 import { isHarmless } from './failure.ts';
 import { statementWork } from './statement-work.ts';
@@ -36,6 +36,19 @@ class Placeholder {
   }
 }
 
+/** A named statement with its values. */
+export interface Statement {
+  name: string;
+  text: string;
+  values: unknown[];
+}
+
+/** The rows as node-postgres reads them. */
+export type Rows = Promise<{ rows: unknown[] }>;
+
+/** Where a statement can go: to a connection of the pool, or to whoever sends it in another way. */
+export type Destination = Pick<Pool, 'connect'> | { send(statement: Statement): Rows };
+
 /** Makes the place of a value in a prepared statement: `value<string>('key')`. */
 export type ValueOf<V> = <K extends keyof V & string>(name: K) => RawBuilder<V[K]>;
 
@@ -46,13 +59,14 @@ export type ValueOf<V> = <K extends keyof V & string>(name: K) => RawBuilder<V[K
 export function prepare<V extends Record<string, unknown>, R>(
   name: string,
   build: (value: ValueOf<V>) => CompiledQuery<R>,
-): (pool: Pick<Pool, 'connect'>, values: V) => Promise<R[]> {
+): (to: Destination, values: V) => Promise<R[]> {
   const compiled = build((key) => sql`${new Placeholder(key)}`);
   const order = compiled.parameters.map((parameter) => (parameter instanceof Placeholder ? parameter.name : undefined));
   const work = statementWork(name, compiled.sql);
-  return async (pool, values) => {
+  return async (to, values) => {
     const bound = order.map((key, index) => (key === undefined ? compiled.parameters[index] : values[key]));
-    const { rows } = await spanning(work, () => run(pool, { name, text: compiled.sql, values: bound }));
+    const statement = { name, text: compiled.sql, values: bound };
+    const { rows } = await spanning(work, () => ('send' in to ? to.send(statement) : run(to, statement)));
     return rows as R[];
   };
 }
@@ -61,11 +75,11 @@ export function prepare<V extends Record<string, unknown>, R>(
  * Runs it on a connection of the pool. One on which a statement has merely failed stays there: the pool's own `query` closes it, and while
  * statements fail one after the other, for want of room or a lock, everybody would wait for connections to be made.
  */
-function run(pool: Pick<Pool, 'connect'>, statement: QueryConfig): Promise<QueryResult<object>> {
-  const { promise, resolve, reject } = Promise.withResolvers<QueryResult<object>>();
+export function run(pool: Pick<Pool, 'connect'>, statement: Statement): Rows {
+  const { promise, resolve, reject } = Promise.withResolvers<{ rows: unknown[] }>();
   pool.connect((failure, client, release) => {
     if (!client) return reject(failure ?? new Error('the pool has no connection'));
-    client.query<object>(statement, (error: Error | null, result) => {
+    client.query(statement, (error: Error | null, result) => {
       release(error !== null && !isHarmless(error));
       if (error) reject(error);
       else resolve(result);

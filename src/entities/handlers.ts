@@ -13,7 +13,7 @@ import { updateEntity } from './update.ts';
 
 type EntityHandlers = Pick<Handlers, 'createEntity' | 'getEntity' | 'updateEntity' | 'deleteEntity'>;
 
-export function entityHandlers({ config, pool, entityTypes }: Context): EntityHandlers {
+export function entityHandlers({ config, pool, reads, entityTypes }: Context): EntityHandlers {
   return {
     async createEntity({ params, headers, body, bodyText, principal, request }) {
       const permit = authorize(principal, params.name, 'create');
@@ -28,7 +28,7 @@ export function entityHandlers({ config, pool, entityTypes }: Context): EntityHa
     async getEntity({ params, headers, principal }) {
       const permit = authorize(principal, params.name, 'read');
       entityTypes.find(params.name);
-      const row = await find(pool, permit, readKey(params.key));
+      const row = await find(reads, permit, readKey(params.key));
       if (!row) throw new Problem('not-found');
       const ETag = etagOf(row.version);
       if (isCurrent(headers['if-none-match'], row.version)) return { status: 304, headers: { ETag } };

@@ -7,7 +7,7 @@ import type { Pool } from 'pg';
 import { audited, type AuditValues, type Origin } from '../audit/store.ts';
 import type { Permit } from '../authn/principal.ts';
 import { writing } from '../database/failure.ts';
-import { builder, prepare, type ValueOf } from '../database/statement.ts';
+import { builder, prepare, type Destination, type ValueOf } from '../database/statement.ts';
 import type { Action } from '../database/tables.ts';
 
 export interface EntityRow {
@@ -143,8 +143,8 @@ export async function insertKeyed(
 }
 
 /** The entity, or undefined when there is none that the permit covers. */
-export async function find(pool: Pool, permit: Permit<'read'>, key: string): Promise<EntityRow | undefined> {
-  const [row] = await findOne(pool, placeOf(permit, key));
+export async function find(reads: Destination, permit: Permit<'read'>, key: string): Promise<EntityRow | undefined> {
+  const [row] = await findOne(reads, placeOf(permit, key));
   return row;
 }
 

@@ -42,7 +42,7 @@ export function oidcHandlers(context: Context): OidcHandlers {
         const transaction = await takeOwn(context, request, reply, provider, state);
         const { sessionId, returnPath } = transaction;
         // Before the provider is asked anything: it may be another user who comes back, or nobody any more.
-        const caller = sessionId === null ? undefined : returningCaller(request.session.principal, sessionId);
+        const caller = sessionId === null ? undefined : returningCaller(request.session.caller?.principal, sessionId);
         const redeemed = await redeem(context, request, provider, transaction, state);
         if (caller) await linkOwn(context, request, caller, provider, redeemed);
         else await issueToken(request, context, await signIn(context, request, provider, redeemed));

@@ -84,7 +84,7 @@ export class Meters {
 /** The metrics of a process on `context`, of Node.js too; those of requests are added by `measureRequests`. */
 export function createMeters(context: Context): Meters {
   const meters = new Meters();
-  const { config, pool, listener, principals, issuers, auditQuota, version } = context;
+  const { config, pool, reads, listener, principals, issuers, auditQuota, version } = context;
   new Gauge({
     name: `${prefix}build_info`,
     help: 'Always 1; the labels say what is running.',
@@ -94,8 +94,8 @@ export function createMeters(context: Context): Meters {
   }).set({ version, node: process.versions.node }, 1);
 
   meters.gauges('pool_connections', 'Connections to the database, by what they do.', 'state', () => ({
-    busy: pool.totalCount - pool.idleCount,
-    idle: pool.idleCount,
+    busy: pool.totalCount - pool.idleCount + reads.connections.busy,
+    idle: pool.idleCount + reads.connections.open - reads.connections.busy,
   }));
   meters.gauge('pool_connections_limit', 'Most connections the pool may open.', () => config.databasePoolSize);
   meters.gauge('pool_waiting', 'Statements that wait for a connection.', () => pool.waitingCount);

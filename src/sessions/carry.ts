@@ -16,18 +16,34 @@ import { isLive } from './store.ts';
 import { hashToken, isToken, newToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
+/** What a session of the plugin holds. The plugin hashes sessions as JSON, to see whether one has changed; the handle says as much as all of it. */
+class Caller {
+  readonly principal: Principal;
+
+  constructor(principal: Principal) {
+    this.principal = principal;
+  }
+
+  toJSON(): unknown {
+    return this.principal.session?.id;
+  }
+}
+
 /** Registers the plugin on `app`, whose routes then have `request.session`. */
-export async function carrySessions(app: FastifyInstance, { config, db, pool }: Context): Promise<void> {
+export async function carrySessions(app: FastifyInstance, context: Context): Promise<void> {
+  const { config, db } = context;
   const { name, attributes } = sessionCookie(config);
   await app.register(cookie);
   app.decorateRequest('tokenToIssue', undefined);
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     request.cookies[name] = tokenIn(request.headers.cookie, name);
+    done();
   });
   // The plugin clears the cookie of any request whose session is gone. Browsers know cookies by name only, so that would throw away the new
   // token another tab has just been given. Only a transition may write the cookie, and only if it ends well.
-  app.addHook('onSend', async (request, reply) => {
+  app.addHook('onSend', (request, reply, _payload, done) => {
     if (request.tokenToIssue === undefined || reply.statusCode >= 400) Object.assign(request, { session: null });
+    done();
   });
   await app.register(session, {
     cookieName: name,
@@ -39,8 +55,8 @@ export async function carrySessions(app: FastifyInstance, { config, db, pool }: 
     rolling: false,
     store: {
       get: callbackify(async (token: string) => {
-        const found = await findPrincipal(pool, hashToken(token));
-        return found ? ({ principal: found.principal } as unknown as Session) : null;
+        const found = await findPrincipal(context, hashToken(token));
+        return found ? ({ caller: new Caller(found.principal) } as unknown as Session) : null;
       }),
       set: callbackify(async (token: string, _session: Session) => {
         if (!(await isLive(db, hashToken(token)))) throw new Problem('unauthenticated');
@@ -54,15 +70,15 @@ export async function carrySessions(app: FastifyInstance, { config, db, pool }: 
  * Gives the client the token of a transition that has been committed, and returns the principal as it now stands. Throws 401 when the
  * session has ended since.
  */
-export async function issueToken(request: FastifyRequest, { config, pool }: Context, token: string): Promise<Principal> {
+export async function issueToken(request: FastifyRequest, context: Context, token: string): Promise<Principal> {
   request.tokenToIssue = token;
   // Would end the session of the old token if the transition had not moved or ended it already, and confirms the new one.
   await request.session.regenerate();
-  const found = await findPrincipal(pool, hashToken(token));
+  const found = await findPrincipal(context, hashToken(token));
   if (!found) throw new Problem('unauthenticated');
-  request.session.principal = found.principal;
+  request.session.caller = new Caller(found.principal);
   // The plugin withholds a Secure cookie from a connection that is not https, as behind a proxy; ours is what PUBLIC_URL says.
-  const { attributes } = sessionCookie(config);
+  const { attributes } = sessionCookie(context.config);
   request.session.cookie = { originalMaxAge: null, toJSON: () => attributes } as Session['cookie'];
   return found.principal;
 }
@@ -81,6 +97,7 @@ declare module 'fastify' {
     tokenToIssue: string | undefined;
   }
   interface Session {
-    principal: Principal;
+    /** Undefined for a request without a live session. */
+    caller: Caller | undefined;
   }
 }

@@ -19,19 +19,20 @@ export function sessionScheme(context: Context): Scheme {
     const token = tokenIn(request.headers.cookie, name);
     if (token === undefined) return undefined;
     const loaded = request.session as FastifyRequest['session'] | undefined;
-    const principal = loaded ? loaded.principal : await verify(context, hashToken(token));
+    const principal = loaded ? loaded.caller?.principal : await verify(context, hashToken(token));
     if (principal) return principal;
     await endStale(context, request, hashToken(token));
     throw new Problem('unauthenticated');
   };
 }
 
-async function verify({ pool, principals }: Context, tokenHash: Buffer): Promise<Principal | undefined> {
+async function verify(context: Context, tokenHash: Buffer): Promise<Principal | undefined> {
+  const { principals } = context;
   const hash = tokenHash.toString('hex');
   const cached = principals.find(hash);
   if (cached) return cached;
   const { generation } = principals;
-  const found = await findPrincipal(pool, tokenHash);
+  const found = await findPrincipal(context, tokenHash);
   // A superseded token lives for seconds; remembering it would let it live longer.
   if (found?.principal.session?.current) {
     principals.keep(hash, `session ${found.principal.session.id}`, found.principal, found.lifeMilliseconds, generation);

@@ -71,11 +71,11 @@ async function change(
  * Why a compare-and-swap found nothing: the session is over (401), another refresh was faster (409), or there have been too many refreshes
  * within the minute (429).
  */
-export async function lostRace({ db, pool }: Context, oldHash: Buffer): Promise<Problem> {
-  const found = await findPrincipal(pool, oldHash);
+export async function lostRace(context: Context, oldHash: Buffer): Promise<Problem> {
+  const found = await findPrincipal(context, oldHash);
   if (!found?.principal.session) return new Problem('unauthenticated');
   const { id, current } = found.principal.session;
-  const seconds = current ? await refreshWaitSeconds(db, id) : undefined;
+  const seconds = current ? await refreshWaitSeconds(context.db, id) : undefined;
   if (seconds === undefined) return new Problem('refresh-conflict');
   const headers = { 'Retry-After': String(seconds), 'RateLimit-Policy': '"refresh";q=6;w=60', RateLimit: `"refresh";r=0;t=${seconds}` };
   return new Problem('rate-limited', { headers });

@@ -3,8 +3,8 @@
  * the database's clock, and its user is active under the same credential version. The one definition for every way in.
  */
 import { sql, type ExpressionBuilder, type InferResult } from 'kysely';
-import type { Pool } from 'pg';
 import { grantMap, type Principal } from '../authn/principal.ts';
+import type { Context } from '../context.ts';
 import { noting } from '../database/failure.ts';
 import { builder, prepare } from '../database/statement.ts';
 import type { Database } from '../database/tables.ts';
@@ -28,11 +28,11 @@ export const live = (eb: ExpressionBuilder<Database, 'session' | 'user_account'>
 
 /** The caller behind a live session, with what is left of its life in milliseconds; undefined for any other token. */
 export async function findPrincipal(
-  pool: Pool,
+  { reads, pool }: Pick<Context, 'reads' | 'pool'>,
   tokenHash: Buffer,
 ): Promise<{ principal: Principal; lifeMilliseconds: number } | undefined> {
-  const [current] = await findByToken(pool, { tokenHash });
-  const [row] = current ? [current] : await findBySupersededToken(pool, { tokenHash });
+  const [current] = await findByToken(reads, { tokenHash });
+  const [row] = current ? [current] : await findBySupersededToken(reads, { tokenHash });
   if (!row) return undefined;
   if (row.stale) await noting(touch(pool, { id: row.id }));
   const principal: Principal = {

@@ -1,0 +1,148 @@
+/**
+ * Reads of the hot path, many at a time on a few connections: each is sent without waiting for the answer to the one before it, and those of
+ * one turn of the event loop leave in one write. Handing a statement to the server one by one costs more than all else in a request.
+ *
+ * Only for statements that wait for no other transaction's rows: what is sent behind one that waits, waits too.
+ */
+import { Client, type ClientConfig, type Pool } from 'pg';
+import { isLost, isSilence } from './failure.ts';
+import { run, type Rows, type Statement } from './statement.ts';
+
+/** A connection of its own keeps one core of the database busy. */
+const maximumLines = 2;
+/** What one connection may be behind with; the pool takes the rest. */
+const maximumUnderWay = 64;
+
+/** How many of `connections` are used for reads: few, and none where there are few. */
+export function linesAmong(connections: number): number {
+  return Math.min(maximumLines, Math.floor(connections / 4));
+}
+
+/** Sends statements over `count` connections, opened as `options` say when they are first wanted; over `pool` while those cannot be had. */
+export class Pipelines {
+  readonly #lines: Line[];
+  readonly #pool: Pool;
+  readonly #onSilence: () => void;
+  /** Those given up because their server has fallen silent, which it would be on another one too. */
+  readonly #silent = new WeakSet<Client>();
+
+  /** `onError` hears of connections that die, `onSilence` when the server leaves a statement without any answer. */
+  constructor(
+    count: number,
+    options: ClientConfig,
+    pool: Pool,
+    { onError, onSilence }: { onError: (error: Error) => void; onSilence: () => void },
+  ) {
+    this.#lines = Array.from({ length: count }, () => new Line(options, onError));
+    this.#pool = pool;
+    this.#onSilence = onSilence;
+  }
+
+  /** How many connections are open, and how many of these have statements under way. */
+  get connections(): { open: number; busy: number } {
+    const open = this.#lines.filter(({ client }) => client !== undefined);
+    return { open: open.length, busy: open.filter(({ underWay }) => underWay > 0).length };
+  }
+
+  /** Runs a statement that only reads. One whose connection broke is asked once more, over the pool. */
+  async send(statement: Statement): Rows {
+    const line = this.#leastBusy();
+    const { client } = line ?? {};
+    if (!line || !client || line.underWay >= maximumUnderWay) {
+      line?.open();
+      return run(this.#pool, statement);
+    }
+    line.underWay++;
+    try {
+      return await client.query(statement);
+    } catch (error) {
+      if (isSilence(error)) {
+        this.#silent.add(client);
+        this.#onSilence();
+      }
+      if (!isLost(error) || this.#silent.has(client)) throw error;
+      return run(this.#pool, statement);
+    } finally {
+      line.underWay--;
+    }
+  }
+
+  #leastBusy(): Line | undefined {
+    let [best] = this.#lines;
+    for (const line of this.#lines) if (best && line.underWay < best.underWay) best = line;
+    return best;
+  }
+
+  /** Gives up connections on which nothing is under way. */
+  leaveIdle(): void {
+    for (const { client, underWay } of this.#lines) if (underWay === 0) client?.connection.stream.destroy();
+  }
+
+  /** Ends all connections once what is under way has been answered. */
+  async close(): Promise<void> {
+    await Promise.all(this.#lines.map((line) => line.close()));
+  }
+}
+
+/** One connection, which comes and goes. */
+class Line {
+  /** Undefined while there is no connection. */
+  client: Client | undefined;
+  underWay = 0;
+  #opening: Promise<void> | undefined;
+  #closed = false;
+  readonly #options: ClientConfig;
+  readonly #onError: (error: Error) => void;
+
+  constructor(options: ClientConfig, onError: (error: Error) => void) {
+    this.#options = options;
+    this.#onError = onError;
+  }
+
+  /** Begins to connect, unless that is done already. What comes of it shows in `client`. */
+  open(): void {
+    if (this.client || this.#closed) return;
+    this.#opening ??= this.#connect().finally(() => {
+      this.#opening = undefined;
+    });
+  }
+
+  async #connect(): Promise<void> {
+    const client = new CorkedClient({ ...this.#options, pipeline: true });
+    client.on('error', this.#onError);
+    client.on('end', () => {
+      if (this.client === client) this.client = undefined;
+    });
+    try {
+      await client.connect();
+      this.client = client;
+    } catch (error) {
+      this.#onError(error as Error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#opening;
+    await this.client?.end();
+  }
+}
+
+/** A client that holds back what it is asked until the end of a turn of the event loop. */
+class CorkedClient extends Client {
+  #corked = false;
+
+  // pg's own overloads cannot be spelled once more; everything passes through untouched.
+  override query(...args: unknown[]): never {
+    if (!this.#corked) {
+      this.#corked = true;
+      const { stream } = this.connection;
+      stream.cork();
+      setImmediate(() => {
+        this.#corked = false;
+        stream.uncork();
+      });
+    }
+    return (Client.prototype.query as (...args: unknown[]) => unknown).apply(this, args) as never;
+  }
+}

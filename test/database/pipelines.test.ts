@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { connect, type Connection } from '../../src/database/connect.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+
+interface Echo {
+  n: number;
+  pid: number;
+}
+
+/** A statement that comes back with its number and the process that has run it, after so many seconds. */
+const echo = (n: number, seconds = 0) => ({
+  name: 'echo',
+  text: 'select $1::int as n, pg_backend_pid() as pid, pg_sleep($2)::text',
+  values: [n, seconds],
+});
+
+async function ask({ reads }: Connection, n: number, seconds?: number): Promise<Echo> {
+  const { rows } = await reads.send(echo(n, seconds));
+  return rows[0] as Echo;
+}
+
+/** Asks until both connections for reads are open. */
+async function bothOpen(connection: Connection): Promise<void> {
+  await expect
+    .poll(async () => {
+      await Promise.all([ask(connection, 0, 0.01), ask(connection, 0, 0.01)]);
+      return connection.reads.connections.open;
+    })
+    .toBe(2);
+}
+
+async function open(): Promise<Connection> {
+  const connection = connect(database.url, 8, () => undefined);
+  onTestFinished(() => connection.close());
+  await bothOpen(connection);
+  return connection;
+}
+
+test('a hundred statements asked at once are answered over two connections, each with its own row', async () => {
+  const connection = await open();
+  const rows = await Promise.all(Array.from({ length: 100 }, (_, n) => ask(connection, n)));
+  expect(rows.map(({ n }) => n)).toEqual(Array.from({ length: 100 }, (_, n) => n));
+  expect(new Set(rows.map(({ pid }) => pid)).size).toBe(2);
+});
+
+test('one that fails does so alone', async () => {
+  const connection = await open();
+  const fail = { name: 'fail', text: 'select 1 / $1::int', values: [0] };
+  const outcomes = await Promise.allSettled([
+    ask(connection, 1),
+    connection.reads.send(fail),
+    connection.reads.send(fail),
+    ask(connection, 2),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
+  expect(connection.reads.connections.open).toBe(2);
+});
+
+test('those under way when their connections break are answered all the same, and later ones over new connections', async () => {
+  const connection = await open();
+  const before = await Promise.all([ask(connection, 1), ask(connection, 2)]);
+  const asked = Promise.all([ask(connection, 3, 1), ask(connection, 4, 1)]);
+  const pids = `'{${before.map(({ pid }) => pid).join()}}'::int[]`;
+  const active = `select from pg_stat_activity where pid = any(${pids}) and state = 'active'`;
+  await expect.poll(async () => (await connection.pool.query(active)).rowCount).toBe(2);
+  await connection.pool.query(`select pg_terminate_backend(pid) from unnest(${pids}) as pid`);
+  expect((await asked).map(({ n }) => n)).toEqual([3, 4]);
+  await bothOpen(connection);
+});
+
+test('where there are few connections, reads share the pool with everything else', async () => {
+  const connection = connect(database.url, 3, () => undefined);
+  onTestFinished(() => connection.close());
+  const rows = await Promise.all(Array.from({ length: 20 }, (_, n) => ask(connection, n)));
+  expect(rows.map(({ n }) => n)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+  expect(connection.reads.connections.open).toBe(0);
+  expect(connection.pool.totalCount).toBeLessThanOrEqual(3);
+});
