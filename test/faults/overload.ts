@@ -12,8 +12,8 @@ const overload = 4;
 const aim = 0.8;
 /** Thirty times as many as keep the service busy. */
 const crowd = 1_000;
-/** Nobody who is served waits for longer. */
-const patienceMilliseconds = 5_000;
+/** Hardly anybody who is served waits for longer; a sign-in waits five seconds for its turn at the most, and then takes its time. */
+const patienceMilliseconds = 6_000;
 
 interface Kind {
   /** Enough to keep the service busy. */
