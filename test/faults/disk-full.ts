@@ -156,10 +156,10 @@ async function createOne(port: number, { apiKey }: Callers): Promise<string> {
 async function makeRoomInLog(databaseUrl: string): Promise<void> {
   await onDatabase(databaseUrl, async (client) => {
     for (;;) {
-      const { rows } = await client.query<{ used: number }>(
-        `select mod(pg_current_wal_insert_lsn() - '0/0', ${segmentBytes})::int as used`,
-      );
-      if ((rows[0]?.used ?? 0) < segmentBytes / 4) return;
+      const { rows } = await client.query<{ used: number }>(`select mod(pg_current_wal_flush_lsn() - '0/0', ${segmentBytes})::int as used`);
+      // What has only been inserted may belong to a segment that is not there yet.
+      const used = rows[0]?.used ?? 0;
+      if (used > 0 && used < segmentBytes / 4) return;
       await emit(client);
     }
   });
