@@ -8,6 +8,9 @@ grant select, insert, update, delete on
   session, superseded_token, openid_transaction, api_key, entity, login_attempt, idempotency
 to entity_application;
 
+-- For the keys of new entities.
+grant usage on sequence entity_key_seq to entity_application;
+
 -- The secret that the names of failed sign-ins are hidden with. It is made by the migrations.
 grant select on service_secret to entity_application;
 

@@ -13,7 +13,7 @@ import {
   type RawBuilder,
 } from 'kysely';
 import type { Pool } from 'pg';
-import { spanning } from '../ops/spans.ts';
+import { spanning, type Work } from '../ops/spans.ts';
 import { isHarmless } from './failure.ts';
 import { statementWork } from './statement-work.ts';
 import type { Database } from './tables.ts';
@@ -49,6 +49,13 @@ export type Rows = Promise<{ rows: unknown[] }>;
 /** Where a statement can go: to a connection of the pool, or to whoever sends it in another way. */
 export type Destination = Pick<Pool, 'connect'> | { send(statement: Statement): Rows };
 
+/** Runs the statement: values by name in, rows out. */
+export interface PreparedStatement<V, R> {
+  (to: Destination, values: V): Promise<R[]>;
+  /** What it is called where it is told what a request spends its time on. */
+  work: Work;
+}
+
 /** Makes the place of a value in a prepared statement: `value<string>('key')`. */
 export type ValueOf<V> = <K extends keyof V & string>(name: K) => RawBuilder<V[K]>;
 
@@ -59,16 +66,17 @@ export type ValueOf<V> = <K extends keyof V & string>(name: K) => RawBuilder<V[K
 export function prepare<V extends Record<string, unknown>, R>(
   name: string,
   build: (value: ValueOf<V>) => CompiledQuery<R>,
-): (to: Destination, values: V) => Promise<R[]> {
+): PreparedStatement<V, R> {
   const compiled = build((key) => sql`${new Placeholder(key)}`);
   const order = compiled.parameters.map((parameter) => (parameter instanceof Placeholder ? parameter.name : undefined));
   const work = statementWork(name, compiled.sql);
-  return async (to, values) => {
+  const runIt = async (to: Destination, values: V) => {
     const bound = order.map((key, index) => (key === undefined ? compiled.parameters[index] : values[key]));
     const statement = { name, text: compiled.sql, values: bound };
     const { rows } = await spanning(work, () => ('send' in to ? to.send(statement) : run(to, statement)));
     return rows as R[];
   };
+  return Object.assign(runIt, { work });
 }
 
 /**

@@ -4,22 +4,26 @@ import type { components } from '../../generated/api.ts';
 import { originOf } from '../audit/store.ts';
 import { authorize } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
+import { Batches } from '../database/batch.ts';
 import { Problem } from '../errors.ts';
 import { acceptedVersions, etagOf, isCurrent } from './etag.ts';
 import { createOnce, readIdempotencyKey } from './idempotency.ts';
 import { readKey } from './key.ts';
 import { find, insert, remove, versionOf, type EntityRow } from './store.ts';
+import { insertMany, updateMany } from './together.ts';
 import { updateEntity } from './update.ts';
 
 type EntityHandlers = Pick<Handlers, 'createEntity' | 'getEntity' | 'updateEntity' | 'deleteEntity'>;
 
 export function entityHandlers({ config, pool, reads, entityTypes }: Context): EntityHandlers {
+  const creates = new Batches(pool, insertMany);
+  const updates = new Batches(pool, updateMany);
   return {
     async createEntity({ params, headers, body, bodyText, principal, request }) {
       const permit = authorize(principal, params.name, 'create');
       const key = readIdempotencyKey(headers['idempotency-key'], request);
       entityTypes.find(params.name)?.check(body);
-      if (key === undefined) return created(await insert(pool, permit, originOf(request), bodyText));
+      if (key === undefined) return created(await insert(creates, permit, originOf(request), bodyText));
       const { row, replayed } = await createOnce(pool, permit, originOf(request), key, bodyText);
       const answer = created(row);
       return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } } : answer;
@@ -37,7 +41,7 @@ export function entityHandlers({ config, pool, reads, entityTypes }: Context): E
 
     async updateEntity({ params, headers, bodyText, principal, request }) {
       const permit = authorize(principal, params.name, 'update');
-      const row = await updateEntity(pool, permit, originOf(request), readKey(params.key), {
+      const row = await updateEntity({ pool, updates }, permit, originOf(request), readKey(params.key), {
         patch: bodyText,
         versions: acceptedVersions(headers['if-match']),
         isGuarded: headers['if-match'] !== undefined,

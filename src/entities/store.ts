@@ -6,9 +6,11 @@ import { sql } from 'kysely';
 import type { Pool } from 'pg';
 import { audited, type AuditValues, type Origin } from '../audit/store.ts';
 import type { Permit } from '../authn/principal.ts';
+import type { Batches } from '../database/batch.ts';
 import { writing } from '../database/failure.ts';
 import { builder, prepare, type Destination, type ValueOf } from '../database/statement.ts';
 import type { Action } from '../database/tables.ts';
+import { rowOf } from './together.ts';
 
 export interface EntityRow {
   name: string;
@@ -43,16 +45,6 @@ interface Place extends Record<string, unknown> {
 /** The row at (name, key) that the permit covers. */
 const there = (value: ValueOf<Place>) =>
   sql<boolean>`name = ${value('name')} and key = ${value('key')}::bigint and (${value('owner')}::text is null or created_by = ${value('owner')})`;
-
-const insertOne = prepare<AuditValues & { name: string; fields: string }, EntityRow>('entity.insert', (value) => {
-  const user = value('userName');
-  const fields = sql<string>`${value('fields')}::jsonb`;
-  const statement = builder
-    .insertInto('entity')
-    .values({ name: value('name'), fields, created_by: user, updated_by: user })
-    .returning(columns);
-  return audited('entity.created', statement, value);
-});
 
 interface Claim extends Record<string, unknown> {
   /** The Idempotency-Key, bare. */
@@ -122,8 +114,8 @@ const placeOf = (permit: Permit<'read' | 'update' | 'delete'>, key: string): Pla
 });
 
 /** Stores new fields (JSON text of an object) and returns the row. */
-export async function insert(pool: Pool, permit: Permit<'create'>, origin: Origin, fields: string): Promise<EntityRow> {
-  const [row] = await writing(insertOne(pool, { ...auditValues(permit, origin), name: permit.entity, fields }));
+export async function insert(creates: Batches<EntityRow>, permit: Permit<'create'>, origin: Origin, fields: string): Promise<EntityRow> {
+  const row = await writing(creates.run(rowOf(permit, origin, {}, 'fields', fields)));
   if (!row) throw new Error('insert returned no row');
   return row;
 }
@@ -153,13 +145,16 @@ export async function find(reads: Destination, permit: Permit<'read'>, key: stri
  * `limitBytes` of JSON. Undefined when nothing was changed; {@link preview} tells why.
  */
 export async function update(
-  pool: Pool,
+  { pool, updates }: { pool: Pool; updates: Batches<EntityRow> },
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
   change: { patch: string; versions: Versions; limitBytes: number },
 ): Promise<EntityRow | undefined> {
   const { patch, versions, limitBytes } = change;
+  const { name: _, ...place } = placeOf(permit, key);
+  const together = await writing(updates.run(rowOf(permit, origin, { ...place, versions, bytes: limitBytes }, 'patch', patch)));
+  if (together) return together;
   const [row] = await writing(
     updateOne(pool, { ...auditValues(permit, origin), ...placeOf(permit, key), patch, versions, limit: limitBytes }),
   );

@@ -5,6 +5,7 @@
 import type { Pool } from 'pg';
 import type { Origin } from '../audit/store.ts';
 import type { Permit } from '../authn/principal.ts';
+import type { Batches } from '../database/batch.ts';
 import { Problem } from '../errors.ts';
 import { preview, update, type EntityRow, type Versions } from './store.ts';
 import type { EntityType } from './types.ts';
@@ -30,13 +31,20 @@ export interface Change {
  * `versions`, 428 when the type wants to be told, 413 and 422 when what merging makes is too large or does not fit, 503 `busy` when others are
  * always faster.
  */
-export async function updateEntity(pool: Pool, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {
+export async function updateEntity(
+  writes: { pool: Pool; updates: Batches<EntityRow> },
+  permit: Permit<'update'>,
+  origin: Origin,
+  key: string,
+  change: Change,
+): Promise<EntityRow> {
+  const { pool } = writes;
   const { patch, versions, type, limitBytes } = change;
   // Without a type the statement decides by itself, and is asked why only when it did nothing.
   let version = type && (await look(pool, permit, key, change));
   for (let round = 0; round < rounds; round++) {
     const accepted = type && version !== undefined ? [version] : versions;
-    const row = await update(pool, permit, origin, key, { patch, versions: accepted, limitBytes });
+    const row = await update(writes, permit, origin, key, { patch, versions: accepted, limitBytes });
     if (row) return row;
     version = await look(pool, permit, key, change);
   }

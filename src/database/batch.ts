@@ -1,0 +1,102 @@
+/**
+ * Writes of the hot path, several requests' in one statement and one transaction. What takes most of the time of a small write is not the
+ * row but the way to the server and the wait for its disk, and both are the same for ten rows.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { RawBuilder } from 'kysely';
+import { DatabaseError, type Pool } from 'pg';
+import { spanning } from '../ops/spans.ts';
+import { builder, prepare, type PreparedStatement } from './statement.ts';
+
+/** Most requests that one statement serves; with 1 each has its own. */
+const maximumRows = 64;
+/** Rows are not added to a statement that is as long as this already. */
+const maximumCharacters = 1_000_000;
+/** Statements under way at once, so that one waits for the disk while the next ones are gathered. */
+const maximumUnderWay = 3;
+
+/** A row of the result: what was done for the `n`th row that went in, counted from 1. */
+interface Numbered {
+  n: string;
+}
+
+export type BatchStatement<R> = PreparedStatement<{ rows: string }, R & Numbered>;
+
+/**
+ * Compiles a statement that is made for several rows: `build` gets the place of a JSON array of objects, and must give back the number of the
+ * row that each row of its result is for. It must not wait for locks, or one request would wait for another's.
+ */
+export function prepareBatch<R>(name: string, build: (rows: RawBuilder<string>) => RawBuilder<R & Numbered>): BatchStatement<R> {
+  return prepare<{ rows: string }, R & Numbered>(name, (value) => build(value('rows')).compile(builder));
+}
+
+interface Waiting<R> {
+  row: string;
+  resolve: (result: R | undefined) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Gathers rows and runs `statement` for them on `pool`: at once when little is under way, otherwise as soon as something has come back. */
+export class Batches<R> {
+  readonly #pool: Pool;
+  readonly #statement: BatchStatement<R>;
+  /** A statement belongs to none of the requests that it serves. */
+  readonly #outside = AsyncLocalStorage.snapshot();
+  #waiting: Waiting<R>[] = [];
+  #underWay = 0;
+  #scheduled = false;
+
+  constructor(pool: Pool, statement: BatchStatement<R>) {
+    this.#pool = pool;
+    this.#statement = statement;
+  }
+
+  /** What the statement did for `row` (JSON text of an object); undefined when that was nothing. Throws what it would throw for this row alone. */
+  run(row: string): Promise<R | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<R | undefined>();
+    this.#waiting.push({ row, resolve, reject });
+    this.#schedule();
+    return spanning(this.#statement.work, () => promise);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#underWay >= maximumUnderWay) return;
+    this.#scheduled = true;
+    this.#outside(() =>
+      setImmediate(() => {
+        this.#scheduled = false;
+        void this.#send(this.#take());
+      }),
+    );
+  }
+
+  #take(): Waiting<R>[] {
+    let count = 0;
+    for (let characters = 0; count < Math.min(this.#waiting.length, maximumRows) && characters < maximumCharacters; count++)
+      characters += this.#waiting[count]?.row.length ?? 0;
+    return this.#waiting.splice(0, count);
+  }
+
+  async #send(taken: Waiting<R>[]): Promise<void> {
+    if (taken.length === 0) return;
+    this.#underWay++;
+    if (this.#waiting.length > 0) this.#schedule();
+    try {
+      const results = await this.#statement(this.#pool, { rows: `[${taken.map(({ row }) => row).join()}]` });
+      const byNumber = new Map(results.map((result) => [Number(result.n), result]));
+      taken.forEach(({ resolve }, index) => resolve(byNumber.get(index + 1)));
+    } catch (error) {
+      if (taken.length > 1 && isOfOneRow(error)) await Promise.all(taken.map((one) => this.#send([one])));
+      // Without a way to the server nobody needs to wait for their turn.
+      else for (const { reject } of error instanceof DatabaseError ? taken : [...taken, ...this.#waiting.splice(0)]) reject(error);
+    } finally {
+      this.#underWay--;
+      if (this.#waiting.length > 0) this.#schedule();
+    }
+  }
+}
+
+/** Data exceptions, constraints and limits: one row is enough to make the statement fail for all. */
+function isOfOneRow(error: unknown): boolean {
+  return error instanceof DatabaseError && /^(?:22|23|54)/.test(error.code ?? '');
+}
