@@ -3,7 +3,7 @@
  */
 import Fastify, { LogController, type FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { knowEveryMethod, makeRoutes, serve, type Binding } from './api/bind.ts';
+import { knowEveryMethod, makeRoutes, refuseOtherMethods, serve, type Binding } from './api/bind.ts';
 import { readBodies } from './api/body.ts';
 import { isOpen, operationsOf, type ContractDocument } from './api/contract.ts';
 import { serveDocs } from './api/docs.ts';
@@ -111,13 +111,16 @@ export async function buildApp(context: Context, contract: { text: string; docum
   };
 
   const routes = await makeRoutes(binding);
-  const under = (path: string) => routes.filter(({ operation }) => operation.path.startsWith(path));
-  // Only where sessions are opened, changed and ended does a request pass through @fastify/session (design, section 8).
+  // Where sessions are opened, changed and ended a request passes through @fastify/session (design, section 8). What only reads does not.
+  const { carried = [], plain = [] } = Object.groupBy(routes, ({ operation }) =>
+    operation.path.startsWith('/auth') && (operation.method !== 'get' || isOpen(operation)) ? 'carried' : 'plain',
+  );
   await app.register(async (authApi) => {
     await carrySessions(authApi, context);
-    serve(authApi, under('/auth'));
+    serve(authApi, carried);
   });
-  await app.register(async (entitiesApi) => serve(entitiesApi, under('/rest')));
+  await app.register(async (reads) => serve(reads, plain));
+  refuseOtherMethods(app, routes);
   serveHealth(app, context);
   await app.register(async (docs) => serveDocs(docs, contract, () => offeredIssuers(context)));
   return app;

@@ -45,13 +45,17 @@ export async function makeRoutes(binding: Binding): Promise<OperationRoute[]> {
   });
 }
 
-/** Serves these routes on `app`, and answers every method that the contract does not name for their paths with 405. */
+/** Serves these routes on `app`. */
 export function serve(app: FastifyInstance, routes: readonly OperationRoute[]): void {
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(() => (body) => JSON.stringify(body));
   for (const { options } of routes) app.route(options);
+}
+
+/** Answers every method that the contract does not name for the paths of `routes` with 405 and `Allow`; Fastify would say 404. */
+export function refuseOtherMethods(app: FastifyInstance, routes: readonly OperationRoute[]): void {
   const operations = routes.map(({ operation }) => operation);
-  for (const [path, declared] of Map.groupBy(operations, (operation) => operation.path)) refuseOtherMethods(app, path, declared);
+  for (const [path, declared] of Map.groupBy(operations, (operation) => operation.path)) refuseAllBut(app, path, declared);
 }
 
 function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions, 'method' | 'url'> {
@@ -134,8 +138,7 @@ export function knowEveryMethod(app: FastifyInstance): void {
   for (const method of METHODS) if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method);
 }
 
-/** Answers 405 with `Allow` for every method the contract does not name for `path`; Fastify would say 404. */
-function refuseOtherMethods(app: FastifyInstance, path: string, declared: readonly Operation[]): void {
+function refuseAllBut(app: FastifyInstance, path: string, declared: readonly Operation[]): void {
   const allowed = declared.map(({ method }) => method.toUpperCase());
   const allow = allowed.join(', ');
   const others = METHODS.filter((method) => method !== 'CONNECT' && !allowed.includes(method));
