@@ -1,28 +1,14 @@
 /**
- * The pool, and Kysely on top of it. Every parametrised statement is sent as a named one, so PostgreSQL parses and plans it once per
- * connection; the timeouts of security rule 88 hold for all of them.
+ * The pool, and Kysely on top of it. Every parametrised statement is sent as a named one; the timeouts of security rule 88 hold for all of them.
  */
 import { Kysely, PostgresDialect } from 'kysely';
 import { Client, Pool, type ClientConfig } from 'pg';
 import { spanning } from '../ops/spans.ts';
 import { isLost, isSilence } from './failure.ts';
 import { linesAmong, Pipelines } from './pipelines.ts';
+import { nameOf } from './naming.ts';
 import { nameOfText, statementWork } from './statement-work.ts';
 import type { Database } from './tables.ts';
-
-/** A process knows some dozens of statements; past this many, further ones are sent unnamed, so nothing grows without bound. */
-const namedStatements = 300;
-const names = new Map<string, string>();
-
-/** The name under which `text` is prepared, or undefined when the process already knows too many. */
-function nameOf(text: string): string | undefined {
-  let name = names.get(text);
-  if (name === undefined && names.size < namedStatements) {
-    name = `s${names.size}`;
-    names.set(text, name);
-  }
-  return name;
-}
 
 /** A client that names what Kysely leaves unnamed, and leaves the pool when its server has fallen silent. */
 class PoolClient extends Client {

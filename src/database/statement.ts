@@ -15,6 +15,7 @@ import {
 import type { Pool } from 'pg';
 import { spanning, type Work } from '../ops/spans.ts';
 import { isHarmless } from './failure.ts';
+import { nameOf } from './naming.ts';
 import { statementWork } from './statement-work.ts';
 import type { Database } from './tables.ts';
 
@@ -36,9 +37,9 @@ class Placeholder {
   }
 }
 
-/** A named statement with its values. */
+/** A statement with its values, and the name under which it is prepared, if any. */
 export interface Statement {
-  name: string;
+  name: string | undefined;
   text: string;
   values: unknown[];
 }
@@ -61,7 +62,7 @@ export type ValueOf<V> = <K extends keyof V & string>(name: K) => RawBuilder<V[K
 
 /**
  * Compiles what `build` makes and returns the function that runs it: values by name in, rows out, exactly as node-postgres reads them.
- * `name` is what PostgreSQL keeps the statement under, and must be the statement's own.
+ * `name` is what the statement is called where it is told what a request spends its time on.
  */
 export function prepare<V extends Record<string, unknown>, R>(
   name: string,
@@ -72,7 +73,7 @@ export function prepare<V extends Record<string, unknown>, R>(
   const work = statementWork(name, compiled.sql);
   const runIt = async (to: Destination, values: V) => {
     const bound = order.map((key, index) => (key === undefined ? compiled.parameters[index] : values[key]));
-    const statement = { name, text: compiled.sql, values: bound };
+    const statement = { name: nameOf(compiled.sql), text: compiled.sql, values: bound };
     const { rows } = await spanning(work, () => ('send' in to ? to.send(statement) : run(to, statement)));
     return rows as R[];
   };
