@@ -1,5 +1,6 @@
 /**
- * A closed loop of keep-alive connections: each sends its next request when the last answer is complete. It reads no more of an answer
+ * A closed loop of keep-alive connections: each sends its next request when the last answer is complete, or an open one of so many requests
+ * a second. It reads no more of an answer
  * than its status and its length, because what the load costs is taken from the core that PostgreSQL needs, and it measures each answer in
  * microseconds; autocannon takes up to half as much again and rounds to milliseconds.
  */
@@ -26,17 +27,55 @@ export interface Refusals {
   first: string | undefined;
 }
 
-/** Sends requests over `connections` connections for `seconds`. Rejects when a connection breaks or an answer has no length. */
+/**
+ * Sends requests over `connections` connections for `seconds`, as fast as they are answered. Rejects when a connection breaks or an answer has
+ * no length.
+ */
 export async function drive(port: number, connections: number, seconds: number, requestOf: RequestOf): Promise<Round> {
+  let n = 0;
+  return converseOverAll(port, connections, seconds, () => ({ bytes: requestOf(n++), dueAt: performance.now() }));
+}
+
+/**
+ * The same at a rate of `perSecond`, sent each millisecond. What finds no connection free waits for one, and its latency counts from when it was
+ * due: a server that falls behind does not slow down those who ask.
+ */
+export async function pace(port: number, connections: number, seconds: number, requestOf: RequestOf, perSecond: number): Promise<Round> {
+  let n = 0;
+  const due: Next[] = [];
+  const free: ((next: Next) => void)[] = [];
+  const began = performance.now();
+  const tick = setInterval(() => {
+    const dueAt = performance.now();
+    for (; n < ((dueAt - began) / 1_000) * perSecond; n++) {
+      const next = { bytes: requestOf(n), dueAt };
+      const take = free.shift();
+      if (take) take(next);
+      else due.push(next);
+    }
+  }, 1);
+  try {
+    return await converseOverAll(port, connections, seconds, () => due.shift() ?? new Promise((resolve) => free.push(resolve)));
+  } finally {
+    clearInterval(tick);
+  }
+}
+
+/** A request, and when it should have been sent. */
+interface Next {
+  bytes: Buffer;
+  dueAt: number;
+}
+
+async function converseOverAll(port: number, connections: number, seconds: number, take: () => Next | Promise<Next>): Promise<Round> {
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
   const round: Round = { answers: 0, seconds, latencies: [], statuses: new Map(), refused: { count: 0, first: undefined } };
-  let n = 0;
   const end = performance.now() + seconds * 1_000;
-  const nextRequest = () => (performance.now() < end ? requestOf(n++) : undefined);
+  const nextRequest = () => (performance.now() < end ? take() : undefined);
   const onAnswer = (answer: Answer) => {
     if (answer.at <= end) {
       round.answers++;
-      round.latencies.push(answer.at - answer.sentAt);
+      round.latencies.push(answer.at - answer.dueAt);
     }
     round.statuses.set(answer.status, (round.statuses.get(answer.status) ?? 0) + 1);
     if (answer.status >= 200 && answer.status < 300) return;
@@ -54,7 +93,7 @@ export async function drive(port: number, connections: number, seconds: number, 
 /** Sends one request and returns the whole answer. */
 export async function ask(port: number, request: Buffer): Promise<{ status: number; body: string }> {
   const socket = await open(port);
-  const requests = [request];
+  const requests = [{ bytes: request, dueAt: performance.now() }];
   let status = 0;
   let body = '';
   await converse(
@@ -73,7 +112,7 @@ interface Answer {
   status: number;
   /** Head and body, a character for each byte. */
   text: string;
-  sentAt: number;
+  dueAt: number;
   at: number;
 }
 
@@ -87,16 +126,20 @@ function open(port: number): Promise<Socket> {
 }
 
 /** Sends what `nextRequest` gives, one after the other, until it gives nothing. */
-function converse(socket: Socket, nextRequest: () => Buffer | undefined, onAnswer: (answer: Answer) => void): Promise<void> {
+function converse(socket: Socket, nextRequest: () => Next | Promise<Next> | undefined, onAnswer: (answer: Answer) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let received = '';
-  let sentAt = 0;
-  const send = () => {
-    const request = nextRequest();
-    if (!request) return resolve();
+  let dueAt = 0;
+  const send = (next: Next) => {
     received = '';
-    sentAt = performance.now();
-    socket.write(request);
+    dueAt = next.dueAt;
+    socket.write(next.bytes);
+  };
+  const proceed = () => {
+    const next = nextRequest();
+    if (!next) resolve();
+    else if (next instanceof Promise) void next.then(send);
+    else send(next);
   };
   socket.on('error', reject);
   socket.on('close', () => reject(new Error('the connection was closed in the middle of a round')));
@@ -106,10 +149,10 @@ function converse(socket: Socket, nextRequest: () => Buffer | undefined, onAnswe
     const length = lengthOf(received);
     if (length === undefined || received.length < length) return;
     if (Number.isNaN(length)) return reject(new Error(`an answer without a length:\n${received}`));
-    onAnswer({ status: Number(received.slice(9, 12)), text: received, sentAt, at: performance.now() });
-    send();
+    onAnswer({ status: Number(received.slice(9, 12)), text: received, dueAt, at: performance.now() });
+    proceed();
   });
-  send();
+  proceed();
   return promise;
 }
 

@@ -1,5 +1,5 @@
 /** Measures a scenario on the service, the limit and the peers in turn, and sums the rounds up. */
-import { ask, drive, type RequestOf } from './load.ts';
+import { ask, drive, pace, type RequestOf } from './load.ts';
 import type { RunningPeer } from './peers/peer.ts';
 import { processorMicroseconds, type Server } from './processes.ts';
 import type { Scenario } from './scenarios.ts';
@@ -30,9 +30,21 @@ export interface Comparison {
   limit: Figures;
   /** Requests per second of the service over those of the limit. */
   ratio: number;
+  /** The service with a part of the load that it can bear. */
+  paced: Paced;
   /** In the order in which they were started; none unless they were asked for. */
   peers: Beside[];
 }
+
+/** Latencies at a fixed rate, in milliseconds from when each request was due. */
+export interface Paced {
+  perSecond: number;
+  p50: number;
+  p99: number;
+}
+
+/** The part of its highest rate at which the latencies of the service are measured. */
+const pacedShare = 0.8;
 
 /** A peer that was measured beside the service. */
 export interface Beside {
@@ -93,21 +105,31 @@ class Series {
     this.#processor += (after ?? Number.NaN) - (before ?? Number.NaN);
   }
 
+  /** How long answers take at `share` of the rate measured so far. */
+  async paced(seconds: number, share: number): Promise<Paced> {
+    const perSecond = (this.#answers / this.#seconds) * share;
+    const { latencies } = await pace(this.#server.port, this.#connections, seconds, this.#requestOf, perSecond);
+    return { perSecond, ...quantilesOf([latencies]) };
+  }
+
   /** Throws when an answer had another status than the first one. */
   figures(): Figures {
     if (this.#first !== undefined) throw new Error(`${this.name} answered other than ${this.#status}, at first:\n${this.#first}`);
-    const sorted = Float64Array.from(this.#latencies.flat()).sort();
-    const quantile = (q: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
     const processor = this.#processor / this.#answers;
     return {
       answers: this.#answers,
       refused: this.#refused,
       requestsPerSecond: this.#answers / this.#seconds,
-      p50: quantile(0.5),
-      p99: quantile(0.99),
+      ...quantilesOf(this.#latencies),
       processorMicroseconds: Number.isFinite(processor) ? processor : undefined,
     };
   }
+}
+
+function quantilesOf(latencies: readonly number[][]): { p50: number; p99: number } {
+  const sorted = Float64Array.from(latencies.flat()).sort();
+  const quantile = (q: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
+  return { p50: quantile(0.5), p99: quantile(0.99) };
 }
 
 /**
@@ -135,6 +157,8 @@ export async function compare(scenario: Scenario, servers: Servers, plan: Plan, 
     const first = round % all.length;
     for (const series of [...all.slice(first), ...all.slice(0, first)]) await series.round(plan.seconds, true);
   }
+  onRound(`${pacedShare * 100} % of the load`);
+  const paced = await service.paced(plan.seconds, pacedShare);
   const ours = service.figures();
   const over = (theirs: Figures) => ours.requestsPerSecond / theirs.requestsPerSecond;
   const raw = limit.figures();
@@ -142,7 +166,7 @@ export async function compare(scenario: Scenario, servers: Servers, plan: Plan, 
     const figures = series.figures();
     return { name, figures, ratio: over(figures) };
   });
-  return { name: scenario.name, connections, service: ours, limit: raw, ratio: over(raw), peers: beside };
+  return { name: scenario.name, connections, service: ours, limit: raw, ratio: over(raw), paced, peers: beside };
 }
 
 /** A limit that did something else would be none: both must answer 2xx, and the service with all that the limit says. */

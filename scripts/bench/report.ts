@@ -50,14 +50,15 @@ export function describeReport({ machine, plan, startUp, comparisons, memory, pe
           'ratio',
           'service p50 / p99 ms',
           'limit p50 / p99 ms',
+          'service at 80 %: p50 / p99 ms',
           'CPU µs / request',
         ],
-        comparisons.map(({ name, connections, service, limit, ratio }) => [
+        comparisons.map(({ name, connections, service, limit, ratio, paced }) => [
           name,
           String(connections),
           ...[service, limit].map(({ requestsPerSecond }) => requestsPerSecond.toFixed(requestsPerSecond < 1_000 ? 1 : 0)),
           ratio.toFixed(2),
-          ...[service, limit].map(({ p50, p99 }) => `${p50.toFixed(2)} / ${p99.toFixed(2)}`),
+          ...[service, limit, paced].map(({ p50, p99 }) => `${p50.toFixed(2)} / ${p99.toFixed(2)}`),
           [service, limit].map((figures) => figures.processorMicroseconds?.toFixed(0) ?? '-').join(' / '),
         ]),
       ),
