@@ -30,8 +30,8 @@ export interface Comparison {
   limit: Figures;
   /** Requests per second of the service over those of the limit. */
   ratio: number;
-  /** The service with a part of the load that it can bear. */
-  paced: Paced;
+  /** Each with a part of the load that it can bear. */
+  paced: { service: Paced; limit: Paced };
   /** In the order in which they were started; none unless they were asked for. */
   peers: Beside[];
 }
@@ -43,7 +43,7 @@ export interface Paced {
   p99: number;
 }
 
-/** The part of its highest rate at which the latencies of the service are measured. */
+/** The part of its own highest rate. */
 const pacedShare = 0.8;
 
 /** A peer that was measured beside the service. */
@@ -158,7 +158,7 @@ export async function compare(scenario: Scenario, servers: Servers, plan: Plan, 
     for (const series of [...all.slice(first), ...all.slice(0, first)]) await series.round(plan.seconds, true);
   }
   onRound(`${pacedShare * 100} % of the load`);
-  const paced = await service.paced(plan.seconds, pacedShare);
+  const paced = { service: await service.paced(plan.seconds, pacedShare), limit: await limit.paced(plan.seconds, pacedShare) };
   const ours = service.figures();
   const over = (theirs: Figures) => ours.requestsPerSecond / theirs.requestsPerSecond;
   const raw = limit.figures();

@@ -50,7 +50,8 @@ export function describeReport({ machine, plan, startUp, comparisons, memory, pe
           'ratio',
           'service p50 / p99 ms',
           'limit p50 / p99 ms',
-          'service at 80 %: p50 / p99 ms',
+          'service at 80 % of its load',
+          'limit at 80 % of its load',
           'CPU µs / request',
         ],
         comparisons.map(({ name, connections, service, limit, ratio, paced }) => [
@@ -58,7 +59,7 @@ export function describeReport({ machine, plan, startUp, comparisons, memory, pe
           String(connections),
           ...[service, limit].map(({ requestsPerSecond }) => requestsPerSecond.toFixed(requestsPerSecond < 1_000 ? 1 : 0)),
           ratio.toFixed(2),
-          ...[service, limit, paced].map(({ p50, p99 }) => `${p50.toFixed(2)} / ${p99.toFixed(2)}`),
+          ...[service, limit, paced.service, paced.limit].map(({ p50, p99 }) => `${p50.toFixed(2)} / ${p99.toFixed(2)}`),
           [service, limit].map((figures) => figures.processorMicroseconds?.toFixed(0) ?? '-').join(' / '),
         ]),
       ),
