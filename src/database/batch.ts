@@ -6,12 +6,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RawBuilder } from 'kysely';
 import { DatabaseError, type Pool } from 'pg';
 import { spanning } from '../ops/spans.ts';
+import { outage } from './failure.ts';
 import { builder, prepare, type PreparedStatement } from './statement.ts';
 
 /** Most requests that one statement serves; with 1 each has its own. */
 const maximumRows = 64;
 /** Rows are not added to a statement that is as long as this already. */
 const maximumCharacters = 1_000_000;
+/** What has not had its turn by then is told to try again later; nothing has been done for it. */
+const patienceMilliseconds = 2_000;
 /** Statements under way at once, so that one waits for the disk while the next ones are gathered. */
 const maximumUnderWay = 3;
 
@@ -32,6 +35,7 @@ export function prepareBatch<R>(name: string, build: (rows: RawBuilder<string>) 
 
 interface Waiting<R> {
   row: string;
+  since: number;
   resolve: (result: R | undefined) => void;
   reject: (error: unknown) => void;
 }
@@ -54,7 +58,7 @@ export class Batches<R> {
   /** What the statement did for `row` (JSON text of an object); undefined when that was nothing. Throws what it would throw for this row alone. */
   run(row: string): Promise<R | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<R | undefined>();
-    this.#waiting.push({ row, resolve, reject });
+    this.#waiting.push({ row, since: performance.now(), resolve, reject });
     this.#schedule();
     return spanning(this.#statement.work, () => promise);
   }
@@ -71,6 +75,8 @@ export class Batches<R> {
   }
 
   #take(): Waiting<R>[] {
+    const oldest = performance.now() - patienceMilliseconds;
+    while (this.#waiting[0] && this.#waiting[0].since < oldest) this.#waiting.shift()?.reject(outage(new Error('no turn in time')));
     let count = 0;
     for (let characters = 0; count < Math.min(this.#waiting.length, maximumRows) && characters < maximumCharacters; count++)
       characters += this.#waiting[count]?.row.length ?? 0;
@@ -87,8 +93,11 @@ export class Batches<R> {
       taken.forEach(({ resolve }, index) => resolve(byNumber.get(index + 1)));
     } catch (error) {
       if (taken.length > 1 && isOfOneRow(error)) await Promise.all(taken.map((one) => this.#send([one])));
-      // Without a way to the server nobody needs to wait for their turn.
-      else for (const { reject } of error instanceof DatabaseError ? taken : [...taken, ...this.#waiting.splice(0)]) reject(error);
+      else {
+        for (const { reject } of taken) reject(error);
+        // Without a way to the server nobody needs to wait for their turn, and nothing has been done for them.
+        if (!(error instanceof DatabaseError)) for (const { reject } of this.#waiting.splice(0)) reject(outage(error));
+      }
     } finally {
       this.#underWay--;
       if (this.#waiting.length > 0) this.#schedule();
@@ -96,7 +105,7 @@ export class Batches<R> {
   }
 }
 
-/** Data exceptions, constraints and limits: one row is enough to make the statement fail for all. */
+/** Data exceptions, constraints, limits and time: one row is enough to make the statement fail for all. */
 function isOfOneRow(error: unknown): boolean {
-  return error instanceof DatabaseError && /^(?:22|23|54)/.test(error.code ?? '');
+  return error instanceof DatabaseError && /^(?:22|23|54)|^57014$/.test(error.code ?? '');
 }

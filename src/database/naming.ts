@@ -6,11 +6,11 @@
 const maximumNames = 300;
 const names = new Map<string, string>();
 
-/** The name under which `text` is prepared, or undefined when the process already knows too many. */
-export function nameOf(text: string): string | undefined {
+/** The name under which `text` is prepared, `own` if it has one; undefined when the process already knows too many. */
+export function nameOf(text: string, own?: string): string | undefined {
   let name = names.get(text);
   if (name === undefined && names.size < maximumNames) {
-    name = `s${names.size}`;
+    name = own ?? `s${names.size}`;
     names.set(text, name);
   }
   return name;

@@ -4,14 +4,18 @@
  *
  * Only for statements that wait for no other transaction's rows: what is sent behind one that waits, waits too.
  */
-import { Client, type ClientConfig, type Pool } from 'pg';
+import { Client, DatabaseError, type ClientConfig, type Pool } from 'pg';
 import { isLost, isSilence } from './failure.ts';
 import { run, type Rows, type Statement } from './statement.ts';
 
 /** A connection of its own keeps one core of the database busy. */
 const maximumLines = 2;
 /** What one connection may be behind with; the pool takes the rest. */
-const maximumUnderWay = 64;
+const maximumUnderWay = 16;
+/** A server that has not answered anything for so long has fallen silent; before, it is the statements in front that take long. */
+const silenceMilliseconds = 5_500;
+/** Where no connection can be had, the next one is tried for after so long. */
+const pauseMilliseconds = 1_000;
 
 /** How many of `connections` are used for reads: few, and none where there are few. */
 export function linesAmong(connections: number): number {
@@ -54,13 +58,17 @@ export class Pipelines {
     }
     line.underWay++;
     try {
-      return await client.query(statement);
+      const result = await client.query(statement);
+      line.answeredAt = performance.now();
+      return result;
     } catch (error) {
+      if (error instanceof DatabaseError) line.answeredAt = performance.now();
       if (isSilence(error)) {
+        if (performance.now() - line.answeredAt < silenceMilliseconds) throw error;
         this.#silent.add(client);
         this.#onSilence();
       }
-      if (!isLost(error) || this.#silent.has(client)) throw error;
+      if (this.#silent.has(client) || !isOfConnection(error)) throw error;
       return run(this.#pool, statement);
     } finally {
       line.underWay--;
@@ -89,6 +97,9 @@ class Line {
   /** Undefined while there is no connection. */
   client: Client | undefined;
   underWay = 0;
+  /** When the last answer came over it, or it was opened. */
+  answeredAt = 0;
+  #nextAttemptAt = 0;
   #opening: Promise<void> | undefined;
   #closed = false;
   readonly #options: ClientConfig;
@@ -101,7 +112,7 @@ class Line {
 
   /** Begins to connect, unless that is done already. What comes of it shows in `client`. */
   open(): void {
-    if (this.client || this.#closed) return;
+    if (this.client || this.#closed || performance.now() < this.#nextAttemptAt) return;
     this.#opening ??= this.#connect().finally(() => {
       this.#opening = undefined;
     });
@@ -109,14 +120,20 @@ class Line {
 
   async #connect(): Promise<void> {
     const client = new CorkedClient({ ...this.#options, pipeline: true });
-    client.on('error', this.#onError);
-    client.on('end', () => {
+    const leave = () => {
       if (this.client === client) this.client = undefined;
+    };
+    client.on('error', (error) => {
+      leave();
+      this.#onError(error);
     });
+    client.on('end', leave);
     try {
       await client.connect();
       this.client = client;
+      this.answeredAt = performance.now();
     } catch (error) {
+      this.#nextAttemptAt = performance.now() + pauseMilliseconds;
       this.#onError(error as Error);
     }
   }
@@ -126,6 +143,12 @@ class Line {
     await this.#opening;
     await this.client?.end();
   }
+}
+
+/** Whether it is not the statement that has failed: the connection broke, or had not taken in the statement's text when it was named. */
+function isOfConnection(error: unknown): boolean {
+  if (error instanceof DatabaseError) return error.code === '26000' || isLost(error);
+  return isLost(error) || (error instanceof Error && /not queryable/.test(error.message));
 }
 
 /** A client that holds back what it is asked until the end of a turn of the event loop. */

@@ -62,7 +62,8 @@ export type ValueOf<V> = <K extends keyof V & string>(name: K) => RawBuilder<V[K
 
 /**
  * Compiles what `build` makes and returns the function that runs it: values by name in, rows out, exactly as node-postgres reads them.
- * `name` is what the statement is called where it is told what a request spends its time on.
+ * `name` must be the statement's own: it is what PostgreSQL keeps it under, and what it is called where it is told what a request spends its time
+ * on.
  */
 export function prepare<V extends Record<string, unknown>, R>(
   name: string,
@@ -73,7 +74,7 @@ export function prepare<V extends Record<string, unknown>, R>(
   const work = statementWork(name, compiled.sql);
   const runIt = async (to: Destination, values: V) => {
     const bound = order.map((key, index) => (key === undefined ? compiled.parameters[index] : values[key]));
-    const statement = { name: nameOf(compiled.sql), text: compiled.sql, values: bound };
+    const statement = { name: nameOf(compiled.sql, name), text: compiled.sql, values: bound };
     const { rows } = await spanning(work, () => ('send' in to ? to.send(statement) : run(to, statement)));
     return rows as R[];
   };

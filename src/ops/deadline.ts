@@ -14,32 +14,31 @@ export class DeadlineError extends Error {
  * head; an answer that has begun by then is cut off. What the handler is doing goes on, and its answer is dropped.
  */
 export function answerInTime(app: FastifyInstance, limitMilliseconds: number): void {
-  /** When each began, the oldest first. */
-  const unanswered = new Map<FastifyReply, number>();
+  /** When each began, the oldest first, and whether it is being answered. */
+  const unanswered = new Map<FastifyReply, { since: number; begun: boolean }>();
   app.addHook('onRequest', (_request, reply, done) => {
-    unanswered.set(reply, performance.now());
+    unanswered.set(reply, { since: performance.now(), begun: false });
+    // Also when the client has left, of which Fastify's own hooks do not hear.
+    reply.raw.once('close', () => unanswered.delete(reply));
     done();
   });
-  app.addHook('onResponse', (_request, reply, done) => {
-    unanswered.delete(reply);
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    const request = unanswered.get(reply);
+    if (request) request.begun = true;
     done();
   });
   const sweep = setInterval(() => {
     const oldest = performance.now() - limitMilliseconds;
-    for (const [reply, since] of unanswered) {
+    for (const [reply, { since, begun }] of unanswered) {
       if (since > oldest) return;
       unanswered.delete(reply);
-      cutOff(reply);
+      // A second answer would be one too many, and the end of the process.
+      if (begun || reply.raw.headersSent) reply.raw.destroy();
+      else if (!reply.sent) reply.send(new DeadlineError('no answer in time'));
     }
   }, limitMilliseconds / 10).unref();
   app.addHook('onClose', (_app, done) => {
     clearInterval(sweep);
     done();
   });
-}
-
-function cutOff(reply: FastifyReply): void {
-  if (reply.raw.headersSent) reply.raw.destroy();
-  // The client may have left without a word.
-  else if (!reply.sent && !reply.raw.destroyed) reply.send(new DeadlineError('no answer in time'));
 }

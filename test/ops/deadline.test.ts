@@ -18,6 +18,7 @@ async function serve(): Promise<string> {
   app.get('/at-once', async () => ({ done: true }));
   app.get('/never', never);
   app.post('/never', never);
+  app.get('/held', { onSend: (_request, _reply, _payload, done) => void setTimeout(done, 500) }, async () => ({ done: true }));
   app.get('/half', (_request, reply) => {
     reply.raw.write('half');
     return never();
@@ -38,6 +39,12 @@ test('503 — outcome-unknown from a handler that does not come to an end, with 
     expect(await answer.json()).toMatchObject({ code: 'outcome-unknown' });
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   }
+});
+
+test('an answer that is about to leave is not answered once more, which would end the process (rule 80)', async () => {
+  const address = await serve();
+  await expect(fetch(`${address}/held`)).rejects.toThrow();
+  expect((await fetch(`${address}/at-once`)).status).toBe(200);
 });
 
 test('an answer that has begun and does not come to an end is cut off (rule 80)', async () => {
