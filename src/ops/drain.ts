@@ -9,8 +9,10 @@ import { doorClosed } from '../workers.ts';
 
 /** Callers that come again and again do not keep the door open for longer. */
 const doorMilliseconds = 500;
-/** How long a connection may be silent once the door is closed. */
+/** Once the door is closed and nobody has asked anything for so long, connections are ended on which nothing is under way. */
 const silenceMilliseconds = 250;
+/** Callers that ask again and again do not keep them open for longer. */
+const drainMilliseconds = 2_000;
 
 /**
  * Makes `app.close()` answer with `Connection: close` from then on, and leave connections alone on which nothing is under way until they have
@@ -20,6 +22,11 @@ export function drainBeforeClosing(app: FastifyInstance): void {
   const { server } = app;
   const closeIdle = server.closeIdleConnections.bind(server);
   let leaving = false;
+  let cameAt = 0;
+  app.addHook('onRequest', (_request, _reply, done) => {
+    if (leaving) cameAt = performance.now();
+    done();
+  });
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (leaving) reply.header('connection', 'close');
     done();
@@ -27,7 +34,14 @@ export function drainBeforeClosing(app: FastifyInstance): void {
   app.addHook('preClose', async () => {
     leaving = true;
     keepIdleConnections(server);
-    setTimeout(closeIdle, silenceMilliseconds).unref();
+    const since = performance.now();
+    cameAt = since;
+    const look = setInterval(() => {
+      const now = performance.now();
+      if (now - cameAt < silenceMilliseconds && now - since < drainMilliseconds) return;
+      clearInterval(look);
+      closeIdle();
+    }, silenceMilliseconds / 5).unref();
   });
 }
 
