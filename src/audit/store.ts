@@ -3,7 +3,7 @@
  * Never a secret, never a body, never what somebody typed who is not known.
  */
 import type { FastifyRequest } from 'fastify';
-import { sql, type Kysely, type OperationNodeSource } from 'kysely';
+import { sql, type Kysely, type OperationNodeSource, type RawBuilder } from 'kysely';
 import { builder, type ValueOf } from '../database/statement.ts';
 import type { Database } from '../database/tables.ts';
 
@@ -99,11 +99,21 @@ export function audited<V extends AuditValues, R>(
 ) {
   const of = value as unknown as ValueOf<AuditValues>;
   const further = beside ? sql`, beside as (${beside})` : sql``;
-  return sql<R>`with written as (${statement}), noted as (
+  const noted = eventsOfWritten(event, of, sql.ref('written'));
+  return sql<R>`with written as (${statement}), noted as (${noted})${further} select * from written`.compile(builder);
+}
+
+/** Makes the statement that writes one event for each row of `written` in `from`; `of` gives the expression of each audit value. */
+export function eventsOfWritten(
+  event: AuditEventName,
+  of: (name: keyof AuditValues & string) => RawBuilder<unknown>,
+  from: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  return sql`
     insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
     select ${sql.lit(event)}, 'ok', ${of('userName')}, ${of('sessionId')}::uuid, ${of('requestId')}, ${of('address')}, ${of('userAgent')},
-      jsonb_build_object('entity', name, 'key', key::text, 'version', version) from written
-  )${further} select * from written`.compile(builder);
+      jsonb_build_object('entity', written.name, 'key', written.key::text, 'version', written.version)
+    from ${from}`;
 }
 
 /** Writes one event. `origin` is undefined for what no request caused, such as an administrator's command. */

@@ -6,11 +6,12 @@ import { authorize } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { Batches } from '../database/batch.ts';
 import { Problem } from '../errors.ts';
+import { insertMany, updateMany } from './batch.ts';
 import { acceptedVersions, etagOf, isCurrent } from './etag.ts';
 import { createOnce, readIdempotencyKey } from './idempotency.ts';
 import { readKey } from './key.ts';
-import { find, insert, remove, versionOf, type EntityRow } from './store.ts';
-import { insertMany, updateMany } from './together.ts';
+import type { EntityRow } from './row.ts';
+import { find, insert, remove, versionOf } from './store.ts';
 import { updateEntity } from './update.ts';
 
 type EntityHandlers = Pick<Handlers, 'createEntity' | 'getEntity' | 'updateEntity' | 'deleteEntity'>;

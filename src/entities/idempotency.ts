@@ -12,7 +12,8 @@ import { violatedUnique, writing } from '../database/failure.ts';
 import { builder, prepare, type ValueOf } from '../database/statement.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
-import { insertKeyed, type EntityRow } from './store.ts';
+import type { EntityRow } from './row.ts';
+import { insertKeyed } from './store.ts';
 
 const keepHours = 24;
 /** A key is found expired once at most; each further round has lost a race. */

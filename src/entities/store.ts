@@ -10,30 +10,8 @@ import type { Batches } from '../database/batch.ts';
 import { writing } from '../database/failure.ts';
 import { builder, prepare, type Destination, type ValueOf } from '../database/statement.ts';
 import type { Action } from '../database/tables.ts';
-import { rowOf } from './together.ts';
-
-export interface EntityRow {
-  name: string;
-  key: string;
-  version: string;
-  createdAt: Date;
-  createdBy: string;
-  updatedAt: Date;
-  updatedBy: string;
-  /** JSON text, digit for digit. */
-  fields: string;
-}
-
-const columns = [
-  'name',
-  'key',
-  'version',
-  'created_at as createdAt',
-  'created_by as createdBy',
-  'updated_at as updatedAt',
-  'updated_by as updatedBy',
-  sql<string>`fields::text`.as('fields'),
-] as const;
+import { rowOf } from './batch.ts';
+import { columnList, columns, type EntityRow } from './row.ts';
 
 interface Place extends Record<string, unknown> {
   name: string;
@@ -63,8 +41,7 @@ const insertFirst = prepare<AuditValues & Claim & { name: string }, EntityRow>('
     select ${name}, ${value('fields')}::jsonb, ${user}, ${user}
     where pg_try_advisory_xact_lock(${lock})
       and not exists (select from idempotency where user_name = ${user} and entity = ${name} and key = ${key})
-    returning name, key, version, created_at as "createdAt", created_by as "createdBy",
-      updated_at as "updatedAt", updated_by as "updatedBy", fields::text as fields`;
+    returning ${columnList}`;
   const claim = sql`
     insert into idempotency (user_name, entity, key, fingerprint, entity_key)
     select ${user}, name, ${key}, ${value('fingerprint')}, key from written`;
@@ -78,24 +55,24 @@ const findOne = prepare<Place, EntityRow>('entity.find', (value) =>
 /** Versions the caller accepts; null accepts any. */
 export type Versions = string[] | null;
 
-type Change = AuditValues & Place & { versions: Versions };
+type GuardedValues = AuditValues & Place & { versions: Versions };
 
 /** The row at the place, if its version is an accepted one. */
-const guarded = (value: ValueOf<Change>) =>
+const guarded = (value: ValueOf<GuardedValues>) =>
   sql<boolean>`${there(value)} and (${value('versions')}::bigint[] is null or version = any(${value('versions')}))`;
 
-const updateOne = prepare<Change & { patch: string; limit: number }, EntityRow>('entity.update', (value) => {
+const updateOne = prepare<GuardedValues & { patch: string; limit: number }, EntityRow>('entity.update', (value) => {
   const merged = sql<string>`json_merge_patch(fields, ${value('patch')}::jsonb)`;
   const statement = builder
     .updateTable('entity')
-    .where(guarded(value as unknown as ValueOf<Change>))
+    .where(guarded(value as unknown as ValueOf<GuardedValues>))
     .where(sql<boolean>`octet_length(${merged}::text) <= ${value('limit')}`)
     .set({ fields: merged, version: sql`version + 1`, updated_at: sql`now()`, updated_by: value('userName') })
     .returning(columns);
   return audited('entity.updated', statement, value);
 });
 
-const deleteOne = prepare<Change, { key: string }>('entity.delete', (value) =>
+const deleteOne = prepare<GuardedValues, { key: string }>('entity.delete', (value) =>
   audited('entity.deleted', builder.deleteFrom('entity').where(guarded(value)).returning(['name', 'key', 'version']), value),
 );
 
@@ -115,7 +92,7 @@ const placeOf = (permit: Permit<'read' | 'update' | 'delete'>, key: string): Pla
 
 /** Stores new fields (JSON text of an object) and returns the row. */
 export async function insert(creates: Batches<EntityRow>, permit: Permit<'create'>, origin: Origin, fields: string): Promise<EntityRow> {
-  const row = await writing(creates.run(rowOf(permit, origin, {}, 'fields', fields)));
+  const row = await writing(creates.run(rowOf({ ...auditValues(permit, origin), name: permit.entity }, 'fields', fields)));
   if (!row) throw new Error('insert returned no row');
   return row;
 }
@@ -140,21 +117,38 @@ export async function find(reads: Destination, permit: Permit<'read'>, key: stri
   return row;
 }
 
-/**
- * Merges `patch` (JSON text) into the fields as RFC 7396 says, if the version is one of `versions` (null: any) and the result is at most
- * `limitBytes` of JSON. Undefined when nothing was changed; {@link preview} tells why.
- */
-export async function update(
-  { pool, updates }: { pool: Pool; updates: Batches<EntityRow> },
+export interface Merge {
+  /** JSON text of an object. */
+  patch: string;
+  /** The versions that the caller accepts. */
+  versions: Versions;
+  /** The most that the merged fields may be, in bytes of JSON. */
+  limitBytes: number;
+}
+
+/** Like {@link update}, together with other requests. Undefined also while somebody else is changing the entity. */
+export async function updateTogether(
+  updates: Batches<EntityRow>,
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
-  change: { patch: string; versions: Versions; limitBytes: number },
+  { patch, versions, limitBytes }: Merge,
 ): Promise<EntityRow | undefined> {
-  const { patch, versions, limitBytes } = change;
-  const { name: _, ...place } = placeOf(permit, key);
-  const together = await writing(updates.run(rowOf(permit, origin, { ...place, versions, bytes: limitBytes }, 'patch', patch)));
-  if (together) return together;
+  const values = { ...auditValues(permit, origin), ...placeOf(permit, key), versions, limit: limitBytes };
+  return await writing(updates.run(rowOf(values, 'patch', patch)));
+}
+
+/**
+ * Merges `patch` into the fields as RFC 7396 says, if the version is one of `versions` (null: any) and the result is at most
+ * `limitBytes` of JSON. Undefined when nothing was changed; {@link preview} tells why.
+ */
+export async function update(
+  pool: Pool,
+  permit: Permit<'update'>,
+  origin: Origin,
+  key: string,
+  { patch, versions, limitBytes }: Merge,
+): Promise<EntityRow | undefined> {
   const [row] = await writing(
     updateOne(pool, { ...auditValues(permit, origin), ...placeOf(permit, key), patch, versions, limit: limitBytes }),
   );

@@ -7,23 +7,18 @@ import type { Origin } from '../audit/store.ts';
 import type { Permit } from '../authn/principal.ts';
 import type { Batches } from '../database/batch.ts';
 import { Problem } from '../errors.ts';
-import { preview, update, type EntityRow, type Versions } from './store.ts';
+import type { EntityRow } from './row.ts';
+import { preview, update, updateTogether, type Merge } from './store.ts';
 import type { EntityType } from './types.ts';
 
 /** In every round somebody succeeds, so only an entity that everybody changes all the time lets one caller fail so often. */
 const rounds = 100;
 
-export interface Change {
-  /** JSON text of an object. */
-  patch: string;
-  /** The versions that the caller accepts; null accepts any. */
-  versions: Versions;
-  /** Whether the caller has named them, or has said that any will do. */
+export interface Change extends Merge {
+  /** Whether the caller has named versions, or has said that any will do. */
   isGuarded: boolean;
   /** What the merged fields must fit; undefined for any object. */
   type: EntityType | undefined;
-  /** The most that the merged fields may be, in bytes of JSON. */
-  limitBytes: number;
 }
 
 /**
@@ -38,16 +33,17 @@ export async function updateEntity(
   key: string,
   change: Change,
 ): Promise<EntityRow> {
-  const { pool } = writes;
-  const { patch, versions, type, limitBytes } = change;
+  const { pool, updates } = writes;
+  const { versions, type } = change;
   // Without a type the statement decides by itself, and is asked why only when it did nothing.
   let version = type && (await look(pool, permit, key, change));
-  for (let round = 0; round < rounds; round++) {
-    const accepted = type && version !== undefined ? [version] : versions;
-    const row = await update(writes, permit, origin, key, { patch, versions: accepted, limitBytes });
-    if (row) return row;
+  const accepted = () => ({ ...change, versions: type && version !== undefined ? [version] : versions });
+  let row = await updateTogether(updates, permit, origin, key, accepted());
+  for (let round = 0; !row && round < rounds; round++) {
     version = await look(pool, permit, key, change);
+    row = await update(pool, permit, origin, key, accepted());
   }
+  if (row) return row;
   throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
 }
 

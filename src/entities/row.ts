@@ -1,0 +1,34 @@
+/** The row of an entity as every statement gives it back. */
+import { sql } from 'kysely';
+
+export interface EntityRow {
+  name: string;
+  key: string;
+  version: string;
+  createdAt: Date;
+  createdBy: string;
+  updatedAt: Date;
+  updatedBy: string;
+  /** JSON text, digit for digit. */
+  fields: string;
+}
+
+/** For a query that Kysely builds. */
+export const columns = [
+  'name',
+  'key',
+  'version',
+  'created_at as createdAt',
+  'created_by as createdBy',
+  'updated_at as updatedAt',
+  'updated_by as updatedBy',
+  sql<string>`fields::text`.as('fields'),
+] as const;
+
+/** The same for one in words. */
+export const columnList = sql.join(columns.map((column) => (typeof column === 'string' ? aliased(column) : column)));
+
+function aliased(column: string) {
+  const [name = '', alias = name] = column.split(' as ');
+  return sql`${sql.ref(name)} as ${sql.ref(alias)}`;
+}
