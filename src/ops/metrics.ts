@@ -84,7 +84,7 @@ export class Meters {
 /** The metrics of a process on `context`, of Node.js too; those of requests are added by `measureRequests`. */
 export function createMeters(context: Context): Meters {
   const meters = new Meters();
-  const { config, pool, reads, listener, principals, issuers, auditQuota, version } = context;
+  const { pool, reads, listener, principals, issuers, auditQuota, version } = context;
   new Gauge({
     name: `${prefix}build_info`,
     help: 'Always 1; the labels say what is running.',
@@ -93,11 +93,15 @@ export function createMeters(context: Context): Meters {
     registers: [meters.registry],
   }).set({ version, node: process.versions.node }, 1);
 
-  meters.gauges('pool_connections', 'Connections to the database, by what they do.', 'state', () => ({
-    busy: pool.totalCount - pool.idleCount + reads.connections.busy,
-    idle: pool.idleCount + reads.connections.open - reads.connections.busy,
+  meters.gauges('pool_connections', 'Connections of the pool, by what they do.', 'state', () => ({
+    busy: pool.totalCount - pool.idleCount,
+    idle: pool.idleCount,
   }));
-  meters.gauge('pool_connections_limit', 'Most connections the pool may open.', () => config.databasePoolSize);
+  meters.gauge('pool_connections_limit', 'Most connections the pool may open.', () => pool.options.max);
+  meters.gauges('read_connections', 'Connections that reads share, by what they do.', 'state', () => {
+    const { open, busy } = reads.connections;
+    return { busy, idle: open - busy };
+  });
   meters.gauge('pool_waiting', 'Statements that wait for a connection.', () => pool.waitingCount);
   meters.gauge(
     'listener_up',

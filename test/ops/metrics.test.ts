@@ -105,8 +105,10 @@ test('the cache tells what it has found, and the pool what it has open', async (
     after.value(`entity_service_principal_cache_${name}`) - before.value(`entity_service_principal_cache_${name}`);
   expect([grown('hits_total'), grown('misses_total')]).toEqual([1, 1]);
   expect(after.value('entity_service_principal_cache_entries')).toBeGreaterThan(0);
-  expect(after.value('entity_service_pool_connections_limit')).toBe(10);
+  // Ten in all, two of which reads share.
+  expect(after.value('entity_service_pool_connections_limit')).toBe(8);
   expect(after.value('entity_service_pool_connections', { state: 'idle' })).toBeGreaterThan(0);
+  expect(after.value('entity_service_read_connections', { state: 'idle' })).toBeGreaterThan(0);
   expect(after.value('entity_service_listener_up')).toBe(1);
 });
 
@@ -155,7 +157,7 @@ test('any worker answers for all of them', async () => {
   for (let time = 0; time < 2; time++) {
     const metrics = await scrape(started.url);
     expect(metrics.value('entity_service_request_duration_seconds_count', { operation: 'getSession', status: '200' })).toBe(20);
-    expect(metrics.value('entity_service_pool_connections_limit')).toBe(20);
+    expect(metrics.value('entity_service_pool_connections_limit')).toBe(16);
     expect(metrics.value('entity_service_sessions_live')).toBe(1);
     expect(metrics.value('entity_service_listener_up')).toBe(1);
   }
