@@ -33,8 +33,10 @@ export function answerInTime(app: FastifyInstance, limitMilliseconds: number): v
       if (since > oldest) return;
       unanswered.delete(reply);
       // A second answer would be one too many, and the end of the process.
-      if (begun || reply.raw.headersSent) reply.raw.destroy();
-      else if (!reply.sent) reply.send(new DeadlineError('no answer in time'));
+      if (begun || reply.raw.headersSent) {
+        reply.log.warn({ event: 'outage' }, 'an answer took too long and was cut off');
+        reply.raw.destroy();
+      } else if (!reply.sent) reply.send(new DeadlineError('no answer in time'));
     }
   }, limitMilliseconds / 10).unref();
   app.addHook('onClose', (_app, done) => {
