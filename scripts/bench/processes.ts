@@ -118,6 +118,7 @@ export async function launch(how: Launch, opened: AsyncDisposableStack): Promise
 /** Starts the raw limit on the database; it is stopped with `opened`. */
 export async function startLimit(databaseUrl: string, opened: AsyncDisposableStack): Promise<Server> {
   const startedAt = performance.now();
+  // As `npm start` gives the service.
   const memory = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072', GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1' };
   const env = { ...process.env, ...memory, UV_THREADPOOL_SIZE: '16', DATABASE_URL: databaseUrl };
   const child = fork(new URL('limit.ts', import.meta.url), { env });
