@@ -44,21 +44,27 @@ interface Waiting<R> {
 export class Batches<R> {
   readonly #pool: Pool;
   readonly #statement: BatchStatement<R>;
+  readonly #now: () => number;
   /** A statement belongs to none of the requests that it serves. */
   readonly #outside = AsyncLocalStorage.snapshot();
   #waiting: Waiting<R>[] = [];
   #underWay = 0;
   #scheduled = false;
 
-  constructor(pool: Pool, statement: BatchStatement<R>) {
+  /** `now` tells milliseconds on a clock that never goes back. */
+  constructor(pool: Pool, statement: BatchStatement<R>, now: () => number = () => performance.now()) {
     this.#pool = pool;
     this.#statement = statement;
+    this.#now = now;
   }
 
-  /** What the statement did for `row` (JSON text of an object); undefined when that was nothing. Throws what it would throw for this row alone. */
+  /**
+   * What the statement did for `row` (JSON text of an object); undefined when that was nothing. Throws what it would throw for this row alone,
+   * and 503 `unavailable` when it had no turn in time, or there is no way to the server.
+   */
   run(row: string): Promise<R | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<R | undefined>();
-    this.#waiting.push({ row, since: performance.now(), resolve, reject });
+    this.#waiting.push({ row, since: this.#now(), resolve, reject });
     this.#schedule();
     return spanning(this.#statement.work, () => promise);
   }
@@ -75,7 +81,7 @@ export class Batches<R> {
   }
 
   #take(): Waiting<R>[] {
-    const oldest = performance.now() - patienceMilliseconds;
+    const oldest = this.#now() - patienceMilliseconds;
     while (this.#waiting[0] && this.#waiting[0].since < oldest) this.#waiting.shift()?.reject(outage(new Error('no turn in time')));
     let count = 0;
     for (let characters = 0; count < Math.min(this.#waiting.length, maximumRows) && characters < maximumCharacters; count++)

@@ -70,7 +70,7 @@ export interface Connection {
  * hears of connections that die while idle or checked out: unheard, either would end the process (rule 90).
  */
 export function connect(url: string, size: number, onError: (error: Error) => void): Connection {
-  const options: ClientConfig = {
+  const options = {
     connectionString: url,
     application_name: 'entity-service',
     connectionTimeoutMillis: 2_000,
@@ -80,7 +80,7 @@ export function connect(url: string, size: number, onError: (error: Error) => vo
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
-  };
+  } satisfies ClientConfig;
   const lines = linesAmong(size);
   const pool = new Pool({ ...options, max: size - lines, Client: PoolClient, idleTimeoutMillis: 60_000 });
   // When a server says nothing any more on one connection, those without a statement to wait for would each have to find out by itself.

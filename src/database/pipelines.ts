@@ -5,15 +5,15 @@
  * Only for statements that wait for no other transaction's rows: what is sent behind one that waits, waits too.
  */
 import { Client, DatabaseError, type ClientConfig, type Pool } from 'pg';
-import { isLost, isSilence } from './failure.ts';
+import { isHarmless, isLost, isSilence } from './failure.ts';
 import { run, type Rows, type Statement } from './statement.ts';
 
 /** A connection of its own keeps one core of the database busy. */
 const maximumLines = 2;
 /** What one connection may be behind with; the pool takes the rest. */
 const maximumUnderWay = 16;
-/** A server that has not answered anything for so long has fallen silent; before, it is the statements in front that take long. */
-const silenceMilliseconds = 5_500;
+/** How much of its time a statement must have passed without any answer on its connection, or it was those in front of it that took long. */
+const silentShare = 0.9;
 /** Where no connection can be had, the next one is tried for after so long. */
 const pauseMilliseconds = 1_000;
 
@@ -27,19 +27,24 @@ export class Pipelines {
   readonly #lines: Line[];
   readonly #pool: Pool;
   readonly #onSilence: () => void;
+  readonly #silenceMilliseconds: number;
   /** Those given up because their server has fallen silent, which it would be on another one too. */
   readonly #silent = new WeakSet<Client>();
 
-  /** `onError` hears of connections that die, `onSilence` when the server leaves a statement without any answer. */
+  /**
+   * `onError` hears of connections that die, `onSilence` when the server leaves a statement without any answer for the `query_timeout` of the
+   * options, in milliseconds.
+   */
   constructor(
     count: number,
-    options: ClientConfig,
+    options: ClientConfig & { query_timeout: number },
     pool: Pool,
     { onError, onSilence }: { onError: (error: Error) => void; onSilence: () => void },
   ) {
     this.#lines = Array.from({ length: count }, () => new Line(options, onError));
     this.#pool = pool;
     this.#onSilence = onSilence;
+    this.#silenceMilliseconds = silentShare * options.query_timeout;
   }
 
   /** How many connections are open, and how many of these have statements under way. */
@@ -48,7 +53,7 @@ export class Pipelines {
     return { open: open.length, busy: open.filter(({ underWay }) => underWay > 0).length };
   }
 
-  /** Runs a statement that only reads. One whose connection broke is asked once more, over the pool. */
+  /** Runs a statement that only reads. One that failed for its connection's sake is asked once more, over the pool. */
   async send(statement: Statement): Rows {
     const line = this.#leastBusy();
     const { client } = line ?? {};
@@ -63,8 +68,9 @@ export class Pipelines {
       return result;
     } catch (error) {
       if (error instanceof DatabaseError) line.answeredAt = performance.now();
-      if (isSilence(error)) {
-        if (performance.now() - line.answeredAt < silenceMilliseconds) throw error;
+      // As at the pool (statement.ts).
+      if (!isHarmless(error)) line.leave(client);
+      if (isSilence(error) && performance.now() - line.answeredAt > this.#silenceMilliseconds) {
         this.#silent.add(client);
         this.#onSilence();
       }
@@ -120,14 +126,11 @@ class Line {
 
   async #connect(): Promise<void> {
     const client = new CorkedClient({ ...this.#options, pipeline: true });
-    const leave = () => {
-      if (this.client === client) this.client = undefined;
-    };
     client.on('error', (error) => {
-      leave();
+      this.leave(client);
       this.#onError(error);
     });
-    client.on('end', leave);
+    client.on('end', () => this.leave(client));
     try {
       await client.connect();
       this.client = client;
@@ -136,6 +139,13 @@ class Line {
       this.#nextAttemptAt = performance.now() + pauseMilliseconds;
       this.#onError(error as Error);
     }
+  }
+
+  /** Sends nothing more over `client`, which ends once it has answered what is under way. */
+  leave(client: Client): void {
+    if (this.client !== client) return;
+    this.client = undefined;
+    void client.end();
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Batches, prepareBatch } from '../../src/database/batch.ts';
@@ -52,10 +53,38 @@ test('a row that makes the statement fail does so for itself alone', async () =>
   ]);
 });
 
+test('what has had no turn within two seconds is 503 unavailable, and nothing is done for it', async () => {
+  const { pool, close } = connect(database.url, 4, () => undefined);
+  onTestFinished(close);
+  let now = 0;
+  const wait = prepareBatch<{ waited: string }>(
+    'test.wait',
+    (rows) => sql`
+      select n, pg_sleep(seconds)::text as waited
+      from rows from (jsonb_to_recordset(${rows}::jsonb) as (seconds float)) with ordinality as input (seconds, n)`,
+  );
+  const batches = new Batches(pool, wait, () => now);
+  // Three are under way at once, each with a turn of its own.
+  const underWay = [];
+  for (let time = 0; time < 3; time++) {
+    underWay.push(batches.run('{"seconds":0.2}'));
+    await nextTurn();
+  }
+  const late = batches.run('{"seconds":0}');
+  const refused = expect(late).rejects.toMatchObject({ code: 'unavailable' });
+  now = 2_001;
+  await refused;
+  expect(await Promise.all(underWay)).toHaveLength(3);
+});
+
 test('rows are given up at once when the database cannot be reached, those that wait for their turn too', async () => {
   const { pool, close } = connect('postgres://nobody@127.0.0.1:1/nothing', 4, () => undefined);
   onTestFinished(close);
   const batches = new Batches(pool, divide);
   const outcomes = await Promise.allSettled(Array.from({ length: 500 }, () => batches.run(row(1))));
-  expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
+  expect(outcomes.map((outcome) => (outcome.status === 'rejected' ? (outcome.reason as { code: string }).code : ''))).toEqual([
+    ...Array.from({ length: 64 }, () => 'ECONNREFUSED'),
+    // Nobody has been asked to do anything for these.
+    ...Array.from({ length: 436 }, () => 'unavailable'),
+  ]);
 });

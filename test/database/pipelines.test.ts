@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { connect, type Connection } from '../../src/database/connect.ts';
+import { Pipelines } from '../../src/database/pipelines.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -59,7 +60,7 @@ test('one that fails does so alone', async () => {
     ask(connection, 2),
   ]);
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
-  expect(connection.reads.connections.open).toBe(2);
+  await bothOpen(connection);
 });
 
 test('those under way when their connections break are answered all the same, and later ones over new connections', async () => {
@@ -72,6 +73,44 @@ test('those under way when their connections break are answered all the same, an
   await connection.pool.query(`select pg_terminate_backend(pid) from unnest(${pids}) as pid`);
   expect((await asked).map(({ n }) => n)).toEqual([3, 4]);
   await bothOpen(connection);
+});
+
+test('one whose text its connection has forgotten is answered all the same, and the connection is replaced', async () => {
+  const connection = await open();
+  const forget = { name: undefined, text: 'deallocate all', values: [] };
+  await Promise.all([connection.reads.send(forget), connection.reads.send(forget)]);
+  const rows = await Promise.all([ask(connection, 1), ask(connection, 2)]);
+  expect(rows.map(({ n }) => n)).toEqual([1, 2]);
+  await bothOpen(connection);
+});
+
+describe('a statement without an answer in its time', () => {
+  /** One connection for reads, on which a statement has 1.2 s; and how often its server was taken for silent. */
+  async function openOne() {
+    const { pool, close } = connect(database.url, 3, () => undefined);
+    const silences: number[] = [];
+    const options = { connectionString: database.url, query_timeout: 1_200 };
+    const reads = new Pipelines(1, options, pool, { onError: () => undefined, onSilence: () => silences.push(1) });
+    onTestFinished(() => reads.close().then(close));
+    const { rows } = await reads.send(echo(0));
+    expect(rows).toHaveLength(1);
+    await expect.poll(() => reads.connections.open).toBe(1);
+    return { reads, silences };
+  }
+
+  test('that stands behind others is asked once more, and nobody thinks that the server is gone', async () => {
+    const { reads, silences } = await openOne();
+    const results = await Promise.all([1, 2, 3, 4].map((n) => reads.send(echo(n, 0.5))));
+    expect(results.map(({ rows }) => (rows[0] as Echo).n)).toEqual([1, 2, 3, 4]);
+    expect(silences).toEqual([]);
+  });
+
+  test('whose server says nothing at all is given up, and everybody is told', async () => {
+    const { reads, silences } = await openOne();
+    await expect(reads.send(echo(1, 2))).rejects.toThrow('Query read timeout');
+    expect(silences).toEqual([1]);
+    expect(reads.connections.open).toBe(0);
+  });
 });
 
 test('where there are few connections, reads share the pool with everything else', async () => {
