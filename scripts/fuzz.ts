@@ -2,16 +2,46 @@
 import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
-const { values } = parseArgs({ options: { cases: { type: 'string', default: '100000' }, seed: { type: 'string' } } });
+const usage = `npm run test:fuzz -- [options]
 
-for (const [name, value] of Object.entries(values)) {
-  if (!/^[1-9]\d{0,8}$/.test(value)) {
-    process.stderr.write(`--${name} must be a whole number above 0\n`);
-    process.exit(1);
-  }
-}
+  --cases N   how many random requests, 2000 at least (100000)
+  --seed N    sends the requests of this seed (another one each time)
+  --help      print this
+`;
+/** With fewer it is chance whether every kind of answer is met, which the run insists on. */
+const leastCases = 2_000;
+
+const { cases, seed } = readOptions();
 const child = spawn('vitest', ['run', 'test/contract/fuzz.test.ts'], {
   stdio: 'inherit',
-  env: { ...process.env, FUZZ_CASES: values.cases, ...(values.seed !== undefined && { FUZZ_SEED: values.seed }) },
+  env: { ...process.env, FUZZ_CASES: cases, ...(seed !== undefined && { FUZZ_SEED: seed }) },
 });
 child.on('exit', (code) => process.exit(code ?? 1));
+
+function readOptions(): { cases: string; seed: string | undefined } {
+  const fail = (reason: string): never => {
+    process.stderr.write(`test:fuzz: ${reason}\n\n${usage}`);
+    process.exit(2);
+  };
+  const read = () => {
+    try {
+      const options = {
+        cases: { type: 'string', default: '100000' },
+        seed: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      } as const;
+      return parseArgs({ options }).values;
+    } catch (error) {
+      return fail(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const { cases, seed, help } = read();
+  if (help) {
+    process.stdout.write(usage);
+    process.exit(0);
+  }
+  const isWhole = (text: string) => /^[1-9]\d{0,8}$/.test(text);
+  if (!isWhole(cases) || Number(cases) < leastCases) fail(`--cases must be a whole number of at least ${leastCases}`);
+  if (seed !== undefined && !isWhole(seed)) fail('--seed must be a whole number above 0');
+  return { cases, seed };
+}

@@ -125,6 +125,8 @@ const credential: fc.Arbitrary<(callers: Callers) => Headers> = fc.oneof(
 );
 
 const examples = operations.flatMap((operation) => bodyOf(operation)?.text ?? []);
+const tooLarge = `{"a":"${'x'.repeat(70_000)}"}`;
+
 const body = fc.oneof(
   { weight: 3, arbitrary: fc.constant(undefined) },
   { weight: 3, arbitrary: pick(...examples) },
@@ -140,7 +142,7 @@ const body = fc.oneof(
       })
       .map((pairs) => pairs.map(([name, text]) => `${name}=${encodeURIComponentLoosely(text)}`).join('&')),
   },
-  { weight: 3, arbitrary: pick('x'.repeat(1_025), 'x'.repeat(8_193), `{"a":"${'x'.repeat(70_000)}"}`, '['.repeat(50_000)) },
+  { weight: 3, arbitrary: pick('x'.repeat(1_025), 'x'.repeat(8_193), tooLarge, '['.repeat(50_000)) },
 );
 
 /** One thing that is different from the request that the document gives as an example. */
@@ -151,7 +153,7 @@ interface Change {
   values?: Record<string, string>;
 }
 
-const change: fc.Arbitrary<Change> = fc.oneof(
+const anyChange: fc.Arbitrary<Change> = fc.oneof(
   header.map(([name, value]) => ({ headers: { [name]: value } })),
   query.map((text) => ({ query: text })),
   body.map((payload) => ({ payload })),
@@ -177,8 +179,11 @@ export const anything: fc.Arbitrary<Wild> = fc
     payload,
   }));
 
+/** A body larger than any operation takes. */
+export const oversized: fc.Arbitrary<Change> = fc.constant({ payload: tooLarge });
+
 /** The document's example of an operation, on one of the rows with these keys, but for one thing. */
-export const oneOff = (rows: readonly string[]): fc.Arbitrary<Wild> =>
+export const oneOff = (rows: readonly string[], change: fc.Arbitrary<Change> = anyChange): fc.Arbitrary<Wild> =>
   fc
     .record({ operation: pick(...operations), key: pick(...rows), caller: fc.nat(2), change })
     .map(({ operation, key, caller, change }) => wildFrom(operation, key, caller, change));
