@@ -1,12 +1,17 @@
-/**
- * Makes the documentation as static pages: `npm run docs`, into `site` or with `-- --out DIR` elsewhere. With `-- --serve` nothing is
- * written, and a browser of this machine can look at it until Ctrl-C; `--port n` for another port than 4000.
- */
+/** Makes the documentation as static pages: `npm run docs`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { serveSite } from './docs/serve.ts';
 import { buildSite } from './docs/site.ts';
+
+const usage = `npm run docs -- [options]
+
+  --out DIR   where the pages are written (site)
+  --serve     writes nothing; a browser of this machine can look at them until Ctrl-C
+  --port N    for another port than 4000
+  --help      print this
+`;
 
 function readArguments() {
   try {
@@ -15,12 +20,17 @@ function readArguments() {
         out: { type: 'string', default: 'site' },
         serve: { type: 'boolean', default: false },
         port: { type: 'string', default: '4000' },
+        help: { type: 'boolean', default: false },
       },
     });
     if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65_535) throw new TypeError(`not a port: ${values.port}`);
+    if (values.help) {
+      process.stdout.write(usage);
+      process.exit(0);
+    }
     return values;
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n`);
+    process.stderr.write(`docs: ${(error as Error).message}\n\n${usage}`);
     process.exit(2);
   }
 }
