@@ -10,7 +10,12 @@ import { Pool } from 'pg';
 
 const verifiedMilliseconds = 5_000;
 
-const pool = new Pool({ connectionString: process.env['DATABASE_URL'], max: Number(process.env['DATABASE_POOL_SIZE'] ?? 10) });
+const pool = new Pool({
+  connectionString: process.env['DATABASE_URL'],
+  max: Number(process.env['DATABASE_POOL_SIZE'] ?? 10),
+  // As the service has it (src/database/connect.ts).
+  options: '-c enable_seqscan=off -c jit=off',
+});
 pool.on('error', () => undefined);
 
 async function rowOf(name: string, text: string, values: unknown[]): Promise<unknown[]> {
