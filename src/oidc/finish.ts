@@ -11,7 +11,7 @@ import {
 } from 'openid-client';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
-import { openSession } from '../sessions/login.ts';
+import { openSession, type Opened } from '../sessions/login.ts';
 import { findLinkedAccount } from '../users/identities.ts';
 import { browserCookie, browserIn } from './cookie.ts';
 import { FailedSignIn } from './failed.ts';
@@ -78,8 +78,8 @@ export async function redeem(
   return { ...signedIn, endUrl: endUrlOf(client, provider, config.publicUrl) };
 }
 
-/** Opens a session for the user behind the identity, or one made for it, and returns its token. Throws {@link FailedSignIn}. */
-export async function signIn(context: Context, request: FastifyRequest, provider: Provider, redeemed: Redeemed): Promise<string> {
+/** Opens a session for the user behind the identity, or one made for it. Throws {@link FailedSignIn}. */
+export async function signIn(context: Context, request: FastifyRequest, provider: Provider, redeemed: Redeemed): Promise<Opened> {
   const { config, issuers } = context;
   const { subject, authenticatedAt, sessionId: id, endUrl } = redeemed;
   const identity = { issuer: provider.issuer, subject };

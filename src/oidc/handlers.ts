@@ -45,7 +45,10 @@ export function oidcHandlers(context: Context): OidcHandlers {
         const caller = sessionId === null ? undefined : returningCaller(request.session.caller?.principal, sessionId);
         const redeemed = await redeem(context, request, provider, transaction, state);
         if (caller) await linkOwn(context, request, caller, provider, redeemed);
-        else await issueToken(request, context, await signIn(context, request, provider, redeemed));
+        else {
+          const { token, principal } = await signIn(context, request, provider, redeemed);
+          await issueToken(request, context, token, principal);
+        }
         return { status: 303, headers: { Location: returnPath } };
       });
     },

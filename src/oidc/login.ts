@@ -1,7 +1,7 @@
 /** Opens a session for the bearer of a trusted issuer's access token. */
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
-import { openSession } from '../sessions/login.ts';
+import { openSession, type Opened } from '../sessions/login.ts';
 import { findLinkedAccount } from '../users/identities.ts';
 import { findOrProvision } from './provision.ts';
 import { RefusedToken } from './refusal.ts';
@@ -17,10 +17,10 @@ export interface TokenLogin {
 }
 
 /**
- * Returns the new session's token. The session keeps to the access token's scopes and its absolute lifetime counts from the sign-in at the
+ * Opens a session, which keeps to the access token's scopes and its absolute lifetime counts from the sign-in at the
  * issuer (rule 47). Throws 401 `invalid-token`, 403 `identity-not-linked`, and 503 `issuer-unavailable`.
  */
-export async function loginByToken(context: Context, request: FastifyRequest, asked: TokenLogin): Promise<string> {
+export async function loginByToken(context: Context, request: FastifyRequest, asked: TokenLogin): Promise<Opened> {
   const { config, issuers } = context;
   return await auditRefusals(context, request, async () => {
     const expected = issuers.findNamed(asked.issuer);

@@ -3,7 +3,7 @@
  * database's (`begin_login_attempt`); when to ask again and what to tell the caller is decided in `throttle.ts`.
  */
 import { createHmac } from 'node:crypto';
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { addressGroup } from '../ops/address.ts';
 import { normaliseUserName } from '../users/name.ts';
@@ -41,20 +41,34 @@ export function subjectsOf(key: Buffer, name: string, address: string): Subjects
   };
 }
 
-/** Counts the attempt, unless there are too many; after `go` an `endAttempt` must follow. */
+/** As a table of a statement: its transaction is committed without waiting for the disk. */
+const withoutWait = sql`set_config('synchronous_commit', 'off', true)`;
+
+/**
+ * Counts the attempt, unless there are too many; after `go` an `endAttempt` must follow. It does not wait for the disk: nobody is told anything
+ * before a later statement has, with which this one is on it too.
+ */
 export async function beginAttempt(db: Kysely<Database>, { account, address }: Subjects): Promise<Verdict> {
-  const { rows } = await sql<Verdict>`select verdict, retry_seconds from begin_login_attempt(${account}, ${address})`.execute(db);
+  const { rows } = await sql<Verdict>`
+    select verdict, retry_seconds from begin_login_attempt(${account}, ${address}), ${withoutWait}`.execute(db);
   const [row] = rows;
   if (!row) throw new Error('begin_login_attempt has no answer');
   return row;
 }
 
-/** Decides a counted attempt, and returns how often in a row the account has failed now (0 when an administrator has just reset it). */
-export async function endAttempt(db: Kysely<Database>, { account, address }: Subjects, outcome: Outcome): Promise<number> {
-  const { rows } = await sql<{
-    failures: number | null;
-  }>`select end_login_attempt(${account}, ${address}, ${outcome}) as failures`.execute(db);
+/**
+ * Decides a counted attempt, and returns how often in a row the account has failed now (0 when an administrator has just reset it). Only a
+ * failure waits for the disk: what is lost of the other outcomes with the server's memory is a failure fifteen seconds later.
+ */
+export async function endAttempt(db: Kysely<Database>, subjects: Subjects, outcome: Outcome): Promise<number> {
+  const { rows } = await sql<{ failures: number | null }>`
+    select ${ending(subjects, outcome)} as failures ${outcome === 'failed' ? sql`` : sql`from ${withoutWait}`}`.execute(db);
   return rows[0]?.failures ?? 0;
+}
+
+/** The expression that decides a counted attempt, for a statement that does more. */
+export function ending({ account, address }: Subjects, outcome: Outcome): RawBuilder<number | null> {
+  return sql`end_login_attempt(${account}, ${address}, ${outcome})`;
 }
 
 /** Lets an account sign in again at once, whatever happened before. False when it was not throttled. Addresses stay as they are. */

@@ -3,10 +3,10 @@
  * attempts queue, so that those which may go on go in order of arrival and the others do not burden the database. It does not know
  * what a password is: it is told whether the attempt was good.
  */
-import type { Kysely } from 'kysely';
+import type { Kysely, RawBuilder } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
-import { beginAttempt, endAttempt, getAttemptKey, subjectsOf, type Subjects } from './attempts.ts';
+import { beginAttempt, endAttempt, ending, getAttemptKey, subjectsOf, type Subjects } from './attempts.ts';
 import { busy, Gate, scheduleTimeout, type Schedule } from './gate.ts';
 
 /**
@@ -32,18 +32,28 @@ export interface Claim {
 const outcomes = ['succeeded', 'failed', 'throttled', 'busy', 'error'] as const;
 export type Outcome = (typeof outcomes)[number];
 
+/** An attempt that has been counted and awaits its outcome. */
+export interface Attempt {
+  /**
+   * An expression that decides it as good, for a statement that `evaluate` runs last and that does everything or nothing. Once it has been
+   * taken, a value of `evaluate` says that the statement was committed.
+   */
+  readonly success: () => RawBuilder<unknown>;
+}
+
 export interface Throttle {
   /** How many attempts have ended so in this process. */
   readonly outcomes: Readonly<Record<Outcome, number>>;
   /**
    * Counts an attempt, then runs `evaluate`, which looks at the password and gives whoever may come in, or undefined. A value resets the
-   * account's count; undefined counts as one more failure; when `evaluate` throws, the password counts as not looked at.
+   * account's count; undefined counts as one more failure; when `evaluate` throws, the password counts as not looked at, unless nobody knows
+   * whether it was.
    *
    * `failures` is how often in a row the account has failed now; at `failuresUntilLocked` only an administrator can open it again.
    * Throws `rate-limited` with Retry-After, `evaluate` not called, while the account or the address is throttled; `busy` when too many
    * attempts are waiting; and whatever the database throws, which is never a pass. Do not call it inside a transaction.
    */
-  attempt<T>(claim: Claim, evaluate: () => Promise<T | undefined>): Promise<{ granted: T | undefined; failures: number }>;
+  attempt<T>(claim: Claim, evaluate: (attempt: Attempt) => Promise<T | undefined>): Promise<{ granted: T | undefined; failures: number }>;
 }
 
 /** After so many failures in a row, password login is disabled until `unlock` (rule 39). */
@@ -85,14 +95,20 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
     return accounts.pass(subjects.account, (account) =>
       addresses.pass(subjects.address, async (address) => {
         await count(subjects, { account, address });
+        let taken = false;
+        const success = () => {
+          taken = true;
+          return ending(subjects, 'succeeded');
+        };
         let granted;
         try {
-          granted = await evaluate();
+          granted = await evaluate({ success });
         } catch (error) {
-          // If this fails too, the database counts the attempt as a failure when its time is over.
-          await endAttempt(db, subjects, 'abandoned').catch(() => undefined);
+          // If this fails too, or is in doubt, the database counts the attempt as a failure when its time is over.
+          if (!isInDoubt(error)) await endAttempt(db, subjects, 'abandoned').catch(() => undefined);
           throw error;
         }
+        if (taken && granted !== undefined) return { granted, failures: 0 };
         const failures = await endAttempt(db, subjects, granted === undefined ? 'failed' : 'succeeded');
         return { granted, failures };
       }),
@@ -112,6 +128,10 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
       }
     },
   };
+}
+
+function isInDoubt(error: unknown): boolean {
+  return error instanceof Problem && error.code === 'outcome-unknown';
 }
 
 function outcomeOf(error: unknown): Outcome {

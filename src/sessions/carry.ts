@@ -1,7 +1,7 @@
 /**
  * @fastify/session at work for the Auth API: it reads the cookie, loads the session, and carries a new token to the client. The session
  * rows themselves are written by the transitions in `store.ts`, each in one transaction with what caused it, so the plugin's store only
- * reads, confirms and ends; it can neither resurrect a session nor prolong one.
+ * reads and ends; it can neither resurrect a session nor prolong one.
  */
 import { callbackify } from 'node:util';
 import cookie from '@fastify/cookie';
@@ -12,8 +12,7 @@ import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { revokePresent } from './revoke.ts';
-import { isLive } from './store.ts';
-import { hashToken, isToken, newToken } from './token.ts';
+import { hashToken, isToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
 /** What a session of the plugin holds. The plugin hashes sessions as JSON, to see whether one has changed; the handle says as much as all of it. */
@@ -28,6 +27,9 @@ class Caller {
     return this.principal.session?.id;
   }
 }
+
+/** What the plugin calls the session of a caller who has none. It has not the form of a token, so the database is never asked for it. */
+const noToken = 'none';
 
 /** Registers the plugin on `app`, whose routes then have `request.session`. */
 export async function carrySessions(app: FastifyInstance, context: Context): Promise<void> {
@@ -50,7 +52,7 @@ export async function carrySessions(app: FastifyInstance, context: Context): Pro
     cookie: { ...attributes, secure: attributes.secure },
     // Tokens are 192 random bits, stored hashed: a signature would add nothing but a secret to keep.
     secret: { sign: (value) => value, unsign: (value) => ({ valid: isToken(value), renew: false, value }) },
-    idGenerator: (request) => request?.tokenToIssue ?? newToken(),
+    idGenerator: (request) => request?.tokenToIssue ?? noToken,
     saveUninitialized: false,
     rolling: false,
     store: {
@@ -58,29 +60,28 @@ export async function carrySessions(app: FastifyInstance, context: Context): Pro
         const found = await findPrincipal(context, hashToken(token));
         return found ? ({ caller: new Caller(found.principal) } as unknown as Session) : null;
       }),
-      set: callbackify(async (token: string, _session: Session) => {
-        if (!(await isLive(db, hashToken(token)))) throw new Problem('unauthenticated');
-      }),
-      destroy: callbackify(async (token: string) => revokePresent(db, hashToken(token))),
+      // The transition has written the row.
+      set: callbackify(async (_token: string, _session: Session) => undefined),
+      destroy: callbackify(async (token: string) => (isToken(token) ? revokePresent(db, hashToken(token)) : undefined)),
     },
   });
 }
 
 /**
- * Gives the client the token of a transition that has been committed, and returns the principal as it now stands. Throws 401 when the
- * session has ended since.
+ * Gives the client the token of a transition that has been committed, and returns the principal that `opened` says it stands for, or the
+ * database does. Throws 401 when the session has ended since.
  */
-export async function issueToken(request: FastifyRequest, context: Context, token: string): Promise<Principal> {
+export async function issueToken(request: FastifyRequest, context: Context, token: string, opened?: Principal): Promise<Principal> {
   request.tokenToIssue = token;
-  // Would end the session of the old token if the transition had not moved or ended it already, and confirms the new one.
+  // Would end the session of the old token if the transition had not moved or ended it already.
   await request.session.regenerate();
-  const found = await findPrincipal(context, hashToken(token));
-  if (!found) throw new Problem('unauthenticated');
-  request.session.caller = new Caller(found.principal);
+  const principal = opened ?? (await findPrincipal(context, hashToken(token)))?.principal;
+  if (!principal) throw new Problem('unauthenticated');
+  request.session.caller = new Caller(principal);
   // The plugin withholds a Secure cookie from a connection that is not https, as behind a proxy; ours is what PUBLIC_URL says.
   const { attributes } = sessionCookie(context.config);
   request.session.cookie = { originalMaxAge: null, toJSON: () => attributes } as Session['cookie'];
-  return found.principal;
+  return principal;
 }
 
 /**

@@ -2,19 +2,21 @@
  * Opens sessions. Whatever is wrong with a name or a password, the caller gets the same answer for the same work (security rule 42).
  */
 import type { FastifyRequest } from 'fastify';
+import type { Kysely } from 'kysely';
 import { insertEvent, originOf } from '../audit/store.ts';
+import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { transact } from '../database/failure.ts';
-import type { Scope } from '../database/tables.ts';
+import { transact, writing } from '../database/failure.ts';
+import type { Database, Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { hashPassword, verifyPassword, type Verification } from '../password/hash.ts';
-import { failuresUntilLocked } from '../password/throttle.ts';
+import { failuresUntilLocked, type Attempt } from '../password/throttle.ts';
 import { normaliseUserName } from '../users/name.ts';
 import { lockLink, type Identity } from '../users/identities.ts';
 import { findAccount, updateHash, type Account } from '../users/store.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { revokeByToken } from './revoke.ts';
-import { insert } from './store.ts';
+import { open, type SessionEvents } from './store.ts';
 import { hashToken, newToken } from './token.ts';
 
 /** How a session came about. `scopes` and `authenticatedAt` come with the token of an identity (rule 47). */
@@ -22,6 +24,8 @@ export interface Opening {
   account: Pick<Account, 'id' | 'name' | 'credentialVersion'>;
   method: 'password' | 'token' | 'openid';
   locale: string | undefined;
+  /** What has led to it, and is decided with it. */
+  attempt?: Attempt;
   identity?: Identity;
   scopes?: Scope[] | null;
   authenticatedAt?: Date;
@@ -29,17 +33,23 @@ export interface Opening {
   issuerSession?: { id: string | undefined; endUrl: string | undefined };
 }
 
+/** A session that has just been opened: what authenticates its caller from now on, and who that is. */
+export interface Opened {
+  token: string;
+  principal: Principal;
+}
+
 /**
- * Checks a name and a password and opens a session; returns its token. Throws 401 `invalid-credentials`, 429 `rate-limited` after too many
+ * Checks a name and a password and opens a session. Throws 401 `invalid-credentials`, 429 `rate-limited` after too many
  * failures, and 503 `busy`.
  */
 export async function loginByPassword(
   context: Context,
   request: FastifyRequest,
   { user, password, locale }: { user: string; password: string; locale: string | undefined },
-): Promise<string> {
+): Promise<Opened> {
   const { db } = context;
-  const account = await underThrottle(context, request, user, async () => {
+  const opened = await underThrottle(context, request, user, async (attempt) => {
     const name = normaliseUserName(user);
     const found = name === undefined ? undefined : await findAccount(db, name);
     const { matches, outdated } = await comparePassword(context, request, found, password);
@@ -48,10 +58,10 @@ export async function loginByPassword(
       return undefined;
     }
     if (outdated) await updateHash(db, found.id, found.credentialVersion, await hashPassword(context, password));
-    return found;
+    return await openSession(context, request, { account: found, method: 'password', locale, attempt });
   });
-  if (!account) throw new Problem('invalid-credentials');
-  return await openSession(context, request, { account, method: 'password', locale });
+  if (!opened) throw new Problem('invalid-credentials');
+  return opened;
 }
 
 /**
@@ -78,7 +88,7 @@ export async function underThrottle<T>(
   { db, throttle }: Context,
   request: FastifyRequest,
   name: string,
-  evaluate: () => Promise<T | undefined>,
+  evaluate: (attempt: Attempt) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { granted, failures } = await throttle.attempt({ name, address: request.ip }, evaluate);
   if (granted === undefined && failures === failuresUntilLocked) {
@@ -89,57 +99,55 @@ export async function underThrottle<T>(
 }
 
 /**
- * Opens a session in one transaction with ending the one the request carries (rule 15), and returns its token. Throws 401
+ * Opens a session, in one transaction with ending the one the request carries (rule 15). Throws 401
  * when the user has been disabled or the password changed since the account was read, or the sign-in was so long ago that the session
  * would be over; 403 `identity-not-linked` when the identity has been unlinked.
  */
-export async function openSession(context: Context, request: FastifyRequest, opening: Opening): Promise<string> {
+export async function openSession(context: Context, request: FastifyRequest, opening: Opening): Promise<Opened> {
   const { config, db, principals } = context;
-  const { account, method } = opening;
+  const { account, attempt, identity, method } = opening;
   const origin = originOf(request);
   const token = newToken();
+  const session = {
+    tokenHash: hashToken(token),
+    userId: account.id,
+    credentialVersion: account.credentialVersion,
+    method,
+    issuer: identity?.issuer ?? null,
+    scopes: opening.scopes ?? null,
+    locale: opening.locale,
+    authenticatedAt: opening.authenticatedAt,
+    subject: identity?.subject,
+    issuerSessionId: opening.issuerSession?.id,
+    endSessionUrl: opening.issuerSession?.endUrl,
+  };
+  const events: SessionEvents = {
+    origin,
+    userName: account.name,
+    events: [
+      ...(method === 'openid' ? [{ event: 'oidc.completed' as const, detail: { ...identity } }] : []),
+      { event: 'login.ok', detail: { method } },
+      { event: 'session.created', detail: {} },
+    ],
+  };
+  const openIn = async (db: Kysely<Database>) => {
+    const opened = await open(db, session, config, events, attempt?.success());
+    if (!opened) throw new Problem(identity ? 'invalid-token' : 'invalid-credentials');
+    return { principal: opened.principal, ended: opened.evicted };
+  };
   const carried = tokenIn(request.headers.cookie, sessionCookie(config).name);
-  const ended = await transact(db, async (trx) => {
-    if (opening.identity && !(await lockLink(trx, opening.identity, account.id))) throw new Problem('identity-not-linked');
-    const opened = await insert(
-      trx,
-      {
-        tokenHash: hashToken(token),
-        userId: account.id,
-        credentialVersion: account.credentialVersion,
-        method,
-        issuer: opening.identity?.issuer ?? null,
-        scopes: opening.scopes ?? null,
-        locale: opening.locale,
-        authenticatedAt: opening.authenticatedAt,
-        address: origin.address,
-        userAgent: origin.userAgent,
-        subject: opening.identity?.subject,
-        issuerSessionId: opening.issuerSession?.id,
-        endSessionUrl: opening.issuerSession?.endUrl,
-      },
-      config,
-    );
-    if (!opened) throw new Problem(opening.identity ? 'invalid-token' : 'invalid-credentials');
-    // After the user's row has been locked, as a change of the password does, so that the two wait for each other and never deadlock.
-    const before = carried === undefined ? undefined : await revokeByToken(trx, hashToken(carried), 'login');
-    const userName = account.name;
-    if (method === 'openid') {
-      await insertEvent(trx, origin, {
-        event: 'oidc.completed',
-        outcome: 'ok',
-        userName,
-        sessionId: opened.id,
-        detail: { ...opening.identity },
-      });
-    }
-    await insertEvent(trx, origin, { event: 'login.ok', outcome: 'ok', userName, sessionId: opened.id, detail: { method } });
-    await insertEvent(trx, origin, { event: 'session.created', outcome: 'ok', userName, sessionId: opened.id });
-    if (before)
-      await insertEvent(trx, origin, { event: 'session.revoked', outcome: 'ok', userName: before.userName, sessionId: before.id });
-    for (const id of opened.evicted) await insertEvent(trx, origin, { event: 'session.evicted', outcome: 'ok', userName, sessionId: id });
-    return [...opened.evicted, ...(before ? [before.id] : [])];
-  });
+  const { principal, ended } =
+    carried === undefined && identity === undefined
+      ? await writing(openIn(db))
+      : await transact(db, async (trx) => {
+          if (identity && !(await lockLink(trx, identity, account.id))) throw new Problem('identity-not-linked');
+          const opened = await openIn(trx);
+          // After the user's row has been locked, as a change of the password does, so that the two wait for each other and never deadlock.
+          const before = carried === undefined ? undefined : await revokeByToken(trx, hashToken(carried), 'login');
+          if (!before) return opened;
+          await insertEvent(trx, origin, { event: 'session.revoked', outcome: 'ok', userName: before.userName, sessionId: before.id });
+          return { ...opened, ended: [...opened.ended, before.id] };
+        });
   for (const id of ended) principals.forget(`session ${id}`);
-  return token;
+  return { token, principal };
 }

@@ -2,11 +2,11 @@
  * The session table. A session is live while it is not revoked, not past its idle or absolute deadline by the database's clock, and its
  * user is active under the same credential version; every statement here says so in its WHERE. Tokens arrive as hashes only.
  */
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import { eventsOfSessions, type AuditEvent, type Origin } from '../audit/store.ts';
+import type { Principal } from '../authn/principal.ts';
 import type { Database, Scope, SessionMethod } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
-import { lockAccount } from '../users/store.ts';
-import { live } from './verify.ts';
+import { live, principalOf, principals, type PrincipalRow } from './verify.ts';
 
 /** A session is refreshed at most so often within a minute (rule 18). */
 const refreshesPerMinute = 6;
@@ -25,13 +25,18 @@ export interface NewSession {
   locale: string | undefined;
   /** When its absolute lifetime began; undefined: now. Never counts as later than now. */
   authenticatedAt: Date | undefined;
-  address: string;
-  userAgent: string | undefined;
   /** Of the identity that opens it. */
   subject?: string | undefined;
   /** The issuer's `sid`, and where the issuer ends its own session, of a sign-in there. */
   issuerSessionId?: string | undefined;
   endSessionUrl?: string | undefined;
+}
+
+/** What the audit trail is told when a session is opened, besides which others that has ended. */
+export interface SessionEvents {
+  origin: Origin;
+  userName: string;
+  events: Required<Pick<AuditEvent, 'event' | 'detail'>>[];
 }
 
 export interface Lifetimes {
@@ -40,65 +45,35 @@ export interface Lifetimes {
 }
 
 /**
- * Opens a session under the user's default profile and returns its id; undefined when the user was disabled or the password changed since
- * `credentialVersion` was read. The longest idle sessions beyond fifty are ended; their ids are `evicted`. Throws 401 `invalid-token` when
- * the absolute lifetime of the session is over already.
+ * Opens a session under the user's default profile, writes `events`, and returns who is signed in now; undefined when the user was disabled or the
+ * password changed since `credentialVersion` was read, or its absolute lifetime is over already. The longest idle sessions beyond fifty are
+ * ended; their ids are `evicted`. It is one statement, so all of it happens or nothing; `besides` is evaluated in it when there is a session.
  */
-export async function insert(
-  trx: Transaction<Database>,
+export async function open(
+  db: Kysely<Database>,
   session: NewSession,
-  lifetimes: Lifetimes,
-): Promise<{ id: string; evicted: string[] } | undefined> {
-  // Locking the user's row puts the sign-ins of one user in a row, so that fifty is fifty, and a password change before or after them.
-  if (!(await lockAccount(trx, session.userId, session.credentialVersion))) return undefined;
-  const began = session.authenticatedAt ? sql<Date>`least(${session.authenticatedAt}::timestamptz, now())` : sql<Date>`now()`;
-  const expires = sql<Date>`${began} + make_interval(secs => ${lifetimes.sessionAbsoluteSeconds})`;
-  const { id, live: begins } = await trx
-    .insertInto('session')
-    .values({
-      token_hash: session.tokenHash,
-      user_id: session.userId,
-      profile_id: sql`(select profile_id from user_profile where user_id = ${session.userId} and is_default)`,
-      method: session.method,
-      issuer: session.issuer,
-      scopes: session.scopes && JSON.stringify(session.scopes),
-      locale: sql`coalesce(
-        ${session.locale ?? null},
-        (select profile.locale from user_profile join profile on profile.id = profile_id where user_id = ${session.userId} and is_default),
-        (select locale from user_account where id = ${session.userId}),
-        'en'
-      )`,
-      credential_version: session.credentialVersion,
-      authenticated_at: began,
-      idle_expires_at: sql`least(now() + make_interval(secs => ${lifetimes.sessionIdleSeconds}), ${expires})`,
-      expires_at: expires,
-      address: session.address,
-      user_agent: session.userAgent ?? null,
-      subject: session.subject ?? null,
-      issuer_session_id: session.issuerSessionId ?? null,
-      end_session_url: session.endSessionUrl ?? null,
-    })
-    .returning(['id', sql<boolean>`expires_at > now()`.as('live')])
-    .executeTakeFirstOrThrow();
-  if (!begins) throw new Problem('invalid-token');
-  const evicted = await trx
-    .updateTable('session')
-    .set({ revoked_at: sql`now()`, revoked_reason: 'evicted' })
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('session')
-        .where('user_id', '=', session.userId)
-        .where('revoked_at', 'is', null)
-        .where('idle_expires_at', '>', sql<Date>`now()`)
-        .where('expires_at', '>', sql<Date>`now()`)
-        .where('id', '<>', id)
-        .orderBy('last_seen_at', 'desc')
-        .offset(liveSessionsPerUser - 1)
-        .select('id'),
-    )
-    .returning('id')
-    .execute();
-  return { id, evicted: evicted.map((row) => row.id) };
+  { sessionIdleSeconds, sessionAbsoluteSeconds }: Lifetimes,
+  { origin, userName, events }: SessionEvents,
+  besides: RawBuilder<unknown> = sql`null`,
+): Promise<{ principal: Principal; evicted: string[] } | undefined> {
+  // The row is not in the table yet for the statement that inserts it, so what the function has returned goes by the table's name.
+  const { rows } = await sql<PrincipalRow & { evicted: string[] }>`
+    with session as materialized (
+      select (opened).*, evicted, ${besides} from open_session(
+        ${session.tokenHash}, ${session.userId}, ${session.credentialVersion}, ${session.method}, ${session.issuer}, ${session.subject},
+        ${session.issuerSessionId}, ${session.endSessionUrl}, ${session.scopes && JSON.stringify(session.scopes)}, ${session.locale},
+        ${session.authenticatedAt}, ${sessionIdleSeconds}, ${sessionAbsoluteSeconds}, ${origin.address}, ${origin.userAgent},
+        ${liveSessionsPerUser}
+      )
+    ),
+    happened as (
+      select event, id as session_id, detail from session, jsonb_to_recordset(${JSON.stringify(events)}) as events (event text, detail jsonb)
+      union all select 'session.evicted', unnest(evicted), '{}' from session
+    ),
+    noted as (${eventsOfSessions(origin, userName, sql.ref('happened'))})
+    ${principals.select(sql<string[]>`evicted`.as('evicted'))}`.execute(db);
+  const [row] = rows;
+  return row && { principal: principalOf(row, session.tokenHash), evicted: row.evicted };
 }
 
 /**
@@ -170,15 +145,4 @@ export async function refreshWaitSeconds(db: Kysely<Database>, id: string): Prom
     )
     .executeTakeFirst();
   return row?.seconds;
-}
-
-/** Whether this is the present token of a session that has not been revoked. */
-export async function isLive(db: Kysely<Database>, tokenHash: Buffer): Promise<boolean> {
-  const row = await db
-    .selectFrom('session')
-    .where('token_hash', '=', tokenHash)
-    .where('revoked_at', 'is', null)
-    .select('id')
-    .executeTakeFirst();
-  return row !== undefined;
 }

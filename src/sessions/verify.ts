@@ -35,7 +35,12 @@ export async function findPrincipal(
   const [row] = current ? [current] : await findBySupersededToken(reads, { tokenHash });
   if (!row) return undefined;
   if (row.stale) await noting(touch(pool, { id: row.id }));
-  const principal: Principal = {
+  return { principal: principalOf(row, tokenHash), lifeMilliseconds: row.lifeMilliseconds };
+}
+
+/** The caller whom a row of {@link principals} stands for, who has come with a token of the session. */
+export function principalOf(row: PrincipalRow, tokenHash: Buffer): Principal {
+  return {
     user: { id: row.userId, name: row.userName, displayName: row.displayName },
     profile:
       row.profileId === null || row.profileName === null || row.label === null
@@ -59,18 +64,16 @@ export async function findPrincipal(
     grants: grantMap(row.grants),
     scopes: row.scopes,
   };
-  return { principal, lifeMilliseconds: row.lifeMilliseconds };
 }
 
-/** Live sessions with all that a Principal holds. The profile is the user's own at this moment, or nobody's. */
-const principals = builder
+/** Sessions, live or not, with all that a Principal holds. The profile is the user's own at this moment, or nobody's. */
+export const principals = builder
   .selectFrom('session')
   .innerJoin('user_account', 'user_account.id', 'session.user_id')
   .leftJoin('user_profile', (join) =>
     join.onRef('user_profile.user_id', '=', 'session.user_id').onRef('user_profile.profile_id', '=', 'session.profile_id'),
   )
   .leftJoin('profile', 'profile.id', 'user_profile.profile_id')
-  .where(live)
   .select((eb) => [
     'session.id',
     'session.token_hash as tokenHash',
@@ -98,14 +101,15 @@ const principals = builder
     grantsOf(eb.ref('profile.id')).as('grants'),
   ]);
 
-type PrincipalRow = InferResult<typeof principals>[number];
+export type PrincipalRow = InferResult<typeof principals>[number];
 
 const findByToken = prepare<{ tokenHash: Buffer }, PrincipalRow>('session.find', (value) =>
-  principals.where('session.token_hash', '=', value('tokenHash')).compile(),
+  principals.where(live).where('session.token_hash', '=', value('tokenHash')).compile(),
 );
 
 const findBySupersededToken = prepare<{ tokenHash: Buffer }, PrincipalRow>('session.find-superseded', (value) =>
   principals
+    .where(live)
     .innerJoin('superseded_token', 'superseded_token.session_id', 'session.id')
     .where('superseded_token.token_hash', '=', value('tokenHash'))
     .where('superseded_token.refreshed', '=', true)

@@ -3,10 +3,11 @@ import { sql, type Kysely } from 'kysely';
 import { connect } from '../../src/database/connect.ts';
 import { isOutage } from '../../src/database/failure.ts';
 import type { Database } from '../../src/database/tables.ts';
+import { Problem } from '../../src/errors.ts';
 import { deleteIdleAttempts, unlock } from '../../src/password/attempts.ts';
 import { createPasswordGate } from '../../src/password/gate.ts';
 import { hashPassword, verifyPassword } from '../../src/password/hash.ts';
-import { createThrottle, failuresUntilLocked, type Throttle } from '../../src/password/throttle.ts';
+import { createThrottle, failuresUntilLocked, type Attempt, type Throttle } from '../../src/password/throttle.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { patient } from '../support/races.ts';
 
@@ -251,6 +252,35 @@ describe('many at once', () => {
     expect(looks).toBe(granted(results) + wrong);
     expect((await row('account')).pending).toBe(0);
     for (const problem of refused(results)) expect(problem).toMatchObject({ code: 'rate-limited' });
+  });
+});
+
+describe('an attempt that is decided by the statement it leads to', () => {
+  const goodTogether = async ({ success }: Attempt) => {
+    await sql`select ${success()}`.execute(db);
+    return 'come in';
+  };
+
+  test('200 — resets the count of the account, and is decided once only (rule 41)', async () => {
+    for (let failure = 1; failure <= 3; failure += 1) await throttle.attempt(ada, bad);
+    await db.updateTable('login_attempt').set({ pending: 1 }).execute();
+    expect(await throttle.attempt(ada, goodTogether)).toEqual({ granted: 'come in', failures: 0 });
+    expect(await row('account')).toMatchObject({ failures: 0, pending: 1 });
+    expect(await row('address')).toMatchObject({ failures: 3, pending: 1 });
+  });
+
+  test('503 — is given back when that statement failed', async () => {
+    const failing = async (attempt: Attempt) => sql`select 1 / 0, ${attempt.success()}`.execute(db);
+    await expect(throttle.attempt(ada, failing)).rejects.toThrow('division by zero');
+    expect(await row('account')).toMatchObject({ failures: 0, pending: 0 });
+  });
+
+  test('503 — counts as a failure later when nobody knows whether it was (rule 41: no free guesses)', async () => {
+    const doubtful = () => Promise.reject(new Problem('outcome-unknown'));
+    await expect(throttle.attempt(ada, doubtful)).rejects.toMatchObject({ code: 'outcome-unknown' });
+    expect(await row('account')).toMatchObject({ failures: 0, pending: 1 });
+    await later('16 seconds');
+    expect((await throttle.attempt(ada, bad)).failures).toBe(2);
   });
 });
 

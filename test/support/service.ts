@@ -16,7 +16,7 @@ import { hashPassword } from '../../src/password/hash.ts';
 import { createThrottle } from '../../src/password/throttle.ts';
 import { openService, type Service } from '../../src/service.ts';
 import { sessionCookie } from '../../src/sessions/cookie.ts';
-import { insert as insertSession } from '../../src/sessions/store.ts';
+import { open } from '../../src/sessions/store.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
 import { linkIdentity, unlinkIdentity } from '../../src/users/link.ts';
 import { getAccount } from '../../src/users/store.ts';
@@ -203,11 +203,11 @@ export class TestService {
   async openSession(userId: string): Promise<string> {
     const { config } = this.context;
     const token = newToken();
-    const { credentialVersion } = await getAccount(this.db, userId);
+    const { credentialVersion, name: userName } = await getAccount(this.db, userId);
     const opening = { method: 'password', issuer: null, scopes: null, locale: 'en', authenticatedAt: undefined } as const;
-    const origin = { address: '127.0.0.1', userAgent: undefined };
-    const session = { ...opening, ...origin, tokenHash: hashToken(token), userId, credentialVersion };
-    const opened = await transact(this.db, (trx) => insertSession(trx, session, config));
+    const origin = { requestId: 'urn:uuid:00000000-0000-0000-0000-000000000000', address: '127.0.0.1', userAgent: undefined };
+    const session = { ...opening, tokenHash: hashToken(token), userId, credentialVersion };
+    const opened = await open(this.db, session, config, { origin, userName, events: [] });
     if (!opened) throw new Error('the user is disabled');
     return `${sessionCookie(config).name}=${token}`;
   }
