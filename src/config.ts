@@ -41,6 +41,10 @@ export interface Config {
   metricsToken: string | undefined;
   /** Where traces are sent to; undefined: there are none. */
   otlpEndpoint: string | undefined;
+  /** Which of them are, as OpenTelemetry's specification calls the ways to choose. */
+  traceSampler: (typeof traceSamplers)[number];
+  /** The share that is sent, from 0 to 1, where the sampler goes by one. */
+  traceShare: number;
   workers: number;
   production: boolean;
   /** Whether answers say what they spent their time on. */
@@ -57,6 +61,14 @@ export class ConfigError extends Error {
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const traceSamplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
 const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
@@ -94,6 +106,8 @@ export function readConfig(environment: Environment): Config {
     logLevel: read.choice('LOG_LEVEL', 'info', logLevels),
     metricsToken: readMetricsToken(read),
     otlpEndpoint: readOtlpEndpoint(read),
+    traceSampler: read.choice('OTEL_TRACES_SAMPLER', 'parentbased_always_on', traceSamplers),
+    traceShare: read.share('OTEL_TRACES_SAMPLER_ARG', 1),
     workers: read.integer('WORKERS', 1, 1, 256),
     production,
     serverTiming: environment['NODE_ENV'] === 'development',

@@ -43,6 +43,16 @@ export class Reader {
     return fallback;
   }
 
+  /** A number from 0 to 1. */
+  share(name: string, fallback: number): number {
+    const text = this.#environment[name];
+    if (!text) return fallback;
+    const value = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (value <= 1) return value;
+    this.problems.push(`${name} must be a number from 0 to 1, not "${text}"`);
+    return fallback;
+  }
+
   choice<T extends string>(name: string, fallback: T, allowed: readonly T[]): T {
     const text = this.#environment[name];
     if (!text) return fallback;

@@ -133,13 +133,13 @@ export async function openService(config: Config, databaseUrl: string, clock = s
 
 /** Loads what traces need only where they are on. */
 async function openTraces(
-  { otlpEndpoint, trustProxy }: Config,
+  { otlpEndpoint, traceSampler, traceShare, trustProxy }: Config,
   version: string,
   onError: (error: unknown) => void,
 ): Promise<Traces | undefined> {
   if (otlpEndpoint === undefined) return undefined;
   const { openTraces } = await import('./ops/traces.ts');
-  return openTraces({ endpoint: otlpEndpoint, trustProxy, version }, onError);
+  return openTraces({ endpoint: otlpEndpoint, sampler: traceSampler, share: traceShare, trustProxy, version }, onError);
 }
 
 function openConnections(app: FastifyInstance): Promise<number> {

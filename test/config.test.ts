@@ -36,6 +36,13 @@ test('traces go to a URL without secrets, which would be in the log with it', ()
   }
 });
 
+test('the share of traces is a number from 0 to 1', () => {
+  for (const share of ['0', '1', '0.01', '.5']) expect(problemsOf({ OTEL_TRACES_SAMPLER_ARG: share })).toEqual([]);
+  for (const bad of ['1.01', '-1', '1%', 'half', '0x1', '.'])
+    expect(problemsOf({ OTEL_TRACES_SAMPLER_ARG: bad })).toEqual([`OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not "${bad}"`]);
+  expect(problemsOf({ OTEL_TRACES_SAMPLER: 'jaeger_remote' })).toEqual([expect.stringMatching(/^OTEL_TRACES_SAMPLER must be one of/)]);
+});
+
 describe('without any setting', () => {
   test('the service is for one machine: loopback, its own database, no proxy and no other origin is believed', () => {
     const config = readConfig({});

@@ -18,10 +18,11 @@ export interface Scope {
   begin(work: Work): { inner: Scope; end: (error?: unknown) => void };
 }
 
-/** Opens the outermost scope of a request. */
-export type OpenScope = (request: FastifyRequest, reply: FastifyReply) => Scope;
+/** Opens the outermost scope of a request; undefined where it does not want to hear of this one. */
+export type OpenScope = (request: FastifyRequest, reply: FastifyReply) => Scope | undefined;
 
-const current = new AsyncLocalStorage<Scope>();
+/** Undefined in requests that nobody hears of, even if one that is heard of has led to them: they share a connection. */
+const current = new AsyncLocalStorage<Scope | undefined>();
 let followed = false;
 
 /** Runs `run`, as a piece of work of the request that is being worked on, if there is one and anybody listens. */
@@ -48,23 +49,29 @@ export function followRequests(app: FastifyInstance, openers: readonly OpenScope
   followed = true;
   app.decorateRequest('scope', undefined);
   app.addHook('onRequest', (request, reply, done) => {
-    request.scope = joined(openers.map((open) => open(request, reply)));
-    current.run(request.scope, done);
+    request.scope = joined(openers.map((open) => open(request, reply)).filter((scope) => scope !== undefined));
+    enter(request.scope, done);
   });
   // A body arrives in events of the socket, which belong to no request.
   app.addHook('preValidation', (request, _reply, done) => {
-    if (request.scope) current.run(request.scope, done);
-    else done();
+    enter(request.scope, done);
   });
 }
 
-function joined(scopes: Scope[]): Scope {
-  const [only, ...others] = scopes;
-  if (only && others.length === 0) return only;
+function enter(scope: Scope | undefined, done: () => void): void {
+  if (current.getStore() === scope) done();
+  else current.run(scope, done);
+}
+
+function joined(scopes: Scope[]): Scope | undefined {
+  return scopes.length > 1 ? together(scopes) : scopes[0];
+}
+
+function together(scopes: Scope[]): Scope {
   return {
     begin(work) {
       const begun = scopes.map((scope) => scope.begin(work));
-      return { inner: joined(begun.map(({ inner }) => inner)), end: (error) => begun.forEach(({ end }) => end(error)) };
+      return { inner: together(begun.map(({ inner }) => inner)), end: (error) => begun.forEach(({ end }) => end(error)) };
     },
   };
 }

@@ -5,20 +5,32 @@
 import { BlockList, isIPv6 } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  diag,
+  DiagLogLevel,
   defaultTextMapGetter,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
   trace,
   type Context,
+  type DiagLogger,
   type Span,
   type Tracer,
 } from '@opentelemetry/api';
 import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+  type Sampler,
+} from '@opentelemetry/sdk-trace';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
 import { operationOf } from './operation-name.ts';
 import type { OpenScope, Scope, Work } from './spans.ts';
 
@@ -31,15 +43,27 @@ export interface Traces {
   close(): Promise<void>;
 }
 
-/** Begins to trace. Traces of callers are continued where the caller is one of `trustProxy`. `onError` hears of what could not be sent. */
-export function openTraces(
-  { endpoint, trustProxy, version }: { endpoint: string; trustProxy: readonly string[]; version: string },
-  onError: (error: unknown) => void,
-): Traces {
+export interface TraceOptions {
+  endpoint: string;
+  sampler: Config['traceSampler'];
+  share: number;
+  /** Whose traces are continued, with what was decided about them. */
+  trustProxy: readonly string[];
+  version: string;
+}
+
+/** Begins to trace, under the name and with the attributes that the environment gives, if it does. `onError` hears of what could not be sent. */
+export function openTraces({ endpoint, sampler, share, trustProxy, version }: TraceOptions, onError: (error: unknown) => void): Traces {
   setGlobalErrorHandler(onError);
+  // That is how it tells of spans for which its queue had no room.
+  const told = (message: string) => onError(new Error(message));
+  diag.setLogger({ ...silent, warn: told }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'entity-service', 'service.version': version }),
+    resource: resourceFromAttributes({ 'service.name': 'entity-service', 'service.version': version }).merge(
+      detectResources({ detectors: [envDetector] }),
+    ),
+    sampler: samplerOf(sampler, share),
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url }) })],
   });
   const tracer = provider.getTracer('entity-service', version);
@@ -52,9 +76,23 @@ export function openTraces(
   };
 }
 
+const ignore = () => undefined;
+const silent: DiagLogger = { error: ignore, warn: ignore, info: ignore, debug: ignore, verbose: ignore };
+
+function samplerOf(name: TraceOptions['sampler'], share: number): Sampler {
+  const always = name.endsWith('on') ? new AlwaysOnSampler() : new AlwaysOffSampler();
+  const root = name.endsWith('ratio') ? new TraceIdRatioBasedSampler(share) : always;
+  return name.startsWith('parentbased') ? new ParentBasedSampler({ root }) : root;
+}
+
 const propagator = new W3CTraceContextPropagator();
 
-function openRequest(tracer: Tracer, isTrusted: (address: string) => boolean, request: FastifyRequest, reply: FastifyReply): Scope {
+function openRequest(
+  tracer: Tracer,
+  isTrusted: (address: string) => boolean,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Scope | undefined {
   const { config, url } = request.routeOptions;
   // Anybody else could write into the traces of others, and decide that its own requests are not recorded.
   const parent = isTrusted(request.socket.remoteAddress ?? '')
@@ -67,6 +105,7 @@ function openRequest(tracer: Tracer, isTrusted: (address: string) => boolean, re
   };
   const span = tracer.startSpan(operationOf(config.operationId, url), { kind: SpanKind.SERVER, attributes }, parent);
   request.traceId = span.spanContext().traceId;
+  if (!span.isRecording()) return undefined;
   reply.raw.once('close', () => {
     span.setAttribute('http.response.status_code', reply.raw.statusCode);
     if (request.problemCode !== '') span.setAttribute('error.type', request.problemCode);
@@ -104,6 +143,7 @@ function endSpan(span: Span, error: unknown): void {
 
 /** Whether an address is in one of `ranges`, which are addresses or CIDR ranges. */
 function among(ranges: readonly string[]): (address: string) => boolean {
+  if (ranges.length === 0) return () => false;
   const list = new BlockList();
   for (const range of ranges) {
     const [address = '', bits] = range.split('/');

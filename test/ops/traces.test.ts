@@ -1,9 +1,12 @@
+import { EventEmitter } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Client } from 'pg';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { freePort } from '../../src/database/embedded/launch.ts';
+import { openTraces } from '../../src/ops/traces.ts';
 import { cookieHeader } from '../support/client.ts';
 import { startCollector, type Collector } from '../support/collector.ts';
 import { createDatabase } from '../support/database.ts';
@@ -72,6 +75,75 @@ test('the trace of a caller is continued if the caller is one of TRUST_PROXY, el
   expect(trusted).toMatchObject({ traceId: given.traceId, parentSpanId: given.spanId });
 });
 
+test('which traces are sent is what OTEL_TRACES_SAMPLER says; of the callers in TRUST_PROXY, what they have decided', async () => {
+  const declined = traceparent.replace(/01$/, '00');
+  const rows = [
+    // The sampler, its share, and what is sent of: nobody's decision, a caller's yes, a caller's no.
+    ['', '', [true, true, false]],
+    ['parentbased_traceidratio', '0', [false, true, false]],
+    ['parentbased_traceidratio', '1', [true, true, false]],
+    ['parentbased_always_off', '', [false, true, false]],
+    ['always_on', '', [true, true, true]],
+    ['traceidratio', '0', [false, false, false]],
+    ['always_off', '', [false, false, false]],
+  ] as const;
+  for (const [OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG, sent] of rows) {
+    const collector = await startCollector();
+    const sampler = { OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG };
+    const service = await TestService.start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, TRUST_PROXY: '127.0.0.0/8', ...sampler });
+    await service.call('GET', '/health/live');
+    await service.call('GET', '/auth', { headers: { traceparent } });
+    await service.call('GET', '/health/ready', { headers: { traceparent: declined } });
+    await service.close();
+    const isSent = ['liveness', 'getSession', 'readiness'].map((name) => named(collector, name).length === 1);
+    expect(isSent, `${OTEL_TRACES_SAMPLER} ${OTEL_TRACES_SAMPLER_ARG}`).toEqual(sent);
+  }
+});
+
+test('what is done for a request that is not sent is in no other trace of its connection', async () => {
+  const collector = await startCollector();
+  const settings = { OTEL_TRACES_SAMPLER: 'parentbased_always_off', TRUST_PROXY: '127.0.0.0/8' };
+  const service = await TestService.start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...settings });
+  const cookie = await service.openSession((await service.createUser('ada')).id);
+  for (let time = 0; time < 5; time++) {
+    const path = '/rest/entity/note';
+    await service.call('POST', path, { headers: { traceparent }, cookie, json: {} });
+    await service.call('POST', path, { cookie, json: {} });
+    await service.call('GET', `${path}/1`, { cookie });
+  }
+  await service.close();
+  const created = named(collector, 'createEntity');
+  expect(created).toHaveLength(5);
+  expect(new Set(collector.spans.map(({ traceId }) => traceId))).toEqual(new Set([given.traceId]));
+  expect(named(collector, 'authenticate').map(({ parentSpanId }) => parentSpanId)).toEqual(created.map(({ spanId }) => spanId));
+  expect(named(collector, 'entity.find')).toEqual([]);
+});
+
+test('the service is called what OTEL_SERVICE_NAME says, and has the attributes in OTEL_RESOURCE_ATTRIBUTES', async () => {
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const names: (string | undefined)[][] = [];
+  for (const [name, attributes] of [
+    ['', ''],
+    ['entities-eu', 'deployment.environment.name=staging'],
+  ]) {
+    vi.stubEnv('OTEL_SERVICE_NAME', name);
+    vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', attributes);
+    const collector = await startCollector();
+    const service = await TestService.start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    await service.call('GET', '/health/live');
+    await service.close();
+    names.push(
+      ['service.name', 'deployment.environment.name'].map(
+        (key) => new RegExp(`"${key}","value":{"stringValue":"([^"]+)`).exec(collector.text())?.[1],
+      ),
+    );
+  }
+  expect(names).toEqual([
+    ['entity-service', undefined],
+    ['entities-eu', 'staging'],
+  ]);
+});
+
 test('a collector that is gone, or does not answer, holds up nothing', async () => {
   const silent = createServer(() => undefined);
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -87,6 +159,27 @@ test('a collector that is gone, or does not answer, holds up nothing', async () 
   }
   silent.closeAllConnections();
   silent.close();
+});
+
+test('spans that come faster than a collector takes them are dropped, which is told', async () => {
+  const { promise: allowed, resolve: allow } = Promise.withResolvers<void>();
+  const slow = createServer((_request, response) => void allowed.then(() => response.end('{}')));
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  const { port } = slow.address() as { port: number };
+  const errors: unknown[] = [];
+  const options = { sampler: 'always_on', share: 1, trustProxy: [], version: '0' } as const;
+  const traces = openTraces({ endpoint: `http://127.0.0.1:${port}`, ...options }, (error) => errors.push(error));
+  const request = { routeOptions: { config: {} }, socket: {}, method: 'GET', id: '1' } as FastifyRequest;
+  const scope = traces.open(request, { raw: new EventEmitter() } as FastifyReply);
+  const work = () => scope?.begin({ kind: 'database', name: 'select' }).end();
+  // What it keeps, what is on its way, and more.
+  for (let span = 0; span < 2_048 + 512 + 100; span++) work();
+  expect(errors).toEqual([]);
+  allow();
+  await expect.poll(() => (work(), String(errors[0]))).toMatch(/Dropped 1\d\d spans/);
+  await traces.close();
+  slow.closeAllConnections();
+  slow.close();
 });
 
 test('one id leads from the problem to the log, the audit trail and the trace of the request', async () => {
