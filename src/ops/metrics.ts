@@ -146,6 +146,8 @@ export function createMeters(context: Context): Meters {
   meters.counter('audit_left_out_total', 'Refusals that the quota has kept out of the audit trail.', () => auditQuota.leftOut);
 
   collectDefaultMetrics({ register: meters.registry });
+  // The mean of several workers, as it is otherwise, would hide the one that is blocked.
+  Object.assign(meters.registry.getSingleMetric('nodejs_eventloop_lag_p99_seconds') ?? {}, { aggregator: 'max' satisfies Aggregator });
   return meters;
 }
 

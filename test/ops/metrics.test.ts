@@ -1,5 +1,7 @@
 import { request } from 'node:http';
+import { AggregatorRegistry } from 'prom-client';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createMeters } from '../../src/ops/metrics.ts';
 import { cookieHeader } from '../support/client.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { metricsToken, scrape } from '../support/metrics.ts';
@@ -139,6 +141,18 @@ test('refusals that the audit trail leaves out are counted', async () => {
   expect((await read()).value('entity_service_audit_left_out_total')).toBe(2);
 });
 
+test('of several workers the event loop that holds up most is told of, not the mean', async () => {
+  const name = 'nodejs_eventloop_lag_p99_seconds';
+  const { registry } = createMeters(service().context);
+  const worker = async (seconds: number) => {
+    const metrics = await registry.getMetricsAsJSON();
+    for (const metric of metrics) if (metric.name === name) metric.values = [{ value: seconds, labels: {} }];
+    return metrics;
+  };
+  const text = await AggregatorRegistry.aggregate([await worker(0.01), await worker(0.5), await worker(0.01)]).metrics();
+  expect(text).toContain(`\n${name} 0.5\n`);
+});
+
 test('any worker answers for all of them', async () => {
   vi.setConfig({ testTimeout: 60_000 });
   const database = await createDatabase();
@@ -160,6 +174,7 @@ test('any worker answers for all of them', async () => {
     expect(metrics.value('entity_service_pool_connections_limit')).toBe(16);
     expect(metrics.value('entity_service_sessions_live')).toBe(1);
     expect(metrics.value('entity_service_listener_up')).toBe(1);
+    expect([...(await read()).types.keys()].filter((name) => !metrics.types.has(name))).toEqual(['process_start_time_seconds']);
   }
   started.signal('SIGTERM');
   expect((await started.ended).code).toBe(0);
