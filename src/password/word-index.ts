@@ -45,36 +45,40 @@ const prefixLength = 3;
 /** Shorter words backwards are found in too many places. */
 const minReversed = 5;
 
+/** Keeps the words alone, and takes one apart when it may have been found: thousands of words as arrays of letters are megabytes. */
 export class WordIndex {
-  readonly #byPrefix = new Map<string, { letters: readonly string[]; word: Word }[]>();
+  readonly #forwards = new Map<string, Word[]>();
+  readonly #backwards = new Map<string, Word[]>();
 
   /** Words of fewer than three letters are left out. */
   constructor(words: Iterable<Word>) {
     for (const word of words) {
       const letters = Array.from(word.text);
-      this.#add(letters, word);
-      if (letters.length >= minReversed) this.#add(letters.toReversed(), word);
+      add(this.#forwards, letters, word);
+      if (letters.length >= minReversed) add(this.#backwards, letters.toReversed(), word);
     }
   }
 
   /** The words that begin at a position, forwards or backwards. */
   findAt(text: readonly string[], start: number): Found[] {
     const found: Found[] = [];
+    const offer = (letters: readonly string[], word: Word) => {
+      if (matches(text, start, letters)) found.push({ end: start + letters.length, word });
+    };
     for (const prefix of readings(text, start)) {
-      for (const { letters, word } of this.#byPrefix.get(prefix) ?? []) {
-        if (matches(text, start, letters)) found.push({ end: start + letters.length, word });
-      }
+      for (const word of this.#forwards.get(prefix) ?? []) offer(Array.from(word.text), word);
+      for (const word of this.#backwards.get(prefix) ?? []) offer(Array.from(word.text).toReversed(), word);
     }
     return found;
   }
+}
 
-  #add(letters: readonly string[], word: Word): void {
-    if (letters.length < prefixLength) return;
-    const prefix = letters.slice(0, prefixLength).join('');
-    const others = this.#byPrefix.get(prefix);
-    if (others) others.push({ letters, word });
-    else this.#byPrefix.set(prefix, [{ letters, word }]);
-  }
+function add(byPrefix: Map<string, Word[]>, letters: readonly string[], word: Word): void {
+  if (letters.length < prefixLength) return;
+  const prefix = letters.slice(0, prefixLength).join('');
+  const others = byPrefix.get(prefix);
+  if (others) others.push(word);
+  else byPrefix.set(prefix, [word]);
 }
 
 /** Every way to read the next three signs as letters or as themselves. */
