@@ -36,14 +36,14 @@ export interface Comparison {
   peers: Beside[];
 }
 
-/** Latencies at a fixed rate, in milliseconds from when each request was due. */
+/** Latencies at a fixed rate, in milliseconds from when each request was due: of all rounds the one with the middle p99, of two the worse. */
 export interface Paced {
   perSecond: number;
   p50: number;
   p99: number;
 }
 
-/** The part of its own highest rate. */
+/** The part of the highest rate of the same round. */
 const pacedShare = 0.8;
 
 /** A peer that was measured beside the service. */
@@ -72,7 +72,9 @@ class Series {
   #refused = 0;
   #first: string | undefined;
   #processor = 0;
+  #lastPerSecond = Number.NaN;
   readonly #latencies: number[][] = [];
+  readonly #paced: Paced[] = [];
 
   constructor(name: string, server: Server, requestOf: RequestOf, connections: number) {
     this.name = name;
@@ -103,13 +105,19 @@ class Series {
     this.#seconds += seconds;
     this.#latencies.push(latencies);
     this.#processor += (after ?? Number.NaN) - (before ?? Number.NaN);
+    this.#lastPerSecond = answers / seconds;
   }
 
-  /** How long answers take at `share` of the rate measured so far. */
-  async paced(seconds: number, share: number): Promise<Paced> {
-    const perSecond = (this.#answers / this.#seconds) * share;
+  /** How long answers take at `share` of the rate of the last round, which must have counted. */
+  async pace(seconds: number, share: number): Promise<void> {
+    const perSecond = this.#lastPerSecond * share;
     const { latencies } = await pace(this.#server.port, this.#connections, seconds, this.#requestOf, perSecond);
-    return { perSecond, ...quantilesOf([latencies]) };
+    this.#paced.push({ perSecond, ...quantilesOf([latencies]) });
+  }
+
+  paced(): Paced {
+    const sorted = this.#paced.toSorted((one, other) => one.p99 - other.p99);
+    return sorted[Math.floor(sorted.length / 2)] ?? { perSecond: Number.NaN, p50: Number.NaN, p99: Number.NaN };
   }
 
   /** Throws when an answer had another status than the first one. */
@@ -155,10 +163,12 @@ export async function compare(scenario: Scenario, servers: Servers, plan: Plan, 
     onRound(`round ${round + 1} of ${plan.rounds}`);
     // Each goes first in its turn.
     const first = round % all.length;
-    for (const series of [...all.slice(first), ...all.slice(0, first)]) await series.round(plan.seconds, true);
+    for (const series of [...all.slice(first), ...all.slice(0, first)]) {
+      await series.round(plan.seconds, true);
+      // Right after it, since the rate of a machine changes within minutes.
+      if (series === service || series === limit) await series.pace(plan.seconds, pacedShare);
+    }
   }
-  onRound(`${pacedShare * 100} % of the load`);
-  const paced = { service: await service.paced(plan.seconds, pacedShare), limit: await limit.paced(plan.seconds, pacedShare) };
   const ours = service.figures();
   const over = (theirs: Figures) => ours.requestsPerSecond / theirs.requestsPerSecond;
   const raw = limit.figures();
@@ -166,7 +176,15 @@ export async function compare(scenario: Scenario, servers: Servers, plan: Plan, 
     const figures = series.figures();
     return { name, figures, ratio: over(figures) };
   });
-  return { name: scenario.name, connections, service: ours, limit: raw, ratio: over(raw), paced, peers: beside };
+  return {
+    name: scenario.name,
+    connections,
+    service: ours,
+    limit: raw,
+    ratio: over(raw),
+    paced: { service: service.paced(), limit: limit.paced() },
+    peers: beside,
+  };
 }
 
 /** A limit that did something else would be none: both must answer 2xx, and the service with all that the limit says. */
