@@ -14,33 +14,47 @@ export class DeadlineError extends Error {
  * head; an answer that has begun by then is cut off. What the handler is doing goes on, and its answer is dropped.
  */
 export function answerInTime(app: FastifyInstance, limitMilliseconds: number): void {
-  /** When each began, the oldest first, and whether it is being answered. */
-  const unanswered = new Map<FastifyReply, { since: number; begun: boolean }>();
+  // Places that are used again, since a Map would make itself a new table from time to time: an old one is garbage that young collections do
+  // not see, and keeps alive what was in it.
+  const unanswered: ({ reply: FastifyReply; since: number } | undefined)[] = [];
+  const free: number[] = [];
+  app.decorateReply('begun', false);
   app.addHook('onRequest', (_request, reply, done) => {
-    unanswered.set(reply, { since: performance.now(), begun: false });
+    const place = free.pop() ?? unanswered.length;
+    unanswered[place] = { reply, since: performance.now() };
     // Also when the client has left, of which Fastify's own hooks do not hear.
-    reply.raw.once('close', () => unanswered.delete(reply));
+    reply.raw.once('close', () => {
+      unanswered[place] = undefined;
+      free.push(place);
+    });
     done();
   });
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    const request = unanswered.get(reply);
-    if (request) request.begun = true;
+    reply.begun = true;
     done();
   });
   const sweep = setInterval(() => {
     const oldest = performance.now() - limitMilliseconds;
-    for (const [reply, { since, begun }] of unanswered) {
-      if (since > oldest) return;
-      unanswered.delete(reply);
+    unanswered.forEach((request, place) => {
+      if (!request || request.since > oldest) return;
+      unanswered[place] = undefined;
+      const { reply } = request;
       // A second answer would be one too many, and the end of the process.
-      if (begun || reply.raw.headersSent) {
+      if (reply.begun || reply.raw.headersSent) {
         reply.log.warn({ event: 'outage' }, 'an answer took too long and was cut off');
         reply.raw.destroy();
       } else if (!reply.sent) reply.send(new DeadlineError('no answer in time'));
-    }
+    });
   }, limitMilliseconds / 10).unref();
   app.addHook('onClose', (_app, done) => {
     clearInterval(sweep);
     done();
   });
+}
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Its answer is being sent. */
+    begun: boolean;
+  }
 }
