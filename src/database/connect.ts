@@ -6,16 +6,10 @@ import { Client, Pool, type ClientConfig } from 'pg';
 import { spanning } from '../ops/spans.ts';
 import { isLost, isSilence } from './failure.ts';
 import { linesAmong, Pipelines } from './pipelines.ts';
+import { avoidWholeTables } from './plans.ts';
 import { nameOf } from './naming.ts';
 import { nameOfText, statementWork } from './statement-work.ts';
 import type { Database } from './tables.ts';
-
-/**
- * A connection keeps the plans of its statements. Those made while a table is all but empty would go through the whole of it, and still do so when
- * it has thousands of rows more; every statement here has an index to go by. On servers where disabled plans only cost more, that would pass
- * for a long statement, worth compiling.
- */
-const plans = '-c enable_seqscan=off -c jit=off';
 
 /** A client that names what Kysely leaves unnamed, and leaves the pool when its server has fallen silent. */
 class PoolClient extends Client {
@@ -52,7 +46,11 @@ class PoolClient extends Client {
       // Nothing was sent yet, so this loss leaves nobody in doubt about what has happened.
       callback(isLost(error) ? new Error('Connection terminated while connecting', { cause: error }) : error);
     };
-    return super.connect(report) as never;
+    const begin = (error: unknown) => {
+      if (error) report(error);
+      else super.query(avoidWholeTables, report);
+    };
+    return super.connect(begin) as never;
   }
 
   /** Kysely hands a client back without saying that it failed; with a statement that may never end it would fail the next caller too. */
@@ -87,7 +85,6 @@ export function connect(url: string, size: number, onError: (error: Error) => vo
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
-    options: plans,
   } satisfies ClientConfig;
   const lines = linesAmong(size);
   const pool = new Pool({ ...options, max: size - lines, Client: PoolClient, idleTimeoutMillis: 60_000 });

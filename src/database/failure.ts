@@ -105,8 +105,8 @@ export async function noting(statement: Promise<unknown>): Promise<void> {
  * Runs `work` in one READ COMMITTED transaction and returns once COMMIT has. A deadlock or serialisation failure is tried again up to
  * three times, so `work` must have no effect outside the transaction. A connection lost during COMMIT is 503 `outcome-unknown`.
  */
-export async function transact<T>(db: Kysely<Database>, work: (trx: Transaction<Database>) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+export function transact<T>(db: Kysely<Database>, work: (trx: Transaction<Database>) => Promise<T>): Promise<T> {
+  return repeating(async () => {
     let committing = false;
     try {
       return await db.transaction().execute(async (trx) => {
@@ -116,13 +116,26 @@ export async function transact<T>(db: Kysely<Database>, work: (trx: Transaction<
         return result;
       });
     } catch (error) {
-      if (!retriable.has(codeOf(error) ?? '')) {
-        // Whatever it is by now: Kysely throws what its ROLLBACK met instead of what broke the COMMIT.
-        if (committing && isOutage(error)) throw new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
-        throw error;
-      }
-      if (attempt > 3) throw error;
+      // Whatever it is by now: Kysely throws what its ROLLBACK met instead of what broke the COMMIT.
+      if (committing && isOutage(error) && !isRetriable(error))
+        throw new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
+      throw error;
+    }
+  });
+}
+
+/** Runs `work`, which is one transaction, again after a deadlock or serialisation failure has undone it, up to three times (rule 76). */
+export async function repeating<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isRetriable(error) || attempt > 3) throw error;
       await delay(Math.random() * 20 * attempt);
     }
   }
+}
+
+function isRetriable(error: unknown): boolean {
+  return retriable.has(codeOf(error) ?? '');
 }

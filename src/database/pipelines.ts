@@ -6,6 +6,7 @@
  */
 import { Client, DatabaseError, type ClientConfig, type Pool } from 'pg';
 import { isHarmless, isLost, isSilence } from './failure.ts';
+import { avoidWholeTables } from './plans.ts';
 import { run, type Rows, type Statement } from './statement.ts';
 
 /** A connection of its own keeps one core of the database busy. */
@@ -125,7 +126,7 @@ class Line {
   }
 
   async #connect(): Promise<void> {
-    const client = new CorkedClient({ ...this.#options, pipeline: true });
+    const client: Client = new CorkedClient({ ...this.#options, pipeline: true });
     client.on('error', (error) => {
       this.leave(client);
       this.#onError(error);
@@ -133,6 +134,7 @@ class Line {
     client.on('end', () => this.leave(client));
     try {
       await client.connect();
+      await client.query(avoidWholeTables);
       this.client = client;
       this.answeredAt = performance.now();
     } catch (error) {

@@ -58,7 +58,7 @@ export async function beginAttempt(db: Kysely<Database>, { account, address }: S
 
 /**
  * Decides a counted attempt, and returns how often in a row the account has failed now (0 when an administrator has just reset it). Only a
- * failure waits for the disk: what is lost of the other outcomes with the server's memory is a failure fifteen seconds later.
+ * failure waits for the disk: what a crash of the server takes of the other outcomes leaves a failure too many.
  */
 export async function endAttempt(db: Kysely<Database>, subjects: Subjects, outcome: Outcome): Promise<number> {
   const { rows } = await sql<{ failures: number | null }>`

@@ -47,7 +47,7 @@ export interface Throttle {
   /**
    * Counts an attempt, then runs `evaluate`, which looks at the password and gives whoever may come in, or undefined. A value resets the
    * account's count; undefined counts as one more failure; when `evaluate` throws, the password counts as not looked at, unless nobody knows
-   * whether it was.
+   * whether the attempt has been decided.
    *
    * `failures` is how often in a row the account has failed now; at `failuresUntilLocked` only an administrator can open it again.
    * Throws `rate-limited` with Retry-After, `evaluate` not called, while the account or the address is throttled; `busy` when too many
@@ -104,8 +104,8 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
         try {
           granted = await evaluate({ success });
         } catch (error) {
-          // If this fails too, or is in doubt, the database counts the attempt as a failure when its time is over.
-          if (!isInDoubt(error)) await endAttempt(db, subjects, 'abandoned').catch(() => undefined);
+          // If this fails too, or nobody knows whether it is decided, the database counts it as a failure when its time is over.
+          if (!taken || !isInDoubt(error)) await endAttempt(db, subjects, 'abandoned').catch(() => undefined);
           throw error;
         }
         if (taken && granted !== undefined) return { granted, failures: 0 };

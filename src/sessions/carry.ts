@@ -68,14 +68,14 @@ export async function carrySessions(app: FastifyInstance, context: Context): Pro
 }
 
 /**
- * Gives the client the token of a transition that has been committed, and returns the principal that `opened` says it stands for, or the
- * database does. Throws 401 when the session has ended since.
+ * Gives the client the token of a transition that has been committed, and returns whom it stands for: `known`, or whom the
+ * database has. Throws 401 when the session has ended since.
  */
-export async function issueToken(request: FastifyRequest, context: Context, token: string, opened?: Principal): Promise<Principal> {
+export async function issueToken(request: FastifyRequest, context: Context, token: string, known?: Principal): Promise<Principal> {
   request.tokenToIssue = token;
   // Would end the session of the old token if the transition had not moved or ended it already.
   await request.session.regenerate();
-  const principal = opened ?? (await findPrincipal(context, hashToken(token)))?.principal;
+  const principal = known ?? (await findPrincipal(context, hashToken(token)))?.principal;
   if (!principal) throw new Problem('unauthenticated');
   request.session.caller = new Caller(principal);
   // The plugin withholds a Secure cookie from a connection that is not https, as behind a proxy; ours is what PUBLIC_URL says.

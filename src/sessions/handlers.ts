@@ -32,11 +32,11 @@ export function sessionHandlers(context: Context, schemes: Schemes): SessionHand
     async createSession({ body, request }) {
       const locale = readLocale(body.locale);
       const way = chooseWay(body, carrierOf(request.raw), request.headers.authorization);
-      const { token, principal } =
+      const { token, principal: opened } =
         way.kind === 'password'
           ? await loginByPassword(context, request, { ...way, locale })
           : await loginByToken(context, request, { ...way, locale });
-      await issueToken(request, context, token, principal);
+      const principal = await issueToken(request, context, token, opened);
       return { status: 200, body: await sessionInfo(context, principal) };
     },
 

@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely';
 import { insertEvent, originOf } from '../audit/store.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { transact, writing } from '../database/failure.ts';
+import { repeating, transact, writing } from '../database/failure.ts';
 import type { Database, Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { hashPassword, verifyPassword, type Verification } from '../password/hash.ts';
@@ -24,7 +24,7 @@ export interface Opening {
   account: Pick<Account, 'id' | 'name' | 'credentialVersion'>;
   method: 'password' | 'token' | 'openid';
   locale: string | undefined;
-  /** What has led to it, and is decided with it. */
+  /** What has led to it; decided with it where one statement does all there is to do, since its rows are not to be locked for longer. */
   attempt?: Attempt;
   identity?: Identity;
   scopes?: Scope[] | null;
@@ -33,10 +33,10 @@ export interface Opening {
   issuerSession?: { id: string | undefined; endUrl: string | undefined };
 }
 
-/** A session that has just been opened: what authenticates its caller from now on, and who that is. */
+/** A session that has just been opened: what authenticates its caller from now on, and who that is, unless it has to be looked up. */
 export interface Opened {
   token: string;
-  principal: Principal;
+  principal: Principal | undefined;
 }
 
 /**
@@ -53,15 +53,21 @@ export async function loginByPassword(
     const name = normaliseUserName(user);
     const found = name === undefined ? undefined : await findAccount(db, name);
     const { matches, outdated } = await comparePassword(context, request, found, password);
-    if (!found || !matches || !found.active) {
-      await insertEvent(db, originOf(request), { event: 'login.failed', outcome: 'refused', userName: found?.name });
-      return undefined;
+    if (found?.active && matches) {
+      if (outdated) await updateHash(db, found.id, found.credentialVersion, await hashPassword(context, password));
+      const opened = await openSession(context, request, { account: found, method: 'password', locale, attempt }).catch(unlessRefused);
+      if (opened) return opened;
     }
-    if (outdated) await updateHash(db, found.id, found.credentialVersion, await hashPassword(context, password));
-    return await openSession(context, request, { account: found, method: 'password', locale, attempt });
+    await insertEvent(db, originOf(request), { event: 'login.failed', outcome: 'refused', userName: found?.name });
+    return undefined;
   });
   if (!opened) throw new Problem('invalid-credentials');
   return opened;
+}
+
+/** Undefined for an account that has been disabled or got another password meanwhile; throws any other error. */
+function unlessRefused(error: unknown): undefined {
+  if (!(error instanceof Problem) || error.code !== 'invalid-credentials') throw error;
 }
 
 /**
@@ -130,24 +136,24 @@ export async function openSession(context: Context, request: FastifyRequest, ope
       { event: 'session.created', detail: {} },
     ],
   };
-  const openIn = async (db: Kysely<Database>) => {
+  const openIn = async (db: Kysely<Database>, attempt?: Attempt) => {
     const opened = await open(db, session, config, events, attempt?.success());
     if (!opened) throw new Problem(identity ? 'invalid-token' : 'invalid-credentials');
     return { principal: opened.principal, ended: opened.evicted };
   };
   const carried = tokenIn(request.headers.cookie, sessionCookie(config).name);
-  const { principal, ended } =
-    carried === undefined && identity === undefined
-      ? await writing(openIn(db))
-      : await transact(db, async (trx) => {
-          if (identity && !(await lockLink(trx, identity, account.id))) throw new Problem('identity-not-linked');
-          const opened = await openIn(trx);
-          // After the user's row has been locked, as a change of the password does, so that the two wait for each other and never deadlock.
-          const before = carried === undefined ? undefined : await revokeByToken(trx, hashToken(carried), 'login');
-          if (!before) return opened;
-          await insertEvent(trx, origin, { event: 'session.revoked', outcome: 'ok', userName: before.userName, sessionId: before.id });
-          return { ...opened, ended: [...opened.ended, before.id] };
-        });
+  const isOneStatement = carried === undefined && identity === undefined;
+  const { principal, ended } = isOneStatement
+    ? await repeating(() => writing(openIn(db, attempt)))
+    : await transact(db, async (trx) => {
+        if (identity && !(await lockLink(trx, identity, account.id))) throw new Problem('identity-not-linked');
+        const opened = await openIn(trx);
+        // After the user's row has been locked, as a change of the password does, so that the two wait for each other and never deadlock.
+        const before = carried === undefined ? undefined : await revokeByToken(trx, hashToken(carried), 'login');
+        if (!before) return opened;
+        await insertEvent(trx, origin, { event: 'session.revoked', outcome: 'ok', userName: before.userName, sessionId: before.id });
+        return { ...opened, ended: [...opened.ended, before.id] };
+      });
   for (const id of ended) principals.forget(`session ${id}`);
   return { token, principal };
 }

@@ -45,9 +45,9 @@ export interface Lifetimes {
 }
 
 /**
- * Opens a session under the user's default profile, writes `events`, and returns who is signed in now; undefined when the user was disabled or the
- * password changed since `credentialVersion` was read, or its absolute lifetime is over already. The longest idle sessions beyond fifty are
- * ended; their ids are `evicted`. It is one statement, so all of it happens or nothing; `besides` is evaluated in it when there is a session.
+ * Opens a session under the user's default profile, writes `events`, and returns who is signed in now, unless that has to be looked up; undefined when the
+ * user was disabled or the password changed since `credentialVersion` was read, or its absolute lifetime is over already. The longest idle
+ * sessions beyond fifty are ended; their ids are `evicted`. It is one statement, so all of it happens or nothing; `besides` is evaluated in it when there is a session.
  */
 export async function open(
   db: Kysely<Database>,
@@ -55,9 +55,9 @@ export async function open(
   { sessionIdleSeconds, sessionAbsoluteSeconds }: Lifetimes,
   { origin, userName, events }: SessionEvents,
   besides: RawBuilder<unknown> = sql`null`,
-): Promise<{ principal: Principal; evicted: string[] } | undefined> {
+): Promise<{ principal: Principal | undefined; evicted: string[] } | undefined> {
   // The row is not in the table yet for the statement that inserts it, so what the function has returned goes by the table's name.
-  const { rows } = await sql<PrincipalRow & { evicted: string[] }>`
+  const { rows } = await sql<PrincipalRow & { evicted: string[]; openedUnder: string | null }>`
     with session as materialized (
       select (opened).*, evicted, ${besides} from open_session(
         ${session.tokenHash}, ${session.userId}, ${session.credentialVersion}, ${session.method}, ${session.issuer}, ${session.subject},
@@ -71,9 +71,12 @@ export async function open(
       union all select 'session.evicted', unnest(evicted), '{}' from session
     ),
     noted as (${eventsOfSessions(origin, userName, sql.ref('happened'))})
-    ${principals.select(sql<string[]>`evicted`.as('evicted'))}`.execute(db);
+    ${principals.select(['session.profile_id as openedUnder', sql<string[]>`evicted`.as('evicted')])}`.execute(db);
   const [row] = rows;
-  return row && { principal: principalOf(row, session.tokenHash), evicted: row.evicted };
+  if (!row) return undefined;
+  // The function has waited for who changed the user, and sees what they have left; the rest of the statement does not.
+  const isCurrent = row.openedUnder === row.profileId && row.isDefault !== false;
+  return { principal: isCurrent ? principalOf(row, session.tokenHash) : undefined, evicted: row.evicted };
 }
 
 /**

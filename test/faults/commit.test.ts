@@ -4,9 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { password, TestService } from '../support/service.ts';
 
-/** Stands between the service and PostgreSQL, and breaks: when it has delivered a COMMIT, or when it has delivered the answer to one. */
+/** COMMIT as the service sends it: a simple query of PostgreSQL's protocol. */
+const commit = Buffer.from('Q\0\0\0\x0bcommit\0');
+/** What is sent to open a session where one statement does it, however it is called by then: one of its values. */
+const opening = Buffer.from('session.created');
+
+/** Stands between the service and PostgreSQL, and breaks: when it has delivered certain bytes, or when it has delivered the answer to them. */
 class Cable {
-  breaksAt: 'never' | 'commit' | 'answer' = 'never';
+  breaksAt: { what: Buffer; delivered: 'question' | 'answer' } | undefined;
   #broken = false;
   readonly #server: Server;
 
@@ -19,16 +24,17 @@ class Cable {
       };
       for (const socket of [client, server]) socket.on('error', end).on('close', end);
       if (this.#broken) end();
-      let committing = false;
+      let answering = false;
       server.on('data', (bytes: Buffer) => {
         client.write(bytes);
-        if (committing) this.#broken = true;
+        if (answering) this.#broken = true;
       });
       client.on('data', (bytes: Buffer) => {
         if (this.#broken) return end();
-        const isCommit = bytes.includes('commit');
-        committing = isCommit && this.breaksAt === 'answer';
-        if (!isCommit || this.breaksAt !== 'commit') return server.write(bytes);
+        const { what, delivered } = this.breaksAt ?? {};
+        const isIt = what !== undefined && bytes.includes(what);
+        answering = isIt && delivered === 'answer';
+        if (!isIt || answering) return server.write(bytes);
         client.resetAndDestroy();
         return server.end(bytes);
       });
@@ -36,7 +42,7 @@ class Cable {
   }
 
   repair(): void {
-    this.breaksAt = 'never';
+    this.breaksAt = undefined;
     this.#broken = false;
   }
 
@@ -71,23 +77,34 @@ describe('a connection that breaks at COMMIT (rule 77)', () => {
     await database.drop();
   });
 
-  test('503 — does not say that nothing has happened when it has', async () => {
-    const signIn = () => service.call('POST', '/auth', { form: { user: 'ada', password } });
-    expect((await signIn()).status).toBe(200);
-    cable.breaksAt = 'commit';
+  test.each([
+    ['in the statement that opens a session', opening, undefined],
+    ['after those that end another session with it', commit, 'carried'],
+  ])('503 — does not say that nothing has happened when it has, %s', async (_where, what, carried) => {
+    const { db } = service;
+    const cookie = carried && (await service.signIn('ada'));
+    const signIn = () => service.call('POST', '/auth', { form: { user: 'ada', password }, cookie });
+    expect((await service.call('POST', '/auth', { form: { user: 'ada', password } })).status).toBe(200);
+    const before = await db.selectFrom('session').select('id').execute();
+    cable.breaksAt = { what, delivered: 'question' };
     const answer = await signIn();
     cable.repair();
     expect(answer.status, answer.text).toBe(503);
     expect(answer.body.code).toBe('outcome-unknown');
     expect(answer.headers.get('retry-after')).toBe('2');
-    // The COMMIT is on its way to PostgreSQL, which may take it up after the answer.
-    await expect.poll(() => service.db.selectFrom('session').select('id').execute()).toHaveLength(2);
+    // What was sent is on its way to PostgreSQL, which may take it up after the answer.
+    await expect.poll(() => db.selectFrom('session').select('id').execute()).toHaveLength(before.length + 1);
+    const pending = () => db.selectFrom('login_attempt').select(['failures', 'pending']).execute();
+    await expect.poll(pending, { message: 'the attempt was decided' }).toEqual([
+      { failures: 0, pending: 0 },
+      { failures: 0, pending: 0 },
+    ]);
   });
 
   test('503 — nor when the new token cannot be handed over any more', async () => {
     const cookie = await service.signIn('ada');
     const next = 'another correct horse battery';
-    cable.breaksAt = 'answer';
+    cable.breaksAt = { what: commit, delivered: 'answer' };
     const form = { 'current-password': password, 'set-password': next, 'confirm-password': next };
     const answer = await service.call('POST', '/auth/password', { cookie, form });
     cable.repair();

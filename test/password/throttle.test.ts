@@ -276,12 +276,38 @@ describe('an attempt that is decided by the statement it leads to', () => {
   });
 
   test('503 — counts as a failure later when nobody knows whether it was (rule 41: no free guesses)', async () => {
-    const doubtful = () => Promise.reject(new Problem('outcome-unknown'));
+    const doubtful = async ({ success }: Attempt) => {
+      success();
+      throw new Problem('outcome-unknown');
+    };
     await expect(throttle.attempt(ada, doubtful)).rejects.toMatchObject({ code: 'outcome-unknown' });
     expect(await row('account')).toMatchObject({ failures: 0, pending: 1 });
     await later('16 seconds');
     expect((await throttle.attempt(ada, bad)).failures).toBe(2);
   });
+});
+
+test('only a failure waits for the disk: nobody is told of the other outcomes before a later commit has (rules 41 and 88)', async () => {
+  const own = await createDatabase();
+  const durable = new URL(own.url);
+  durable.searchParams.set('options', '-c synchronous_commit=on');
+  const ownDb = open(durable.href);
+  await sql
+    .raw(
+      `create table commits (setting text);
+      create function note_commit() returns trigger language plpgsql as $$
+        begin insert into commits values (current_setting('synchronous_commit')); return null; end $$;
+      create constraint trigger note_commit after update on login_attempt deferrable initially deferred
+        for each row when (new.kind = 'account') execute function note_commit()`,
+    )
+    .execute(ownDb);
+  const instance = createThrottle(ownDb);
+  await instance.attempt(ada, bad);
+  await instance.attempt(ada, good);
+  const { rows } = await sql<{ setting: string }>`select setting from commits`.execute(ownDb);
+  expect(rows.map(({ setting }) => setting)).toEqual(['off', 'on', 'off', 'off']);
+  await ownDb.destroy();
+  await own.drop();
 });
 
 describe('an attempt that goes wrong', () => {

@@ -24,7 +24,7 @@ create function open_session(
   maximum            integer,
   out opened         session,
   out evicted        uuid[]
-) returns setof record language plpgsql as $$
+) returns setof record rows 1 language plpgsql as $$
 #variable_conflict use_column
 declare
   began   constant timestamptz := least(open_session.authenticated_at, now());
@@ -57,15 +57,20 @@ begin
   where user_account.id = open_session.user_id
   returning session.* into opened;
 
-  select coalesce(array_agg(surplus.id), '{}') into evicted from (
+  select array_agg(surplus.id) into evicted from (
     select id from session
     where user_id = open_session.user_id and revoked_at is null and idle_expires_at > now() and expires_at > now()
       and id <> opened.id
     order by last_seen_at desc
     offset open_session.maximum - 1
   ) surplus;
-  if evicted <> '{}' then
-    update session set revoked_at = now(), revoked_reason = 'evicted' where id = any (evicted);
+  if evicted is not null then
+    -- Without those that somebody has ended meanwhile.
+    with ended as (
+      update session set revoked_at = now(), revoked_reason = 'evicted' where id = any (evicted) and revoked_at is null returning id
+    )
+    select array_agg(ended.id) into evicted from ended;
   end if;
+  evicted := coalesce(evicted, '{}');
   return next;
 end $$;

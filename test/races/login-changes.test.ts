@@ -1,0 +1,80 @@
+/** Logins that wait for somebody who is just changing what they depend on. */
+import { sql, type Kysely } from 'kysely';
+import { expect, test } from 'vitest';
+import type { components } from '../../generated/api.ts';
+import type { Database } from '../../src/database/tables.ts';
+import { cookieOf, password, useService } from '../support/service.ts';
+
+const service = useService();
+
+const signIn = (user: string, cookie?: string) =>
+  service().call<components['schemas']['SessionInfo']>('POST', '/auth', { form: { user, password }, cookie });
+const attempts = () => service().db.selectFrom('login_attempt').select(['failures', 'pending']).execute();
+const waiting = async () => {
+  const { rows } = await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+    service().db,
+  );
+  return rows.length;
+};
+
+/** Runs `action`, which waits for the rows that `change` locks, and gives its result once that is committed. */
+async function behind<T>(change: (trx: Kysely<Database>) => Promise<unknown>, action: () => Promise<T>, meanwhile?: () => Promise<void>) {
+  const { acting } = await service()
+    .db.transaction()
+    .execute(async (trx) => {
+      await change(trx);
+      const acting = action();
+      await expect.poll(waiting).toBe(1);
+      await meanwhile?.();
+      return { acting };
+    });
+  return acting;
+}
+
+test('200 — a login that waits for another default profile answers with the one that its session has', async () => {
+  const { id } = await service().createUser('ada');
+  await service().createProfile(id, 'accounting', {});
+  const answer = await behind(
+    async (trx) => {
+      await trx.selectFrom('user_account').where('id', '=', id).forUpdate().select('id').execute();
+      await trx.updateTable('user_profile').set({ is_default: false }).where('user_id', '=', id).where('is_default', '=', true).execute();
+      await sql`update user_profile set is_default = true from profile
+        where profile.id = profile_id and user_id = ${id} and profile.name = 'accounting'`.execute(trx);
+    },
+    () => signIn('ada'),
+  );
+  expect(answer.status, answer.text).toBe(200);
+  expect(answer.body.profile).toMatchObject({ name: 'accounting' });
+  const shown = await service().call<components['schemas']['SessionInfo']>('GET', '/auth', { cookie: cookieOf(answer) });
+  expect(shown.body.profile).toEqual(answer.body.profile);
+});
+
+test('401 — a login that waits for its user to be disabled opens no session, is audited, and leaves no attempt undecided (rules 39 and 85)', async () => {
+  const { id } = await service().createUser('bob');
+  expect((await signIn('bob')).status).toBe(200);
+  const { db } = service();
+  const sessions = () => db.selectFrom('session').where('user_id', '=', id).select('id').execute();
+  const answer = await behind(
+    (trx) => trx.updateTable('user_account').set({ active: false }).where('id', '=', id).execute(),
+    () => signIn('bob'),
+  );
+  expect(answer.status).toBe(401);
+  expect(answer.body).toMatchObject({ code: 'invalid-credentials' });
+  expect(await sessions()).toHaveLength(1);
+  const events = await db.selectFrom('audit_event').where('user_name', '=', 'bob').select('event').orderBy('id').execute();
+  expect(events.map(({ event }) => event)).toEqual(['login.ok', 'session.created', 'login.failed']);
+  expect((await attempts()).every(({ pending }) => pending === 0)).toBe(true);
+});
+
+test('200 — a login that waits for the session which it is to end keeps nobody else from signing in from the same address (rule 41)', async () => {
+  const { id } = await service().createUser('carol');
+  await service().createUser('dave');
+  const cookie = await service().openSession(id);
+  const answer = await behind(
+    (trx) => trx.selectFrom('session').where('user_id', '=', id).forUpdate().select('id').execute(),
+    () => signIn('carol', cookie),
+    async () => expect((await signIn('dave')).status).toBe(200),
+  );
+  expect(answer.status, answer.text).toBe(200);
+  expect((await service().call('GET', '/auth', { cookie })).status).toBe(401);
+});
