@@ -116,15 +116,17 @@ export function eventsOfWritten(
     from ${from}`;
 }
 
-/** Makes the statement that writes one event for each row of `from`, which has `event`, `session_id` and `detail`. */
+/**
+ * Makes the statement that writes one event for each row of `from`, which has `event`, `session_id` and `detail`; `of` gives the expression of
+ * the other values.
+ */
 export function eventsOfSessions(
-  { requestId, address, userAgent }: Origin,
-  userName: string,
+  of: (name: 'userName' | 'requestId' | 'address' | 'userAgent') => RawBuilder<unknown>,
   from: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   return sql`
     insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
-    select event, 'ok', ${userName}, session_id, ${requestId}, ${address}, ${userAgent ?? null}, detail from ${from}`;
+    select event, 'ok', ${of('userName')}, session_id, ${of('requestId')}, ${of('address')}, ${of('userAgent')}, detail from ${from}`;
 }
 
 /** Writes one event. `origin` is undefined for what no request caused, such as an administrator's command. */

@@ -60,6 +60,23 @@ export interface PreparedStatement<V, R> {
 /** Makes the place of a value in a prepared statement: `value<string>('key')`. */
 export type ValueOf<V> = <K extends keyof V & string>(name: K) => RawBuilder<V[K]>;
 
+/** Compiles what `build` makes; `bind` gives its parameters for values by name. */
+function compile<V extends object, R>(build: (value: ValueOf<V>) => CompiledQuery<R>) {
+  const compiled = build((key) => sql`${new Placeholder(key)}`);
+  const order = compiled.parameters.map((parameter) => (parameter instanceof Placeholder ? (parameter.name as keyof V) : undefined));
+  const bind = (values: V): unknown[] => order.map((key, index) => (key === undefined ? compiled.parameters[index] : values[key]));
+  return { compiled, bind };
+}
+
+/**
+ * Compiles what `build` makes and returns the function that puts values, by name, into it. The result is for Kysely's `executeQuery`, in a
+ * transaction or not.
+ */
+export function compileOnce<V extends object, R>(build: (value: ValueOf<V>) => CompiledQuery<R>): (values: V) => CompiledQuery<R> {
+  const { compiled, bind } = compile(build);
+  return (values) => ({ ...compiled, parameters: bind(values) });
+}
+
 /**
  * Compiles what `build` makes and returns the function that runs it: values by name in, rows out, exactly as node-postgres reads them.
  * `name` must be the statement's own: it is what PostgreSQL keeps it under, and what it is called where it is told what a request spends its time
@@ -69,12 +86,11 @@ export function prepare<V extends Record<string, unknown>, R>(
   name: string,
   build: (value: ValueOf<V>) => CompiledQuery<R>,
 ): PreparedStatement<V, R> {
-  const compiled = build((key) => sql`${new Placeholder(key)}`);
-  const order = compiled.parameters.map((parameter) => (parameter instanceof Placeholder ? parameter.name : undefined));
-  const work = statementWork(name, compiled.sql);
+  const { compiled, bind } = compile(build);
+  const text = compiled.sql;
+  const work = statementWork(name, text);
   const runIt = async (to: Destination, values: V) => {
-    const bound = order.map((key, index) => (key === undefined ? compiled.parameters[index] : values[key]));
-    const statement = { name: nameOf(compiled.sql, name), text: compiled.sql, values: bound };
+    const statement = { name: nameOf(text, name), text, values: bind(values) };
     const { rows } = await spanning(work, () => ('send' in to ? to.send(statement) : run(to, statement)));
     return rows as R[];
   };

@@ -3,10 +3,12 @@
  * database's (`begin_login_attempt`); when to ask again and what to tell the caller is decided in `throttle.ts`.
  */
 import { createHmac } from 'node:crypto';
-import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { sql, type Kysely } from 'kysely';
+import { builder, compileOnce } from '../database/statement.ts';
 import type { Database } from '../database/tables.ts';
 import { addressGroup } from '../ops/address.ts';
 import { normaliseUserName } from '../users/name.ts';
+import { accounts, type Account } from '../users/store.ts';
 
 /** The keys of the two rows an attempt is counted in. */
 export interface Subjects {
@@ -44,31 +46,42 @@ export function subjectsOf(key: Buffer, name: string, address: string): Subjects
 /** As a table of a statement: its transaction is committed without waiting for the disk. */
 const withoutWait = sql`set_config('synchronous_commit', 'off', true)`;
 
+const begin = compileOnce<Subjects & { name: string | undefined }, Verdict & { [Column in keyof Account]: Account[Column] | null }>(
+  (value) =>
+    sql<Verdict & Account>`
+    select verdict, retry_seconds, account.*
+    from begin_login_attempt(${value('account')}, ${value('address')})
+    cross join ${withoutWait}
+    left join (${accounts(builder)}) as account on account.name = ${value('name')}`.compile(builder),
+);
+
 /**
- * Counts the attempt, unless there are too many; after `go` an `endAttempt` must follow. It does not wait for the disk: nobody is told anything
- * before a later statement has, with which this one is on it too.
+ * Counts the attempt, unless there are too many; after `go` an `endAttempt` must follow. The account that is called `name` comes along. It does
+ * not wait for the disk: nobody is told anything before a later statement has, with which this one is on it too.
  */
-export async function beginAttempt(db: Kysely<Database>, { account, address }: Subjects): Promise<Verdict> {
-  const { rows } = await sql<Verdict>`
-    select verdict, retry_seconds from begin_login_attempt(${account}, ${address}), ${withoutWait}`.execute(db);
+export async function beginAttempt(
+  db: Kysely<Database>,
+  subjects: Subjects,
+  name: string,
+): Promise<Verdict & { account: Account | undefined }> {
+  const { rows } = await db.executeQuery(begin({ ...subjects, name: normaliseUserName(name) }));
   const [row] = rows;
   if (!row) throw new Error('begin_login_attempt has no answer');
-  return row;
+  const { verdict, retry_seconds, ...account } = row;
+  return { verdict, retry_seconds, account: row.id === null ? undefined : (account as Account) } as Verdict & {
+    account: Account | undefined;
+  };
 }
 
 /**
  * Decides a counted attempt, and returns how often in a row the account has failed now (0 when an administrator has just reset it). Only a
  * failure waits for the disk: what a crash of the server takes of the other outcomes leaves a failure too many.
  */
-export async function endAttempt(db: Kysely<Database>, subjects: Subjects, outcome: Outcome): Promise<number> {
+export async function endAttempt(db: Kysely<Database>, { account, address }: Subjects, outcome: Outcome): Promise<number> {
   const { rows } = await sql<{ failures: number | null }>`
-    select ${ending(subjects, outcome)} as failures ${outcome === 'failed' ? sql`` : sql`from ${withoutWait}`}`.execute(db);
+    select end_login_attempt(${account}, ${address}, ${outcome}) as failures
+    ${outcome === 'failed' ? sql`` : sql`from ${withoutWait}`}`.execute(db);
   return rows[0]?.failures ?? 0;
-}
-
-/** The expression that decides a counted attempt, for a statement that does more. */
-export function ending({ account, address }: Subjects, outcome: Outcome): RawBuilder<number | null> {
-  return sql`end_login_attempt(${account}, ${address}, ${outcome})`;
 }
 
 /** Lets an account sign in again at once, whatever happened before. False when it was not throttled. Addresses stay as they are. */

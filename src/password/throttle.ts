@@ -3,10 +3,11 @@
  * attempts queue, so that those which may go on go in order of arrival and the others do not burden the database. It does not know
  * what a password is: it is told whether the attempt was good.
  */
-import type { Kysely, RawBuilder } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
-import { beginAttempt, endAttempt, ending, getAttemptKey, subjectsOf, type Subjects } from './attempts.ts';
+import type { Account } from '../users/store.ts';
+import { beginAttempt, endAttempt, getAttemptKey, subjectsOf, type Subjects } from './attempts.ts';
 import { busy, Gate, scheduleTimeout, type Schedule } from './gate.ts';
 
 /**
@@ -34,11 +35,13 @@ export type Outcome = (typeof outcomes)[number];
 
 /** An attempt that has been counted and awaits its outcome. */
 export interface Attempt {
+  /** The account it is on; undefined when there is none of that name. */
+  readonly account: Account | undefined;
   /**
-   * An expression that decides it as good, for a statement that `evaluate` runs last and that does everything or nothing. Once it has been
-   * taken, a value of `evaluate` says that the statement was committed.
+   * Hands its decision over to a statement that `evaluate` runs last, which decides these as good (`end_login_attempt`) with all else it does, or
+   * does nothing: a value of `evaluate` then says that it was committed.
    */
-  readonly success: () => RawBuilder<unknown>;
+  readonly handOver: () => Subjects;
 }
 
 export interface Throttle {
@@ -76,11 +79,11 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
     }
   };
 
-  /** Resolves when the attempt is counted. Whoever queues behind one that is throttled is throttled too, and told so at once. */
-  const count = async (subjects: Subjects, lanes: Record<'account' | 'address', Gate>) => {
+  /** Resolves with the account when the attempt is counted. Whoever queues behind one that is throttled is throttled too, and told so at once. */
+  const count = async (name: string, subjects: Subjects, lanes: Record<'account' | 'address', Gate>) => {
     for (let asked = 0; asked < ASK_AGAIN_TIMES; asked += 1) {
-      const { verdict, retry_seconds: seconds } = await beginAttempt(db, subjects);
-      if (verdict === 'go') return;
+      const { verdict, retry_seconds: seconds, account } = await beginAttempt(db, subjects, name);
+      if (verdict === 'go') return account;
       if (verdict === 'full') await new Promise<void>((resolve) => schedule(ASK_AGAIN_MS, resolve));
       else {
         lanes[verdict].turnAway(() => tooMany(verdict, seconds));
@@ -92,23 +95,23 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
 
   const attempt: Throttle['attempt'] = async ({ name, address }, evaluate) => {
     const subjects = subjectsOf(await getKey(), name, address);
-    return accounts.pass(subjects.account, (account) =>
-      addresses.pass(subjects.address, async (address) => {
-        await count(subjects, { account, address });
-        let taken = false;
-        const success = () => {
-          taken = true;
-          return ending(subjects, 'succeeded');
+    return accounts.pass(subjects.account, (accountGate) =>
+      addresses.pass(subjects.address, async (addressGate) => {
+        const account = await count(name, subjects, { account: accountGate, address: addressGate });
+        let handedOver = false;
+        const handOver = () => {
+          handedOver = true;
+          return subjects;
         };
         let granted;
         try {
-          granted = await evaluate({ success });
+          granted = await evaluate({ account, handOver });
         } catch (error) {
           // If this fails too, or nobody knows whether it is decided, the database counts it as a failure when its time is over.
-          if (!taken || !isInDoubt(error)) await endAttempt(db, subjects, 'abandoned').catch(() => undefined);
+          if (!handedOver || !isInDoubt(error)) await endAttempt(db, subjects, 'abandoned').catch(() => undefined);
           throw error;
         }
-        if (taken && granted !== undefined) return { granted, failures: 0 };
+        if (handedOver && granted !== undefined) return { granted, failures: 0 };
         const failures = await endAttempt(db, subjects, granted === undefined ? 'failed' : 'succeeded');
         return { granted, failures };
       }),

@@ -16,7 +16,7 @@ import { lockLink, type Identity } from '../users/identities.ts';
 import { findAccount, updateHash, type Account } from '../users/store.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { revokeByToken } from './revoke.ts';
-import { open, type SessionEvents } from './store.ts';
+import { open, type SessionEvents } from './open.ts';
 import { hashToken, newToken } from './token.ts';
 
 /** How a session came about. `scopes` and `authenticatedAt` come with the token of an identity (rule 47). */
@@ -50,8 +50,7 @@ export async function loginByPassword(
 ): Promise<Opened> {
   const { db } = context;
   const opened = await underThrottle(context, request, user, async (attempt) => {
-    const name = normaliseUserName(user);
-    const found = name === undefined ? undefined : await findAccount(db, name);
+    const { account: found } = attempt;
     const { matches, outdated } = await comparePassword(context, request, found, password);
     if (found?.active && matches) {
       if (outdated) await updateHash(db, found.id, found.credentialVersion, await hashPassword(context, password));
@@ -137,7 +136,7 @@ export async function openSession(context: Context, request: FastifyRequest, ope
     ],
   };
   const openIn = async (db: Kysely<Database>, attempt?: Attempt) => {
-    const opened = await open(db, session, config, events, attempt?.success());
+    const opened = await open(db, session, config, events, attempt?.handOver());
     if (!opened) throw new Problem(identity ? 'invalid-token' : 'invalid-credentials');
     return { principal: opened.principal, ended: opened.evicted };
   };

@@ -2,81 +2,16 @@
  * The session table. A session is live while it is not revoked, not past its idle or absolute deadline by the database's clock, and its
  * user is active under the same credential version; every statement here says so in its WHERE. Tokens arrive as hashes only.
  */
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
-import { eventsOfSessions, type AuditEvent, type Origin } from '../audit/store.ts';
-import type { Principal } from '../authn/principal.ts';
-import type { Database, Scope, SessionMethod } from '../database/tables.ts';
-import { live, principalOf, principals, type PrincipalRow } from './verify.ts';
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import { live } from './verify.ts';
 
 /** A session is refreshed at most so often within a minute (rule 18). */
 const refreshesPerMinute = 6;
-/** More live sessions than this end the longest idle one (rule 13). */
-const liveSessionsPerUser = 50;
-
-export interface NewSession {
-  tokenHash: Buffer;
-  userId: string;
-  /** As read before the password was hashed: a session must not outlive a change made meanwhile (rule 44). */
-  credentialVersion: number;
-  method: SessionMethod;
-  issuer: string | null;
-  scopes: Scope[] | null;
-  /** As asked for; else the default profile's, else the user's, else English. */
-  locale: string | undefined;
-  /** When its absolute lifetime began; undefined: now. Never counts as later than now. */
-  authenticatedAt: Date | undefined;
-  /** Of the identity that opens it. */
-  subject?: string | undefined;
-  /** The issuer's `sid`, and where the issuer ends its own session, of a sign-in there. */
-  issuerSessionId?: string | undefined;
-  endSessionUrl?: string | undefined;
-}
-
-/** What the audit trail is told when a session is opened, besides which others that has ended. */
-export interface SessionEvents {
-  origin: Origin;
-  userName: string;
-  events: Required<Pick<AuditEvent, 'event' | 'detail'>>[];
-}
 
 export interface Lifetimes {
   sessionIdleSeconds: number;
   sessionAbsoluteSeconds: number;
-}
-
-/**
- * Opens a session under the user's default profile, writes `events`, and returns who is signed in now, unless that has to be looked up; undefined when the
- * user was disabled or the password changed since `credentialVersion` was read, or its absolute lifetime is over already. The longest idle
- * sessions beyond fifty are ended; their ids are `evicted`. It is one statement, so all of it happens or nothing; `besides` is evaluated in it when there is a session.
- */
-export async function open(
-  db: Kysely<Database>,
-  session: NewSession,
-  { sessionIdleSeconds, sessionAbsoluteSeconds }: Lifetimes,
-  { origin, userName, events }: SessionEvents,
-  besides: RawBuilder<unknown> = sql`null`,
-): Promise<{ principal: Principal | undefined; evicted: string[] } | undefined> {
-  // The row is not in the table yet for the statement that inserts it, so what the function has returned goes by the table's name.
-  const { rows } = await sql<PrincipalRow & { evicted: string[]; openedUnder: string | null }>`
-    with session as materialized (
-      select (opened).*, evicted, ${besides} from open_session(
-        ${session.tokenHash}, ${session.userId}, ${session.credentialVersion}, ${session.method}, ${session.issuer}, ${session.subject},
-        ${session.issuerSessionId}, ${session.endSessionUrl}, ${session.scopes && JSON.stringify(session.scopes)}, ${session.locale},
-        ${session.authenticatedAt}, ${sessionIdleSeconds}, ${sessionAbsoluteSeconds}, ${origin.address}, ${origin.userAgent},
-        ${liveSessionsPerUser}
-      )
-    ),
-    happened as (
-      select event, id as session_id, detail from session, jsonb_to_recordset(${JSON.stringify(events)}) as events (event text, detail jsonb)
-      union all select 'session.evicted', unnest(evicted), '{}' from session
-    ),
-    noted as (${eventsOfSessions(origin, userName, sql.ref('happened'))})
-    ${principals.select(['session.profile_id as openedUnder', sql<string[]>`evicted`.as('evicted')])}`.execute(db);
-  const [row] = rows;
-  if (!row) return undefined;
-  // The function has waited for who changed the user, and sees what they have left; the rest of the statement does not.
-  const isCurrent = row.openedUnder === row.profileId && row.isDefault !== false;
-  return { principal: isCurrent ? principalOf(row, session.tokenHash) : undefined, evicted: row.evicted };
 }
 
 /**

@@ -13,7 +13,8 @@ export interface Account {
   active: boolean;
 }
 
-const accounts = (db: Kysely<Database>) =>
+/** Every account, active or not. */
+export const accounts = (db: Kysely<Database>) =>
   db
     .selectFrom('user_account')
     .select([

@@ -3,7 +3,7 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQue
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect, type Connection } from '../../src/database/connect.ts';
 import type { Database } from '../../src/database/tables.ts';
-import { open } from '../../src/sessions/store.ts';
+import { open } from '../../src/sessions/open.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

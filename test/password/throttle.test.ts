@@ -256,8 +256,9 @@ describe('many at once', () => {
 });
 
 describe('an attempt that is decided by the statement it leads to', () => {
-  const goodTogether = async ({ success }: Attempt) => {
-    await sql`select ${success()}`.execute(db);
+  const goodTogether = async ({ handOver }: Attempt) => {
+    const { account, address } = handOver();
+    await sql`select end_login_attempt(${account}, ${address}, 'succeeded')`.execute(db);
     return 'come in';
   };
 
@@ -270,14 +271,14 @@ describe('an attempt that is decided by the statement it leads to', () => {
   });
 
   test('503 — is given back when that statement failed', async () => {
-    const failing = async (attempt: Attempt) => sql`select 1 / 0, ${attempt.success()}`.execute(db);
+    const failing = async ({ handOver }: Attempt) => sql`select 1 / 0, ${handOver().account}::bytea`.execute(db);
     await expect(throttle.attempt(ada, failing)).rejects.toThrow('division by zero');
     expect(await row('account')).toMatchObject({ failures: 0, pending: 0 });
   });
 
   test('503 — counts as a failure later when nobody knows whether it was (rule 41: no free guesses)', async () => {
-    const doubtful = async ({ success }: Attempt) => {
-      success();
+    const doubtful = async ({ handOver }: Attempt) => {
+      handOver();
       throw new Problem('outcome-unknown');
     };
     await expect(throttle.attempt(ada, doubtful)).rejects.toMatchObject({ code: 'outcome-unknown' });

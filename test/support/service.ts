@@ -16,7 +16,7 @@ import { hashPassword } from '../../src/password/hash.ts';
 import { createThrottle } from '../../src/password/throttle.ts';
 import { openService, type Service } from '../../src/service.ts';
 import { sessionCookie } from '../../src/sessions/cookie.ts';
-import { open } from '../../src/sessions/store.ts';
+import { open } from '../../src/sessions/open.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
 import { linkIdentity, unlinkIdentity } from '../../src/users/link.ts';
 import { getAccount } from '../../src/users/store.ts';

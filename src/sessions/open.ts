@@ -1,0 +1,104 @@
+/** The statement that opens a session, with all that goes with it. Tokens arrive as hashes only. */
+import { sql, type Kysely } from 'kysely';
+import { eventsOfSessions, type AuditEvent, type Origin } from '../audit/store.ts';
+import type { Principal } from '../authn/principal.ts';
+import { builder, compileOnce } from '../database/statement.ts';
+import type { Database, Scope, SessionMethod } from '../database/tables.ts';
+import type { Subjects } from '../password/attempts.ts';
+import type { Lifetimes } from './store.ts';
+import { principalOf, principals, type PrincipalRow } from './verify.ts';
+
+/** More live sessions than this end the longest idle one (rule 13). */
+const liveSessionsPerUser = 50;
+
+export interface NewSession {
+  tokenHash: Buffer;
+  userId: string;
+  /** As read before the password was hashed: a session must not outlive a change made meanwhile (rule 44). */
+  credentialVersion: number;
+  method: SessionMethod;
+  issuer: string | null;
+  scopes: Scope[] | null;
+  /** As asked for; else the default profile's, else the user's, else English. */
+  locale: string | undefined;
+  /** When its absolute lifetime began; undefined: now. Never counts as later than now. */
+  authenticatedAt: Date | undefined;
+  /** Of the identity that opens it. */
+  subject?: string | undefined;
+  /** The issuer's `sid`, and where the issuer ends its own session, of a sign-in there. */
+  issuerSessionId?: string | undefined;
+  endSessionUrl?: string | undefined;
+}
+
+/** What the audit trail is told when a session is opened, besides which others that has ended. */
+export interface SessionEvents {
+  origin: Origin;
+  userName: string;
+  events: Required<Pick<AuditEvent, 'event' | 'detail'>>[];
+}
+
+/** The values of the statement. */
+interface Values extends Omit<NewSession, 'scopes'>, Lifetimes, Origin {
+  /** JSON texts. */
+  scopes: string | null;
+  events: string;
+  userName: string;
+  /** Of the attempt that is decided; undefined: of none. */
+  attemptAccount: Buffer | undefined;
+  attemptAddress: Buffer | undefined;
+}
+
+type OpenedRow = PrincipalRow & { evicted: string[]; openedUnder: string | null };
+
+// The row is not in the table yet for the statement that inserts it, so what the function has returned goes by the table's name.
+const statement = compileOnce<Values, OpenedRow>((value) =>
+  sql<OpenedRow>`
+    with session as materialized (
+      select (opened).*, evicted,
+        case when ${value('attemptAccount')}::bytea is not null
+          then end_login_attempt(${value('attemptAccount')}, ${value('attemptAddress')}, 'succeeded') end
+      from open_session(
+        ${value('tokenHash')}, ${value('userId')}, ${value('credentialVersion')}, ${value('method')}, ${value('issuer')},
+        ${value('subject')}, ${value('issuerSessionId')}, ${value('endSessionUrl')}, ${value('scopes')}, ${value('locale')},
+        ${value('authenticatedAt')}, ${value('sessionIdleSeconds')}, ${value('sessionAbsoluteSeconds')}, ${value('address')},
+        ${value('userAgent')}, ${sql.lit(liveSessionsPerUser)}
+      )
+    ),
+    happened as (
+      select event, id as session_id, detail from session, jsonb_to_recordset(${value('events')}) as events (event text, detail jsonb)
+      union all select 'session.evicted', unnest(evicted), '{}' from session
+    ),
+    noted as (${eventsOfSessions(value, sql.ref('happened'))})
+    ${principals.select(['session.profile_id as openedUnder', sql<string[]>`evicted`.as('evicted')])}`.compile(builder),
+);
+
+/**
+ * Opens a session under the user's default profile, writes `events`, decides the attempt that has led to it, if any, as good, and returns who is
+ * signed in now, unless that has to be looked up. Undefined, and nothing done, when the user was disabled or the password changed since
+ * `credentialVersion` was read, or the absolute lifetime is over already. The longest idle sessions beyond fifty are ended; their ids are
+ * `evicted`. It is one statement, so all of it happens or nothing.
+ */
+export async function open(
+  db: Kysely<Database>,
+  session: NewSession,
+  { sessionIdleSeconds, sessionAbsoluteSeconds }: Lifetimes,
+  { origin, userName, events }: SessionEvents,
+  attempt?: Subjects,
+): Promise<{ principal: Principal | undefined; evicted: string[] } | undefined> {
+  const query = statement({
+    ...session,
+    ...origin,
+    sessionIdleSeconds,
+    sessionAbsoluteSeconds,
+    scopes: session.scopes && JSON.stringify(session.scopes),
+    events: JSON.stringify(events),
+    userName,
+    attemptAccount: attempt?.account,
+    attemptAddress: attempt?.address,
+  });
+  const [row] = (await db.executeQuery(query)).rows;
+  if (!row) return undefined;
+  // The function has waited for who changed the user, and sees what they have left; the rest of the statement does not.
+  const isCurrent = row.openedUnder === row.profileId && row.isDefault !== false;
+  return { principal: isCurrent ? principalOf(row, session.tokenHash) : undefined, evicted: row.evicted };
+}
