@@ -36,15 +36,17 @@ export interface Comparison {
   peers: Beside[];
 }
 
-/** Latencies at a fixed rate, in milliseconds from when each request was due: of all rounds the one with the middle p99, of two the worse. */
+/** Latencies at a fixed rate, in milliseconds from when each request was due: the medians of many short windows. */
 export interface Paced {
-  perSecond: number;
   p50: number;
   p99: number;
 }
 
-/** The part of the highest rate of the same round. */
+/** The part of the highest rate, which is measured anew before each window: that of a machine which others share changes within seconds. */
 const pacedShare = 0.8;
+/** Of a window, unless so many requests take longer. */
+const windowSeconds = 0.3;
+const windowRequests = 200;
 
 /** A peer that was measured beside the service. */
 export interface Beside {
@@ -72,7 +74,6 @@ class Series {
   #refused = 0;
   #first: string | undefined;
   #processor = 0;
-  #lastPerSecond = Number.NaN;
   readonly #latencies: number[][] = [];
   readonly #paced: Paced[] = [];
 
@@ -105,19 +106,22 @@ class Series {
     this.#seconds += seconds;
     this.#latencies.push(latencies);
     this.#processor += (after ?? Number.NaN) - (before ?? Number.NaN);
-    this.#lastPerSecond = answers / seconds;
   }
 
-  /** How long answers take at `share` of the rate of the last round, which must have counted. */
-  async pace(seconds: number, share: number): Promise<void> {
-    const perSecond = this.#lastPerSecond * share;
-    const { latencies } = await pace(this.#server.port, this.#connections, seconds, this.#requestOf, perSecond);
-    this.#paced.push({ perSecond, ...quantilesOf([latencies]) });
+  /** For `seconds`, how long answers take at a part of the rate that the server can bear; at least one round must have counted. */
+  async pace(seconds: number): Promise<void> {
+    const perSecond = this.#answers / this.#seconds;
+    const length = Math.max(windowSeconds, windowRequests / perSecond);
+    for (let window = 0; window < Math.max(1, Math.round(seconds / length / 2)); window++) {
+      const { answers } = await drive(this.#server.port, this.#connections, length, this.#requestOf);
+      const { latencies } = await pace(this.#server.port, this.#connections, length, this.#requestOf, (answers / length) * pacedShare);
+      this.#paced.push(quantilesOf([latencies]));
+    }
   }
 
   paced(): Paced {
-    const sorted = this.#paced.toSorted((one, other) => one.p99 - other.p99);
-    return sorted[Math.floor(sorted.length / 2)] ?? { perSecond: Number.NaN, p50: Number.NaN, p99: Number.NaN };
+    const median = (values: number[]) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
+    return { p50: median(this.#paced.map(({ p50 }) => p50)), p99: median(this.#paced.map(({ p99 }) => p99)) };
   }
 
   /** Throws when an answer had another status than the first one. */
@@ -165,8 +169,7 @@ export async function compare(scenario: Scenario, servers: Servers, plan: Plan, 
     const first = round % all.length;
     for (const series of [...all.slice(first), ...all.slice(0, first)]) {
       await series.round(plan.seconds, true);
-      // Right after it, since the rate of a machine changes within minutes.
-      if (series === service || series === limit) await series.pace(plan.seconds, pacedShare);
+      if (series === service || series === limit) await series.pace(plan.seconds);
     }
   }
   const ours = service.figures();
