@@ -1,5 +1,5 @@
 /** Measures a scenario on the service, the limit and the peers in turn, and sums the rounds up. */
-import { ask, drive, pace, type RequestOf } from './load.ts';
+import { ask, drive, pace, type RequestOf, type Round } from './load.ts';
 import type { RunningPeer } from './peers/peer.ts';
 import { processorMicroseconds, type Server } from './processes.ts';
 import type { Scenario } from './scenarios.ts';
@@ -40,6 +40,8 @@ export interface Comparison {
 export interface Paced {
   p50: number;
   p99: number;
+  /** Of all windows together, those among them in which the machine did less than before. */
+  p99OfAll: number;
 }
 
 /** The part of the highest rate, which is measured anew before each window: that of a machine which others share changes within seconds. */
@@ -75,7 +77,7 @@ class Series {
   #first: string | undefined;
   #processor = 0;
   readonly #latencies: number[][] = [];
-  readonly #paced: Paced[] = [];
+  readonly #paced: number[][] = [];
 
   constructor(name: string, server: Server, requestOf: RequestOf, connections: number) {
     this.name = name;
@@ -94,18 +96,23 @@ class Series {
 
   async round(seconds: number, counts: boolean): Promise<void> {
     const before = await processorMicroseconds(this.#server);
-    const { answers, latencies, statuses, refused } = await drive(this.#server.port, this.#connections, seconds, this.#requestOf);
+    const round = await drive(this.#server.port, this.#connections, seconds, this.#requestOf);
     const after = await processorMicroseconds(this.#server);
+    this.#look(round);
+    if (!counts) return;
+    this.#answers += round.answers;
+    this.#seconds += seconds;
+    this.#latencies.push(round.latencies);
+    this.#processor += (after ?? Number.NaN) - (before ?? Number.NaN);
+  }
+
+  /** Counts the answers that are not what the first one was. */
+  #look({ statuses, refused }: Round): void {
     for (const [status, count] of statuses) {
       if (status === this.#status) continue;
       this.#refused += count;
       this.#first ??= refused.first ?? `status ${status}`;
     }
-    if (!counts) return;
-    this.#answers += answers;
-    this.#seconds += seconds;
-    this.#latencies.push(latencies);
-    this.#processor += (after ?? Number.NaN) - (before ?? Number.NaN);
   }
 
   /** For `seconds`, how long answers take at a part of the rate that the server can bear; at least one round must have counted. */
@@ -113,15 +120,23 @@ class Series {
     const perSecond = this.#answers / this.#seconds;
     const length = Math.max(windowSeconds, windowRequests / perSecond);
     for (let window = 0; window < Math.max(1, Math.round(seconds / length / 2)); window++) {
-      const { answers } = await drive(this.#server.port, this.#connections, length, this.#requestOf);
-      const { latencies } = await pace(this.#server.port, this.#connections, length, this.#requestOf, (answers / length) * pacedShare);
-      this.#paced.push(quantilesOf([latencies]));
+      const fastest = await drive(this.#server.port, this.#connections, length, this.#requestOf);
+      const perSecond = (fastest.answers / length) * pacedShare;
+      const paced = await pace(this.#server.port, this.#connections, length, this.#requestOf, perSecond);
+      this.#look(fastest);
+      this.#look(paced);
+      this.#paced.push(paced.latencies);
     }
   }
 
   paced(): Paced {
+    const windows = this.#paced.map((latencies) => quantilesOf([latencies]));
     const median = (values: number[]) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
-    return { p50: median(this.#paced.map(({ p50 }) => p50)), p99: median(this.#paced.map(({ p99 }) => p99)) };
+    return {
+      p50: median(windows.map(({ p50 }) => p50)),
+      p99: median(windows.map(({ p99 }) => p99)),
+      p99OfAll: quantilesOf(this.#paced).p99,
+    };
   }
 
   /** Throws when an answer had another status than the first one. */

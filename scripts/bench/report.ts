@@ -40,7 +40,7 @@ export function describeReport({ machine, plan, startUp, comparisons, memory, pe
   if (comparisons.length > 0) {
     const { rounds, seconds, logLevel } = plan;
     parts.push(
-      `${rounds} rounds of ${seconds} s each in turn; LOG_LEVEL=${logLevel} to the null device, RATE_LIMIT=off; CPU: service / limit, without PostgreSQL`,
+      `${rounds} rounds of ${seconds} s each in turn; LOG_LEVEL=${logLevel} to the null device, RATE_LIMIT=off; CPU: service / limit, without PostgreSQL;\nat 80 %: medians of short windows, in brackets the p99 of all windows together`,
       table(
         [
           'operation',
@@ -59,7 +59,8 @@ export function describeReport({ machine, plan, startUp, comparisons, memory, pe
           String(connections),
           ...[service, limit].map(({ requestsPerSecond }) => requestsPerSecond.toFixed(requestsPerSecond < 1_000 ? 1 : 0)),
           ratio.toFixed(2),
-          ...[service, limit, paced.service, paced.limit].map(({ p50, p99 }) => `${p50.toFixed(2)} / ${p99.toFixed(2)}`),
+          ...[service, limit].map(({ p50, p99 }) => `${p50.toFixed(2)} / ${p99.toFixed(2)}`),
+          ...[paced.service, paced.limit].map(({ p50, p99, p99OfAll }) => `${p50.toFixed(2)} / ${p99.toFixed(2)} (${p99OfAll.toFixed(1)})`),
           [service, limit].map((figures) => figures.processorMicroseconds?.toFixed(0) ?? '-').join(' / '),
         ]),
       ),

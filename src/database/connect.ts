@@ -47,8 +47,15 @@ class PoolClient extends Client {
       callback(isLost(error) ? new Error('Connection terminated while connecting', { cause: error }) : error);
     };
     const begin = (error: unknown) => {
-      if (error) report(error);
-      else super.query(avoidWholeTables, report);
+      if (error) return report(error);
+      // The pool listens to a client's errors, which would else end the process, only once it has been told that this one is connected.
+      const ignore = () => undefined;
+      this.on('error', ignore);
+      super.query(avoidWholeTables, (failure: unknown) => {
+        if (failure) void this.end();
+        else this.off('error', ignore);
+        report(failure);
+      });
     };
     return super.connect(begin) as never;
   }

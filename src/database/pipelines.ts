@@ -134,11 +134,13 @@ class Line {
     client.on('end', () => this.leave(client));
     try {
       await client.connect();
-      await client.query(avoidWholeTables);
+      const beginning = { text: avoidWholeTables, query_timeout: this.#options.connectionTimeoutMillis };
+      await client.query(beginning);
       this.client = client;
       this.answeredAt = performance.now();
     } catch (error) {
       this.#nextAttemptAt = performance.now() + pauseMilliseconds;
+      void client.end();
       this.#onError(error as Error);
     }
   }

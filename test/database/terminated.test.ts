@@ -1,6 +1,10 @@
 /** What becomes of requests whose connection the database ends, as an administrator or a failover does. */
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { connect } from '../../src/database/connect.ts';
+import { isLost } from '../../src/database/failure.ts';
 import { execute } from '../support/sql.ts';
 import { useService } from '../support/service.ts';
 
@@ -35,3 +39,39 @@ test('503 — a connection that is ended in the middle of a statement or while i
   await execute(service().databaseUrl, terminate);
   await expect.poll(async () => (await create()).status).toBe(201);
 });
+
+/** Messages of PostgreSQL's protocol: the caller may come in, and may ask. */
+const welcome = Buffer.from('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I', 'latin1');
+const refusal = Buffer.from('E\0\0\0\x15SERROR\0C42501\0M\0\0Z\0\0\0\x05I', 'latin1');
+
+test.each<[string, (socket: Socket) => void]>([
+  ['closes the connection', (socket) => socket.destroy()],
+  ['resets the connection', (socket) => socket.resetAndDestroy()],
+  ['says nothing', () => undefined],
+  ['refuses', (socket) => socket.write(refusal)],
+])(
+  'a server that lets in and then %s ends no process, is not taken for one that may have written, and keeps no connection (rule 90)',
+  async (_what, then) => {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket)).on('error', () => undefined);
+      socket.once('data', () => {
+        socket.write(welcome);
+        socket.on('data', (bytes: Buffer) => void (bytes.includes('Q') && then(socket)));
+      });
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { pool, reads, close } = connect(`postgres://127.0.0.1:${port}/nowhere`, 8, () => undefined);
+    const failures = await Promise.allSettled([pool.query('select 1'), reads.send({ name: undefined, text: 'select 1', values: [] })]);
+    for (const failure of failures) {
+      const error: unknown = failure.status === 'rejected' ? failure.reason : 'answered';
+      expect(error).toBeInstanceOf(Error);
+      expect(isLost(error)).toBe(false);
+    }
+    await close();
+    await expect.poll(() => sockets.size).toBe(0);
+    server.close();
+  },
+);

@@ -51,3 +51,17 @@ test('an answer that has begun and does not come to an end is cut off (rule 80)'
   const answer = await fetch(`${await serve()}/half`);
   await expect(answer.text()).rejects.toThrow();
 });
+
+test('503 — places that are used again keep nobody waiting and answer nobody for another (rule 80)', async () => {
+  const address = await serve();
+  const statusesOf = async (path: string, times: number) => {
+    const answers = await Promise.all(Array.from({ length: times }, () => fetch(`${address}${path}`)));
+    return answers.map(({ status }) => status);
+  };
+  const hanging = statusesOf('/never', 8);
+  for (let round = 0; round < 5; round += 1) expect(await statusesOf('/at-once', 4)).toEqual([200, 200, 200, 200]);
+  const later = statusesOf('/never', 8);
+  expect(await statusesOf('/at-once', 4)).toEqual([200, 200, 200, 200]);
+  expect(new Set([...(await hanging), ...(await later)])).toEqual(new Set([503]));
+  expect(await statusesOf('/at-once', 4)).toEqual([200, 200, 200, 200]);
+});
