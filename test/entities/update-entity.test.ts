@@ -47,7 +47,7 @@ function touching(before: string, patch: string, choice: number): string {
   const name = Object.keys(JSON.parse(before) as object)[choice];
   if (name === undefined || Object.hasOwn(JSON.parse(patch) as object, name)) return patch;
   const value = choice % 2 ? 'null' : '{"a":null,"b":0.10}';
-  return patch.replace('{', `{${JSON.stringify(name)}:${value}${patch.includes(':') ? ',' : ''}`);
+  return patch.replace('{', () => `{${JSON.stringify(name)}:${value}${patch.includes(':') ? ',' : ''}`);
 }
 
 describe('updateEntity', () => {
