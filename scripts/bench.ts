@@ -3,9 +3,9 @@
  * (docs/performance.md). Progress goes to standard error, the figures to standard output.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { databaseOn, embeddedDatabase, postgresVersion } from './bench/database.ts';
 import { compare, type Comparison, type Plan } from './bench/measure.ts';
+import { readOptions } from './bench/options.ts';
 import { installPeers } from './bench/peers.ts';
 import type { RunningPeer } from './bench/peers/peer.ts';
 import { residentBytes, startLimit, startService, type Server } from './bench/processes.ts';
@@ -28,7 +28,7 @@ LOG_LEVEL and DATABASE_POOL_SIZE are handed on to the service, DATABASE_POOL_SIZ
 `;
 
 const idleMilliseconds = 1_000;
-const { values, wanted, plan } = readOptions();
+const { values, wanted, plan } = readPlan();
 const note = (text: string) => process.stderr.write(`${text}\n`);
 
 const opened = new AsyncDisposableStack();
@@ -104,43 +104,22 @@ async function compareAll(service: Server, peers: RunningPeer[], databaseUrl: st
   return comparisons;
 }
 
-function readOptions(): { values: { json: boolean; peers: boolean }; wanted: string[]; plan: Plan } {
-  const fail = (reason: string): never => {
-    process.stderr.write(`bench: ${reason}\n\n${usage}`);
-    process.exit(2);
-  };
-  const read = () => {
-    try {
-      return parseArgs({
-        options: {
-          seconds: { type: 'string', default: '5' },
-          rounds: { type: 'string', default: '3' },
-          connections: { type: 'string', default: '32' },
-          only: { type: 'string', multiple: true },
-          peers: { type: 'boolean', default: false },
-          json: { type: 'boolean', default: false },
-          help: { type: 'boolean', default: false },
-        },
-      }).values;
-    } catch (error) {
-      return fail(error instanceof Error ? error.message : String(error));
-    }
-  };
-  const options = read();
-  if (options.help) {
-    process.stdout.write(usage);
-    process.exit(0);
-  }
-  const number = (name: 'seconds' | 'rounds' | 'connections', whole: boolean) => {
-    const value = Number(options[name]);
-    return value > 0 && (!whole || Number.isInteger(value)) ? value : fail(`--${name} must be a ${whole ? 'whole ' : ''}number above 0`);
-  };
+function readPlan(): { values: { json: boolean; peers: boolean }; wanted: string[]; plan: Plan } {
+  const { values, positive, fail } = readOptions('bench', usage, {
+    seconds: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '32' },
+    only: { type: 'string', multiple: true },
+    peers: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  });
   const all: string[] = [...scenarioNames, 'start-up'];
-  const wanted = options.only ?? all;
+  const wanted = values.only ?? all;
   for (const name of wanted) if (!all.includes(name)) fail(`there is nothing called ${name}`);
-  return {
-    values: options,
-    wanted,
-    plan: { seconds: number('seconds', false), rounds: number('rounds', true), connections: number('connections', true) },
+  const plan = {
+    seconds: positive('seconds'),
+    rounds: positive('rounds', { whole: true }),
+    connections: positive('connections', { whole: true }),
   };
+  return { values, wanted, plan };
 }

@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readOptions } from './bench/options.ts';
 import { databaseOn, embeddedDatabase, postgresVersion } from './bench/database.ts';
 import { drive } from './bench/load.ts';
 import { residentBytes, startService, type Server } from './bench/processes.ts';
@@ -45,7 +45,7 @@ interface Figures {
   gate: { running: number; bytes: number };
 }
 
-const { json, ...plan } = readOptions();
+const { json, ...plan } = readPlan();
 const note = (text: string) => process.stderr.write(`${text}\n`);
 const opened = new AsyncDisposableStack();
 try {
@@ -137,34 +137,12 @@ gate        ${gate.running} hashes at once, ${mebibytes(gate.bytes)} of work mem
 `;
 }
 
-function readOptions(): Plan & { json: boolean } {
-  const fail = (reason: string): never => {
-    process.stderr.write(`bench:flood: ${reason}\n\n${usage}`);
-    process.exit(2);
-  };
-  const read = () => {
-    try {
-      return parseArgs({
-        options: {
-          seconds: { type: 'string', default: '10' },
-          connections: { type: 'string', default: '500' },
-          rate: { type: 'string', default: '50' },
-          json: { type: 'boolean', default: false },
-          help: { type: 'boolean', default: false },
-        },
-      }).values;
-    } catch (error) {
-      return fail(error instanceof Error ? error.message : String(error));
-    }
-  };
-  const options = read();
-  if (options.help) {
-    process.stdout.write(usage);
-    process.exit(0);
-  }
-  const number = (name: 'seconds' | 'connections' | 'rate') => {
-    const value = Number(options[name]);
-    return value > 0 && Number.isFinite(value) ? value : fail(`--${name} must be a number above 0`);
-  };
-  return { seconds: number('seconds'), connections: Math.ceil(number('connections')), rate: number('rate'), json: options.json };
+function readPlan(): Plan & { json: boolean } {
+  const { values, positive } = readOptions('bench:flood', usage, {
+    seconds: { type: 'string', default: '10' },
+    connections: { type: 'string', default: '500' },
+    rate: { type: 'string', default: '50' },
+    json: { type: 'boolean', default: false },
+  });
+  return { seconds: positive('seconds'), connections: Math.ceil(positive('connections')), rate: positive('rate'), json: values.json };
 }

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { parseArgs } from 'node:util';
+import { readOptions } from './bench/options.ts';
 import { databaseOn, embeddedDatabase, postgresVersion } from './bench/database.ts';
 import { drive } from './bench/load.ts';
 import { processorMicroseconds, startService, type Server } from './bench/processes.ts';
@@ -13,6 +13,7 @@ import { describeMachine, machineFacts } from './bench/report.ts';
 import { scenariosOf, type Scenario } from './bench/scenarios.ts';
 import { seed } from './bench/seed.ts';
 import { table } from './bench/table.ts';
+import { median } from './timing/significance.ts';
 
 const usage = `npm run bench:watched -- [options]
 
@@ -35,7 +36,7 @@ interface Watched {
   perRequest: number[];
 }
 
-const { rounds, seconds, connections } = readOptions();
+const { rounds, seconds, connections } = readPlan();
 const note = (text: string) => process.stderr.write(`${text}\n`);
 const opened = new AsyncDisposableStack();
 try {
@@ -113,37 +114,15 @@ function describe([plain, ...others]: Watched[]): string[] {
   return [`${median(usual).toFixed(0)} µs`, ...more.map((share) => `${share < 0 ? '' : '+'}${(share * 100).toFixed(0)} %`)];
 }
 
-function median(values: number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
-
-function readOptions(): { rounds: number; seconds: number; connections: number } {
-  const fail = (reason: string): never => {
-    process.stderr.write(`bench:watched: ${reason}\n\n${usage}`);
-    process.exit(2);
+function readPlan(): { rounds: number; seconds: number; connections: number } {
+  const { positive } = readOptions('bench:watched', usage, {
+    rounds: { type: 'string', default: '30' },
+    seconds: { type: 'string', default: '0.3' },
+    connections: { type: 'string', default: '32' },
+  });
+  return {
+    rounds: positive('rounds', { whole: true }),
+    seconds: positive('seconds'),
+    connections: positive('connections', { whole: true }),
   };
-  const read = () => {
-    try {
-      return parseArgs({
-        options: {
-          rounds: { type: 'string', default: '30' },
-          seconds: { type: 'string', default: '0.3' },
-          connections: { type: 'string', default: '32' },
-          help: { type: 'boolean', default: false },
-        },
-      }).values;
-    } catch (error) {
-      return fail(error instanceof Error ? error.message : String(error));
-    }
-  };
-  const options = read();
-  if (options.help) {
-    process.stdout.write(usage);
-    process.exit(0);
-  }
-  const number = (name: 'rounds' | 'seconds' | 'connections', whole: boolean) => {
-    const value = Number(options[name]);
-    return value > 0 && (!whole || Number.isInteger(value)) ? value : fail(`--${name} must be a ${whole ? 'whole ' : ''}number above 0`);
-  };
-  return { rounds: number('rounds', true), seconds: number('seconds', false), connections: number('connections', true) };
 }

@@ -2,6 +2,7 @@
 import { ask, drive, pace, type RequestOf, type Round } from './load.ts';
 import type { RunningPeer } from './peers/peer.ts';
 import { processorMicroseconds, type Server } from './processes.ts';
+import { median } from '../timing/significance.ts';
 import type { Scenario } from './scenarios.ts';
 
 export interface Plan {
@@ -131,7 +132,6 @@ class Series {
 
   paced(): Paced {
     const windows = this.#paced.map((latencies) => quantilesOf([latencies]));
-    const median = (values: number[]) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
     return {
       p50: median(windows.map(({ p50 }) => p50)),
       p99: median(windows.map(({ p99 }) => p99)),
