@@ -63,14 +63,11 @@ export async function beginAttempt(
   db: Kysely<Database>,
   subjects: Subjects,
   name: string,
-): Promise<Verdict & { account: Account | undefined }> {
+): Promise<{ verdict: Verdict; account: Account | undefined }> {
   const { rows } = await db.executeQuery(begin({ ...subjects, name: normaliseUserName(name) }));
   const [row] = rows;
   if (!row) throw new Error('begin_login_attempt has no answer');
-  const { verdict, retry_seconds, ...account } = row;
-  return { verdict, retry_seconds, account: row.id === null ? undefined : (account as Account) } as Verdict & {
-    account: Account | undefined;
-  };
+  return { verdict: row, account: row.id === null ? undefined : (row as Account) };
 }
 
 /**

@@ -82,8 +82,9 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
   /** Resolves with the account when the attempt is counted. Whoever queues behind one that is throttled is throttled too, and told so at once. */
   const count = async (name: string, subjects: Subjects, lanes: Record<'account' | 'address', Gate>) => {
     for (let asked = 0; asked < ASK_AGAIN_TIMES; asked += 1) {
-      const { verdict, retry_seconds: seconds, account } = await beginAttempt(db, subjects, name);
-      if (verdict === 'go') return account;
+      const begun = await beginAttempt(db, subjects, name);
+      const { verdict, retry_seconds: seconds } = begun.verdict;
+      if (verdict === 'go') return begun.account;
       if (verdict === 'full') await new Promise<void>((resolve) => schedule(ASK_AGAIN_MS, resolve));
       else {
         lanes[verdict].turnAway(() => tooMany(verdict, seconds));
