@@ -2,20 +2,18 @@
  * The pool, and Kysely on top of it. Every parametrised statement is sent as a named one; the timeouts of security rule 88 hold for all of them.
  */
 import { Kysely, PostgresDialect } from 'kysely';
-import { Client, Pool, type ClientConfig } from 'pg';
+import { Pool, type Client, type ClientConfig } from 'pg';
 import { spanning } from '../ops/spans.ts';
-import { isLost, isSilence } from './failure.ts';
+import { PatientClient } from './client.ts';
+import { isLost } from './failure.ts';
 import { linesAmong, Pipelines } from './pipelines.ts';
 import { avoidWholeTables } from './plans.ts';
 import { nameOf } from './naming.ts';
 import { nameOfText, statementWork } from './statement-work.ts';
 import type { Database } from './tables.ts';
 
-/** A client that names what Kysely leaves unnamed, and leaves the pool when its server has fallen silent. */
-class PoolClient extends Client {
-  /** Called when the server leaves a statement without any answer. */
-  onSilence: () => void = () => undefined;
-
+/** A client that names what Kysely leaves unnamed, and tells what its statements are at. */
+class PoolClient extends PatientClient {
   // pg's own overloads cannot be spelled once more; what is not a text with values passes through untouched.
   override query(...args: unknown[]): never {
     const [text, values] = args;
@@ -23,19 +21,9 @@ class PoolClient extends Client {
       const name = nameOf(text);
       if (name !== undefined) args.splice(0, 2, { name, text, values });
     }
-    const callback = args.at(-1);
-    const send = () => (Client.prototype.query as (...args: unknown[]) => Promise<unknown>).apply(this, args);
-    if (typeof callback === 'function') {
-      // A prepared statement, which tells of itself (statement.ts).
-      args[args.length - 1] = (error: unknown, rows: unknown) => {
-        if (isSilence(error)) this.onSilence();
-        callback(error, rows);
-      };
-      return send() as never;
-    }
-    const result = typeof text === 'string' ? spanning(statementWork(nameOfText(text), text), send) : send();
-    result.catch((error: unknown) => this.#leaveIfSilent(error));
-    return result as never;
+    const send = () => (super.query as (...args: unknown[]) => Promise<unknown>).apply(this, args);
+    const isTold = typeof text === 'string' && typeof args.at(-1) !== 'function';
+    return (isTold ? spanning(statementWork(nameOfText(text), text), send) : send()) as never;
   }
 
   // Likewise.
@@ -58,13 +46,6 @@ class PoolClient extends Client {
       });
     };
     return super.connect(begin) as never;
-  }
-
-  /** Kysely hands a client back without saying that it failed; with a statement that may never end it would fail the next caller too. */
-  #leaveIfSilent(error: unknown): void {
-    if (!isSilence(error)) return;
-    this.onSilence();
-    void this.end();
   }
 }
 
@@ -94,7 +75,9 @@ export function connect(url: string, size: number, onError: (error: Error) => vo
     keepAlive: true,
   } satisfies ClientConfig;
   const lines = linesAmong(size);
-  const pool = new Pool({ ...options, max: size - lines, Client: PoolClient, idleTimeoutMillis: 60_000 });
+  // The pool makes its clients with its own options, which its types leave out.
+  const Client = PoolClient as unknown as new () => PoolClient;
+  const pool = new Pool({ ...options, max: size - lines, Client, idleTimeoutMillis: 60_000 });
   // When a server says nothing any more on one connection, those without a statement to wait for would each have to find out by itself.
   const idle = new Set<Client>();
   const onSilence = () => {
@@ -104,7 +87,7 @@ export function connect(url: string, size: number, onError: (error: Error) => vo
   pool.on('error', onError);
   pool.on('connect', (client: Client) => {
     client.on('error', onError);
-    if (client instanceof PoolClient) client.onSilence = onSilence;
+    if (client instanceof PatientClient) client.onSilence = onSilence;
   });
   pool.on('release', (_error, client) => idle.add(client));
   for (const event of ['acquire', 'remove'] as const) pool.on(event, (client) => idle.delete(client));

@@ -27,7 +27,7 @@ const resourceCodes = new Set(['EAI_AGAIN', 'EADDRNOTAVAIL', 'EMFILE', 'ENFILE']
 /** The connection was there and is no more; the last two are what the server says that ends it. */
 const lostCodes = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', '57P01', '57P02']);
 /** Errors of pg that carry no code. */
-const codelessOutage = /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|Client was closed/;
+const codelessOutage = /Connection terminated|not queryable|timeout exceeded when trying to connect|Client was closed/;
 const retriable = new Set(['40001', '40P01']);
 /** The disk is full, or fails. */
 const diskStates = new Set(['53100', '58030']);
@@ -39,6 +39,7 @@ const codeOf = (error: unknown): string | undefined =>
 
 /** Whether `error` says that the database cannot serve now: out of reach, shutting down, out of room, or too slow. */
 export function isOutage(error: unknown): boolean {
+  if (error instanceof SilenceError) return true;
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error && codelessOutage.test(error.message);
   if (networkCodes.has(code) || resourceCodes.has(code)) return true;
@@ -46,9 +47,9 @@ export function isOutage(error: unknown): boolean {
   return error instanceof DatabaseError && (outageClasses.has(code.slice(0, 2)) || outageStates.has(code) || retriable.has(code));
 }
 
-/** Whether the server has not said anything for longer than it lets a statement run. */
-export function isSilence(error: unknown): boolean {
-  return error instanceof Error && error.message === 'Query read timeout';
+/** What is thrown when the server has not said anything for longer than it lets a statement run. */
+export class SilenceError extends Error {
+  override readonly name = 'SilenceError';
 }
 
 /** Whether the connection on which the statement failed is as good as before. */
@@ -61,9 +62,9 @@ export function isHarmless(error: unknown): boolean {
  * has crashed, says so also when the statement was committed already; one that cannot write its log says so and then crashes.
  */
 export function isLost(error: unknown): boolean {
+  if (error instanceof SilenceError) return true;
   const code = codeOf(error);
-  if (code === undefined)
-    return isSilence(error) || (error instanceof Error && /^Connection terminated( unexpectedly)?$/.test(error.message));
+  if (code === undefined) return error instanceof Error && /^Connection terminated( unexpectedly)?$/.test(error.message);
   if (lostCodes.has(code)) return true;
   if (!(error instanceof DatabaseError)) return false;
   // The word for an error that only undoes its statement is another one where the server speaks another language; then nobody is sure.

@@ -4,17 +4,16 @@
  *
  * Only for statements that wait for no other transaction's rows: what is sent behind one that waits, waits too.
  */
-import { Client, DatabaseError, type ClientConfig, type Pool } from 'pg';
-import { isHarmless, isLost, isSilence } from './failure.ts';
+import { DatabaseError, type Pool } from 'pg';
+import { PatientClient, type Rows, type Statement } from './client.ts';
+import { isHarmless, isLost } from './failure.ts';
 import { avoidWholeTables } from './plans.ts';
-import { run, type Rows, type Statement } from './statement.ts';
+import { run } from './statement.ts';
 
 /** A connection of its own keeps one core of the database busy. */
 const maximumLines = 2;
 /** What one connection may be behind with; the pool takes the rest. */
 const maximumUnderWay = 16;
-/** How much of its time a statement must have passed without any answer on its connection, or it was those in front of it that took long. */
-const silentShare = 0.9;
 /** Where no connection can be had, the next one is tried for after so long. */
 const pauseMilliseconds = 1_000;
 
@@ -23,29 +22,23 @@ export function linesAmong(connections: number): number {
   return Math.min(maximumLines, Math.floor(connections / 4));
 }
 
+type Options = ConstructorParameters<typeof PatientClient>[0];
+
+export interface LineEvents {
+  /** A connection died, or could not be had. */
+  onError: (error: Error) => void;
+  /** One was given up because its server has fallen silent. */
+  onSilence: () => void;
+}
+
 /** Sends statements over `count` connections, opened as `options` say when they are first wanted; over `pool` while those cannot be had. */
 export class Pipelines {
   readonly #lines: Line[];
   readonly #pool: Pool;
-  readonly #onSilence: () => void;
-  readonly #silenceMilliseconds: number;
-  /** Those given up because their server has fallen silent, which it would be on another one too. */
-  readonly #silent = new WeakSet<Client>();
 
-  /**
-   * `onError` hears of connections that die, `onSilence` when the server leaves a statement without any answer for the `query_timeout` of the
-   * options, in milliseconds.
-   */
-  constructor(
-    count: number,
-    options: ClientConfig & { query_timeout: number },
-    pool: Pool,
-    { onError, onSilence }: { onError: (error: Error) => void; onSilence: () => void },
-  ) {
-    this.#lines = Array.from({ length: count }, () => new Line(options, onError));
+  constructor(count: number, options: Options, pool: Pool, events: LineEvents) {
+    this.#lines = Array.from({ length: count }, () => new Line(options, events));
     this.#pool = pool;
-    this.#onSilence = onSilence;
-    this.#silenceMilliseconds = silentShare * options.query_timeout;
   }
 
   /** How many connections are open, and how many of these have statements under way. */
@@ -64,18 +57,12 @@ export class Pipelines {
     }
     line.underWay++;
     try {
-      const result = await client.query(statement);
-      line.answeredAt = performance.now();
-      return result;
+      return await client.send(statement);
     } catch (error) {
-      if (error instanceof DatabaseError) line.answeredAt = performance.now();
       // As at the pool (statement.ts).
       if (!isHarmless(error)) line.leave(client);
-      if (isSilence(error) && performance.now() - line.answeredAt > this.#silenceMilliseconds) {
-        this.#silent.add(client);
-        this.#onSilence();
-      }
-      if (this.#silent.has(client) || !isOfConnection(error)) throw error;
+      // A silent server would be silent on another connection too.
+      if (client.isSilent || !isOfConnection(error)) throw error;
       return run(this.#pool, statement);
     } finally {
       line.underWay--;
@@ -102,19 +89,17 @@ export class Pipelines {
 /** One connection, which comes and goes. */
 class Line {
   /** Undefined while there is no connection. */
-  client: Client | undefined;
+  client: CorkedClient | undefined;
   underWay = 0;
-  /** When the last answer came over it, or it was opened. */
-  answeredAt = 0;
   #nextAttemptAt = 0;
   #opening: Promise<void> | undefined;
   #closed = false;
-  readonly #options: ClientConfig;
-  readonly #onError: (error: Error) => void;
+  readonly #options: Options;
+  readonly #events: LineEvents;
 
-  constructor(options: ClientConfig, onError: (error: Error) => void) {
+  constructor(options: Options, events: LineEvents) {
     this.#options = options;
-    this.#onError = onError;
+    this.#events = events;
   }
 
   /** Begins to connect, unless that is done already. What comes of it shows in `client`. */
@@ -126,27 +111,27 @@ class Line {
   }
 
   async #connect(): Promise<void> {
-    const client: Client = new CorkedClient({ ...this.#options, pipeline: true });
+    const client = new CorkedClient({ ...this.#options, pipeline: true });
+    const { onError, onSilence } = this.#events;
+    client.onSilence = onSilence;
     client.on('error', (error) => {
       this.leave(client);
-      this.#onError(error);
+      onError(error);
     });
     client.on('end', () => this.leave(client));
     try {
       await client.connect();
-      const beginning = { text: avoidWholeTables, query_timeout: this.#options.connectionTimeoutMillis };
-      await client.query(beginning);
+      await client.send({ name: undefined, text: avoidWholeTables, values: [] });
       this.client = client;
-      this.answeredAt = performance.now();
     } catch (error) {
       this.#nextAttemptAt = performance.now() + pauseMilliseconds;
       void client.end();
-      this.#onError(error as Error);
+      onError(error as Error);
     }
   }
 
   /** Sends nothing more over `client`, which ends once it has answered what is under way. */
-  leave(client: Client): void {
+  leave(client: CorkedClient): void {
     if (this.client !== client) return;
     this.client = undefined;
     void client.end();
@@ -166,11 +151,10 @@ function isOfConnection(error: unknown): boolean {
 }
 
 /** A client that holds back what it is asked until the end of a turn of the event loop. */
-class CorkedClient extends Client {
+class CorkedClient extends PatientClient {
   #corked = false;
 
-  // pg's own overloads cannot be spelled once more; everything passes through untouched.
-  override query(...args: unknown[]): never {
+  override send(statement: Statement): Rows {
     if (!this.#corked) {
       this.#corked = true;
       const { stream } = this.connection;
@@ -180,6 +164,6 @@ class CorkedClient extends Client {
         stream.uncork();
       });
     }
-    return (Client.prototype.query as (...args: unknown[]) => unknown).apply(this, args) as never;
+    return super.send(statement);
   }
 }

@@ -12,8 +12,9 @@ import {
   type CompiledQuery,
   type RawBuilder,
 } from 'kysely';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { spanning, type Work } from '../ops/spans.ts';
+import type { PatientClient, Rows, Statement } from './client.ts';
 import { isHarmless } from './failure.ts';
 import { nameOf } from './naming.ts';
 import { statementWork } from './statement-work.ts';
@@ -36,16 +37,6 @@ class Placeholder {
     this.name = name;
   }
 }
-
-/** A statement with its values, and the name under which it is prepared, if any. */
-export interface Statement {
-  name: string | undefined;
-  text: string;
-  values: unknown[];
-}
-
-/** The rows as node-postgres reads them. */
-export type Rows = Promise<{ rows: unknown[] }>;
 
 /** Where a statement can go: to a connection of the pool, or to whoever sends it in another way. */
 export type Destination = Pick<Pool, 'connect'> | { send(statement: Statement): Rows };
@@ -101,15 +92,15 @@ export function prepare<V extends Record<string, unknown>, R>(
  * Runs it on a connection of the pool. One on which a statement has merely failed stays there: the pool's own `query` closes it, and while
  * statements fail one after the other, for want of room or a lock, everybody would wait for connections to be made.
  */
-export function run(pool: Pick<Pool, 'connect'>, statement: Statement): Rows {
-  const { promise, resolve, reject } = Promise.withResolvers<{ rows: unknown[] }>();
-  pool.connect((failure, client, release) => {
-    if (!client) return reject(failure ?? new Error('the pool has no connection'));
-    client.query(statement, (error: Error | null, result) => {
-      release(error !== null && !isHarmless(error));
-      if (error) reject(error);
-      else resolve(result);
-    });
-  });
-  return promise;
+export async function run(pool: Pick<Pool, 'connect'>, statement: Statement): Rows {
+  const client = (await pool.connect()) as PoolClient & PatientClient;
+  let isSpoilt = false;
+  try {
+    return await client.send(statement);
+  } catch (error) {
+    isSpoilt = !isHarmless(error);
+    throw error;
+  } finally {
+    client.release(isSpoilt);
+  }
 }
