@@ -3,7 +3,6 @@
  * authentication before a byte of the body is parsed, CSRF, undeclared content types, missing bodies, unknown parameters, 405. It knows
  * the contract and the schemes, and none of the resources.
  */
-import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
 import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
 import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.ts';
@@ -12,6 +11,7 @@ import { spanning } from '../ops/spans.ts';
 import { bodyLimitOf, checkBody, ignoreBody, requireBody } from './body.ts';
 import { isOpen, operationsOf, type ContractDocument, type Operation } from './contract.ts';
 import { declaredRoutes } from './declared.ts';
+import { METHODS } from './http.ts';
 import { JsonText, type Handlers } from './operation.ts';
 import { queryParametersOf, refuseUnknownParameters } from './parameters.ts';
 import { compileValidator } from './validate.ts';

@@ -3,7 +3,6 @@
  * the router, the parsers and the socket included, so that no client ever meets a framework's own body.
  */
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -13,6 +12,7 @@ import { describe, type FaultDescription } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import { DeadlineError } from '../ops/deadline.ts';
 import { isForm } from './body.ts';
+import { STATUS_CODES } from './http.ts';
 import { faultsOf } from './validate.ts';
 
 export interface ProblemDocument {
