@@ -41,6 +41,8 @@ export interface Comparison {
 export interface Paced {
   p50: number;
   p99: number;
+  /** Of the p99 over the p50 of each window, too. */
+  ratio: number;
   /** Of all windows together, those among them in which the machine did less than before. */
   p99OfAll: number;
 }
@@ -135,6 +137,7 @@ class Series {
     return {
       p50: median(windows.map(({ p50 }) => p50)),
       p99: median(windows.map(({ p99 }) => p99)),
+      ratio: median(windows.map(({ p50, p99 }) => p99 / p50)),
       p99OfAll: quantilesOf(this.#paced).p99,
     };
   }

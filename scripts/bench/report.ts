@@ -34,13 +34,15 @@ export function machineFacts(postgres: string): Report['machine'] {
   };
 }
 
+const milliseconds = ({ p50, p99 }: { p50: number; p99: number }): string => `${p50.toFixed(2)} / ${p99.toFixed(2)}`;
+
 /** All tables; those of the peers only when there are any. */
 export function describeReport({ machine, plan, startUp, comparisons, memory, peers }: Report): string {
   const parts = [describeMachine(machine)];
   if (comparisons.length > 0) {
     const { rounds, seconds, logLevel } = plan;
     parts.push(
-      `${rounds} rounds of ${seconds} s each in turn; LOG_LEVEL=${logLevel} to the null device, RATE_LIMIT=off; CPU: service / limit, without PostgreSQL;\nat 80 %: medians of short windows, in brackets the p99 of all windows together`,
+      `${rounds} rounds of ${seconds} s each in turn; LOG_LEVEL=${logLevel} to the null device, RATE_LIMIT=off; CPU: service / limit, without PostgreSQL`,
       table(
         [
           'operation',
@@ -50,18 +52,23 @@ export function describeReport({ machine, plan, startUp, comparisons, memory, pe
           'ratio',
           'service p50 / p99 ms',
           'limit p50 / p99 ms',
-          'service at 80 % of its load',
-          'limit at 80 % of its load',
           'CPU µs / request',
         ],
-        comparisons.map(({ name, connections, service, limit, ratio, paced }) => [
+        comparisons.map(({ name, connections, service, limit, ratio }) => [
           name,
           String(connections),
           ...[service, limit].map(({ requestsPerSecond }) => requestsPerSecond.toFixed(requestsPerSecond < 1_000 ? 1 : 0)),
           ratio.toFixed(2),
-          ...[service, limit].map(({ p50, p99 }) => `${p50.toFixed(2)} / ${p99.toFixed(2)}`),
-          ...[paced.service, paced.limit].map(({ p50, p99, p99OfAll }) => `${p50.toFixed(2)} / ${p99.toFixed(2)} (${p99OfAll.toFixed(1)})`),
+          ...[service, limit].map(milliseconds),
           [service, limit].map((figures) => figures.processorMicroseconds?.toFixed(0) ?? '-').join(' / '),
+        ]),
+      ),
+      'At 80 % of its load, medians of short windows',
+      table(
+        ['operation', ...['service', 'limit'].flatMap((name) => [`${name} p50 / p99 ms`, 'p99 over p50', 'p99 of all windows together'])],
+        comparisons.map(({ name, paced }) => [
+          name,
+          ...[paced.service, paced.limit].flatMap((one) => [milliseconds(one), one.ratio.toFixed(1), one.p99OfAll.toFixed(1)]),
         ]),
       ),
     );

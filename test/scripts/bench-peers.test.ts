@@ -84,7 +84,7 @@ test('the report has the peers beside the service, the rate, the factor, the tim
         service: ours,
         limit: ours,
         ratio: 1,
-        paced: { service: { p50: 1, p99: 2, p99OfAll: 3 }, limit: { p50: 1, p99: 2, p99OfAll: 3 } },
+        paced: { service: { p50: 1, p99: 2, ratio: 2, p99OfAll: 3 }, limit: { p50: 1, p99: 2, ratio: 2, p99OfAll: 3 } },
         peers: [
           { name: 'A 1.0', figures: figuresOf(500), ratio: 8 },
           { name: 'B 2.0', figures: figuresOf(2_000), ratio: 2 },
