@@ -2,10 +2,10 @@
  * `npm run timing`: whether the time of a refused login tells which user names exist (security rule 42). A wrong password for a known and
  * for an unknown user in turn, against a real service on a database of its own. Progress goes to standard error, figures to standard output.
  */
-import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { databaseOn, embeddedDatabase, postgresVersion } from './bench/database.ts';
 import { ask } from './bench/load.ts';
+import { readOptions } from './bench/options.ts';
 import { startService } from './bench/processes.ts';
 import { describeMachine, machineFacts } from './bench/report.ts';
 import { request } from './bench/scenarios.ts';
@@ -24,10 +24,9 @@ DATABASE_URL names a PostgreSQL server on which to create a database for it; wit
 /** Not counted: until the service has compiled what it runs, whoever comes first is slower. */
 const warmUpPairs = 20;
 
-const options = readOptions();
 const opened = new AsyncDisposableStack();
 try {
-  process.stdout.write(await run(options));
+  process.stdout.write(await run(readPlan()));
 } catch (error) {
   process.stderr.write(`timing: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
@@ -95,29 +94,11 @@ ${verdict}
 `;
 }
 
-function readOptions(): { pairs: number; json: boolean } {
-  const fail = (reason: string): never => {
-    process.stderr.write(`timing: ${reason}\n\n${usage}`);
-    process.exit(2);
-  };
-  const read = () => {
-    try {
-      return parseArgs({
-        options: {
-          pairs: { type: 'string', default: '400' },
-          json: { type: 'boolean', default: false },
-          help: { type: 'boolean', default: false },
-        },
-      }).values;
-    } catch (error) {
-      return fail(error instanceof Error ? error.message : String(error));
-    }
-  };
-  const { pairs, json, help } = read();
-  if (help) {
-    process.stdout.write(usage);
-    process.exit(0);
-  }
-  const count = Number(pairs);
-  return Number.isInteger(count) && count >= 10 ? { pairs: count, json } : fail('--pairs must be a whole number of 10 or more');
+function readPlan(): { pairs: number; json: boolean } {
+  const { values, positive, fail } = readOptions('timing', usage, {
+    pairs: { type: 'string', default: '400' },
+    json: { type: 'boolean', default: false },
+  });
+  const pairs = positive('pairs', { whole: true });
+  return pairs >= 10 ? { pairs, json: values.json } : fail('--pairs must be 10 or more');
 }

@@ -25,8 +25,6 @@ const usage = `npm run bench:watched -- [options]
 DATABASE_URL names a PostgreSQL server on which to create a database for it; without it an embedded one is used, in a temporary directory.
 `;
 
-/** Rounds that do not count. */
-const warmUps = 8;
 const measured = ['get-entity-by-session', 'create-entity'];
 
 interface Watched {
@@ -37,6 +35,8 @@ interface Watched {
 }
 
 const { rounds, seconds, connections } = readPlan();
+/** Rounds that do not count. */
+const warmUps = Math.min(8, rounds);
 const note = (text: string) => process.stderr.write(`${text}\n`);
 const opened = new AsyncDisposableStack();
 try {

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { expect, inject, onTestFinished, test } from 'vitest';
+
+const timeout = 120_000;
+
+async function measure(script: string, args: string[]) {
+  const child = spawn(process.execPath, [`scripts/${script}.ts`, ...args], {
+    env: { ...process.env, DATABASE_URL: inject('postgresUrl') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { output, errors, code };
+}
+
+test(
+  'bench:flood measures reads without and under a flood of sign-ins, which are granted or told that it is busy',
+  { timeout },
+  async () => {
+    const { output, errors, code } = await measure('flood', ['--seconds', '0.5', '--connections', '20', '--json']);
+    expect(code, errors).toBe(0);
+    const reads = { answers: expect.toSatisfy((answers: number) => answers > 0), refused: 0, p99: expect.any(Number) };
+    expect(JSON.parse(output)).toMatchObject({
+      idle: reads,
+      flood: reads,
+      ratio: expect.any(Number),
+      logins: { granted: expect.toSatisfy((granted: number) => granted > 0), other: 0 },
+    });
+  },
+);
+
+test('bench:watched tells what metrics and traces cost a read and a create', { timeout }, async () => {
+  const { output, errors, code } = await measure('watched', ['--seconds', '0.02', '--rounds', '1', '--connections', '4']);
+  expect(code, errors).toBe(0);
+  expect(output).toMatch(/^\| get-entity-by-session *\|(?: *\S+ (?:µs|%) \|){4}$/m);
+  expect(output).toMatch(/^\| create-entity *\|(?: *\S+ (?:µs|%) \|){4}$/m);
+});
+
+test('timing compares wrong passwords for known and unknown users, pair by pair', { timeout }, async () => {
+  const { output, errors, code } = await measure('timing', ['--pairs', '10', '--json']);
+  expect(code, errors).toBe(0);
+  expect(JSON.parse(output)).toMatchObject({ pairs: 10, known: expect.any(Number), unknown: expect.any(Number), p: expect.any(Number) });
+});
+
+test.each(['flood', 'watched', 'timing'])(
+  '%s tells of an unknown option on standard error, with exit code 2',
+  { timeout },
+  async (script) => {
+    const { errors, code } = await measure(script, ['--telepathy']);
+    expect(code).toBe(2);
+    expect(errors).toContain('--telepathy');
+  },
+);
