@@ -3,7 +3,8 @@
  * statement, and makes its promise with another one; V8 makes functions that are assigned to a property among the old objects, and each kept
  * its result alive until the next whole collection (docs/decisions.md, 59).
  */
-import { Client, Query, type ClientConfig } from 'pg';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Client, DatabaseError, Query, type ClientConfig } from 'pg';
 import { SilenceError } from './failure.ts';
 
 /** A statement with its values, and the name under which it is prepared, if any. */
@@ -16,7 +17,10 @@ export interface Statement {
 /** The rows as node-postgres reads them. */
 export type Rows = Promise<{ rows: unknown[] }>;
 
-type Callback = (error: Error | undefined | null, result: never) => void;
+type Callback<R> = (error: Error | undefined | null, result: R) => void;
+
+/** The watch over a connection belongs to none of the requests that it serves. */
+const outside = AsyncLocalStorage.snapshot();
 
 /** How much of its time a statement must have passed without any answer on its connection, or it was those in front of it that took long. */
 const silentShare = 0.9;
@@ -30,14 +34,17 @@ export class PatientClient extends Client {
   onSilence: () => void = () => undefined;
   #isSilent = false;
   readonly #patience: number;
-  /** When each of those under way was sent. They are answered in the same order. */
+  /** When each of those under way was sent. They are answered in the same order; what fails here may go first, and takes another's place. */
   readonly #sentAt: number[] = [];
   #answeredAt = 0;
   #watch: NodeJS.Timeout | undefined;
 
-  constructor({ query_timeout, ...options }: ClientConfig & { query_timeout: number }) {
-    super(options);
-    this.#patience = query_timeout;
+  constructor(config: ClientConfig & { query_timeout: number }) {
+    super(config);
+    // Here too what the address says goes before what the settings say; node-postgres is to have none.
+    const { connectionParameters: parameters } = this as unknown as { connectionParameters: { query_timeout: number | string } };
+    this.#patience = Number(parameters.query_timeout) || config.query_timeout;
+    parameters.query_timeout = 0;
   }
 
   /** Whether the server has fallen silent on it. */
@@ -48,40 +55,39 @@ export class PatientClient extends Client {
   /** Sends a statement; cheaper than `query`, which copies what it is given. */
   send(statement: Statement): Rows {
     const { promise, resolve, reject } = Promise.withResolvers<{ rows: unknown[] }>();
-    this.#begin();
-    super.query(
-      new PreparedQuery(statement, (error, result) => {
-        this.#end();
-        if (error) reject(error);
-        else resolve(result);
-      }),
-    );
+    const settle = this.#begin<{ rows: unknown[] }>((error, result) => {
+      if (error) reject(error);
+      else resolve(result);
+    });
+    super.query(new PreparedQuery(statement, settle));
     return promise;
   }
 
-  // pg's own overloads cannot be spelled once more; everything but a callback passes through untouched.
+  // pg's own overloads cannot be spelled once more; a text or what describes a statement passes through untouched.
   override query(...args: unknown[]): never {
-    const callback = typeof args.at(-1) === 'function' ? (args.pop() as Callback) : undefined;
+    const given = typeof args.at(-1) === 'function' ? (args.pop() as Callback<unknown>) : undefined;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#begin();
-    const settle: Callback = (error, result) => {
-      this.#end();
-      if (callback) callback(error, result);
+    const settle = this.#begin<unknown>((error, result) => {
+      if (given) given(error, result);
       else if (error) reject(error);
       else resolve(result);
-    };
+    });
     (Client.prototype.query as (...args: unknown[]) => void).apply(this, [...args, settle]);
-    return (callback ? undefined : promise) as never;
+    return (given ? undefined : promise) as never;
   }
 
-  #begin(): void {
+  /** Counts a statement as under way until what it returns is called; node-postgres calls twice where a value cannot be sent. */
+  #begin<R>(callback: Callback<R>): Callback<R> {
     this.#sentAt.push(performance.now());
-    this.#watch ??= setInterval(() => this.#look(), this.#patience / 10).unref();
-  }
-
-  #end(): void {
-    this.#sentAt.shift();
-    this.#answeredAt = performance.now();
+    this.#watch ??= outside(() => setInterval(() => this.#look(), this.#patience / 10)).unref();
+    let isUnderWay = true;
+    return (error, result) => {
+      if (!isUnderWay) return;
+      isUnderWay = false;
+      this.#sentAt.shift();
+      if (!error || error instanceof DatabaseError) this.#answeredAt = performance.now();
+      callback(error, result);
+    };
   }
 
   #look(): void {
@@ -105,7 +111,7 @@ export class PatientClient extends Client {
 class PreparedQuery extends Query {
   readonly name: string | undefined;
 
-  constructor({ name, text, values }: Statement, callback: (error: Error | undefined, result: { rows: unknown[] }) => void) {
+  constructor({ name, text, values }: Statement, callback: Callback<{ rows: unknown[] }>) {
     super(text, values, callback);
     this.name = name;
   }

@@ -16,9 +16,13 @@ const collect = runInNewContext('gc') as (options: { type: 'minor' | 'major' }) 
 const statements = 400;
 const characters = 20_000;
 
+const text = `select repeat('x', ${characters}) as text`;
+const prepared = { name: 'repeated', text: 'select repeat($1, $2::int) as text', values: ['x', characters] };
+
 test.each([
-  { way: 'send', ask: (client: PatientClient, text: string) => client.send({ name: undefined, text, values: [] }) },
-  { way: 'query', ask: (client: PatientClient, text: string) => client.query(text) as Promise<unknown> },
+  { way: 'send', ask: (client: PatientClient) => client.send({ name: undefined, text, values: [] }) },
+  { way: 'send, prepared,', ask: (client: PatientClient) => client.send(prepared) },
+  { way: 'query', ask: (client: PatientClient): Promise<unknown> => client.query(text) },
 ])('what $way has answered goes with the young objects, and is not kept until the next whole collection', async ({ ask }) => {
   const client = new PatientClient({ connectionString: database.url, query_timeout: 5_000 });
   await client.connect();
@@ -26,7 +30,7 @@ test.each([
   collect({ type: 'major' });
   const before = oldBytes();
   for (let n = 0; n < statements; n++) {
-    await ask(client, `select repeat('x', ${characters}) as text`);
+    await ask(client);
     if (n % 10 === 0) collect({ type: 'minor' });
   }
   expect((oldBytes() - before) / statements).toBeLessThan(characters / 4);
