@@ -12,8 +12,8 @@ import { run } from './statement.ts';
 
 /** A connection of its own keeps one core of the database busy. */
 const maximumLines = 2;
-/** What one connection may be behind with; the pool takes the rest. */
-const maximumUnderWay = 16;
+/** What one connection may be behind with; the pool takes the rest, and gets half as much done. */
+const maximumUnderWay = 256;
 /** Where no connection can be had, the next one is tried for after so long. */
 const pauseMilliseconds = 1_000;
 
@@ -22,7 +22,7 @@ export function linesAmong(connections: number): number {
   return Math.min(maximumLines, Math.floor(connections / 4));
 }
 
-type Options = ConstructorParameters<typeof PatientClient>[0];
+type Options = ConstructorParameters<typeof PatientClient>[0] & { connectionTimeoutMillis: number };
 
 export interface LineEvents {
   /** A connection died, or could not be had. */
@@ -113,7 +113,7 @@ class Line {
   async #connect(): Promise<void> {
     const client = new CorkedClient({ ...this.#options, pipeline: true });
     const { onError, onSilence } = this.#events;
-    client.onSilence = onSilence;
+    const late = setTimeout(() => client.connection.stream.destroy(), this.#options.connectionTimeoutMillis);
     client.on('error', (error) => {
       this.leave(client);
       onError(error);
@@ -122,11 +122,14 @@ class Line {
     try {
       await client.connect();
       await client.send({ name: undefined, text: avoidWholeTables, values: [] });
+      client.onSilence = onSilence;
       this.client = client;
     } catch (error) {
       this.#nextAttemptAt = performance.now() + pauseMilliseconds;
       void client.end();
       onError(error as Error);
+    } finally {
+      clearTimeout(late);
     }
   }
 

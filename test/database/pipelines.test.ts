@@ -90,7 +90,7 @@ describe('a statement without an answer in its time', () => {
   async function openOne() {
     const { pool, close } = connect(database.url, 3, () => undefined);
     const silences: number[] = [];
-    const options = { connectionString: database.url, query_timeout: 1_200 };
+    const options = { connectionString: database.url, connectionTimeoutMillis: 1_000, query_timeout: 1_200 };
     const reads = new Pipelines(1, options, pool, { onError: () => undefined, onSilence: () => silences.push(1) });
     onTestFinished(() => reads.close().then(close));
     const { rows } = await reads.send(echo(0));

@@ -64,6 +64,7 @@ test.each<[string, (socket: Socket) => void]>([
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
     const { pool, reads, close } = connect(`postgres://127.0.0.1:${port}/nowhere`, 8, () => undefined);
+    const since = performance.now();
     const failures = await Promise.allSettled([pool.query('select 1'), reads.send({ name: undefined, text: 'select 1', values: [] })]);
     for (const failure of failures) {
       const error: unknown = failure.status === 'rejected' ? failure.reason : 'answered';
@@ -71,6 +72,7 @@ test.each<[string, (socket: Socket) => void]>([
       expect(isLost(error)).toBe(false);
     }
     await close();
+    expect(performance.now() - since, 'two seconds are for connecting, this included').toBeLessThan(4_000);
     await expect.poll(() => sockets.size).toBe(0);
     server.close();
   },
