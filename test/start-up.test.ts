@@ -12,6 +12,5 @@ test('what the service is made of does not load fetch and WebSocket, as an impor
     return stdout;
   };
   expect(await loads('node:http')).toContain('undici');
-  expect(await loads('./src/service.ts')).not.toContain('undici');
-  expect(await loads('./src/prepare.ts')).not.toContain('undici');
+  for (const module of ['service', 'prepare', 'database/embedded']) expect(await loads(`./src/${module}.ts`)).not.toContain('undici');
 });

@@ -169,7 +169,7 @@ function converse(
     const length = lengthOf(bytes);
     if (Number.isNaN(length)) return reject(new Error(`an answer without a length:\n${bytes.toString('latin1')}`));
     if (length === undefined || bytes.length < length) {
-      begun = Buffer.from(bytes);
+      begun = begun ? bytes : Buffer.from(bytes);
       return;
     }
     begun = undefined;
