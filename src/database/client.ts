@@ -43,13 +43,20 @@ export class PatientClient extends Client {
     super(config);
     // Here too what the address says goes before what the settings say; node-postgres is to have none.
     const { connectionParameters: parameters } = this as unknown as { connectionParameters: { query_timeout: number | string } };
-    this.#patience = Number(parameters.query_timeout) || config.query_timeout;
+    const given = Number(parameters.query_timeout);
+    this.#patience = given > 0 && Number.isFinite(given) ? given : config.query_timeout;
     parameters.query_timeout = 0;
   }
 
   /** Whether the server has fallen silent on it. */
   get isSilent(): boolean {
     return this.#isSilent;
+  }
+
+  /** For how many milliseconds the first of the statements under way has been; 0 when there is none. */
+  get behind(): number {
+    const [oldest] = this.#sentAt;
+    return oldest === undefined ? 0 : performance.now() - oldest;
   }
 
   /** Sends a statement; cheaper than `query`, which copies what it is given. */
@@ -91,14 +98,19 @@ export class PatientClient extends Client {
   }
 
   #look(): void {
-    const [oldest] = this.#sentAt;
-    if (oldest === undefined) {
+    if (this.#sentAt.length === 0) {
       clearInterval(this.#watch);
       this.#watch = undefined;
-      return;
+    } else if (this.behind >= this.#patience) {
+      // After a pause of the whole process, answers that have arrived meanwhile come before its verdict.
+      setImmediate(() => this.#judge());
     }
+  }
+
+  #judge(): void {
+    const [oldest] = this.#sentAt;
     const now = performance.now();
-    if (now - oldest < this.#patience || this.#isSilent) return;
+    if (oldest === undefined || now - oldest < this.#patience || this.#isSilent) return;
     if (now - Math.max(this.#answeredAt, oldest) > silentShare * this.#patience) {
       this.#isSilent = true;
       this.onSilence();

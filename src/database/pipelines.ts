@@ -14,6 +14,8 @@ import { run } from './statement.ts';
 const maximumLines = 2;
 /** What one connection may be behind with; the pool takes the rest, and gets half as much done. */
 const maximumUnderWay = 256;
+/** Nor does a connection get any more while its first statement has been under way for so long: it waits for a lock, or the server is slow. */
+const patienceMilliseconds = 250;
 /** Where no connection can be had, the next one is tried for after so long. */
 const pauseMilliseconds = 1_000;
 
@@ -50,11 +52,8 @@ export class Pipelines {
   /** Runs a statement that only reads. One that failed for its connection's sake is asked once more, over the pool. */
   async send(statement: Statement): Rows {
     const line = this.#leastBusy();
-    const { client } = line ?? {};
-    if (!line || !client || line.underWay >= maximumUnderWay) {
-      line?.open();
-      return run(this.#pool, statement);
-    }
+    const client = line?.client;
+    if (!line || !client) return run(this.#pool, statement);
     line.underWay++;
     try {
       return await client.send(statement);
@@ -69,9 +68,13 @@ export class Pipelines {
     }
   }
 
+  /** The one to send over, if any; those that are closed begin to open. */
   #leastBusy(): Line | undefined {
-    let [best] = this.#lines;
-    for (const line of this.#lines) if (best && line.underWay < best.underWay) best = line;
+    let best: Line | undefined;
+    for (const line of this.#lines) {
+      if (!line.client) line.open();
+      else if (line.underWay < (best?.underWay ?? maximumUnderWay) && line.client.behind < patienceMilliseconds) best = line;
+    }
     return best;
   }
 

@@ -64,6 +64,16 @@ test('one that fails does so alone', async () => {
   await bothOpen(connection);
 });
 
+test('statements that take long on both connections keep no later one waiting', async () => {
+  const connection = await open();
+  const finished: number[] = [];
+  const note = ({ n }: Echo) => finished.push(n);
+  const long = [1, 2].map((n) => ask(connection, n, 2).then(note));
+  await connection.pool.query('select pg_sleep(0.5)');
+  await Promise.all([...long, ask(connection, 3, 0.1).then(note)]);
+  expect(finished[0]).toBe(3);
+});
+
 test('those under way when their connections break are answered all the same, and later ones over new connections', async () => {
   const connection = await open();
   const before = await Promise.all([ask(connection, 1), ask(connection, 2)]);

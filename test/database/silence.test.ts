@@ -59,7 +59,7 @@ describe('a server that says nothing any more on a connection of the pool', { co
 
   test('is waited for as long as the address of the database says (rule 88)', async (context) => {
     const { expect } = context;
-    const { proxy, db, pool } = await open(context, '?query_timeout=300');
+    const { proxy, db, pool } = await open(context, '?query_timeout=1500');
     proxy.stall();
     const since = performance.now();
     await expect(ask.execute(db)).rejects.toSatisfy(isOutage);
@@ -69,7 +69,7 @@ describe('a server that says nothing any more on a connection of the pool', { co
 
   test('is not thought to have answered when a value could not be sent', async (context) => {
     const { expect } = context;
-    const { proxy, db } = await open(context, '?query_timeout=300');
+    const { proxy, db } = await open(context, '?query_timeout=1500');
     const circular: Record<string, unknown> = {};
     circular['itself'] = circular;
     await db.connection().execute(async (one) => {
