@@ -128,7 +128,7 @@ async function breakBehindProxy(
   opened.defer(() => proxy.close());
   const server = await startService({ ...settings, DATABASE_URL: proxy.urlOf(databaseUrl) }, opened);
   const target = { dataDir: settings['DATA_DIR'] ?? '', databaseUrl, proxy, port: server.port, hasEnded: () => server.exitCode !== null };
-  return await breakPostgres({ which: breakages, clients, holdMilliseconds: seconds * 1_000 }, target, progress);
+  return await breakPostgres({ clients, holdMilliseconds: seconds * 1_000 }, target, progress);
 }
 
 async function fillUp({ clients, seconds }: Options, dataDir: string, settings: Settings, progress: Progress): Promise<Outcome> {

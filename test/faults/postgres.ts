@@ -69,11 +69,10 @@ const breaks = {
   },
 } satisfies Record<string, Break>;
 
-export type Breakage = keyof typeof breaks;
-export const breakages = Object.keys(breaks) as Breakage[];
+export const breakages = Object.keys(breaks) as (keyof typeof breaks)[];
 
 export async function breakPostgres(
-  { which, clients, holdMilliseconds }: { which: readonly Breakage[]; clients: number; holdMilliseconds: number },
+  { clients, holdMilliseconds }: { clients: number; holdMilliseconds: number },
   target: PostgresTarget,
   progress: Progress,
 ): Promise<Outcome> {
@@ -83,7 +82,7 @@ export async function breakPostgres(
   const seen: Record<string, string> = {};
   const stop = startWriters(clients, () => target.port, callers, ledger);
   try {
-    for (const name of which) {
+    for (const name of breakages) {
       const before = ledger.acknowledged;
       while (ledger.acknowledged < before + 50 && !target.hasEnded()) await delay(5);
       const refused = ledger.statuses.get(503) ?? 0;
