@@ -65,7 +65,10 @@ export function describeReport({ machine, plan, startUp, comparisons, memory, pe
       ),
       'At 80 % of its load, medians of short windows',
       table(
-        ['operation', ...['service', 'limit'].flatMap((name) => [`${name} p50 / p99 ms`, 'p99 over p50', 'p99 of all windows together'])],
+        [
+          'operation',
+          ...['service', 'limit'].flatMap((name) => [`${name} p50 / p99 ms`, 'p99 over p50 in a window', 'p99 of all windows together']),
+        ],
         comparisons.map(({ name, paced }) => [
           name,
           ...[paced.service, paced.limit].flatMap((one) => [milliseconds(one), one.ratio.toFixed(1), one.p99OfAll.toFixed(1)]),
