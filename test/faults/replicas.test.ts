@@ -84,6 +84,17 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
     expect(await rowsOf(one, 'once')).toHaveLength(1);
   });
 
+  test('201 — of twenty creates at once with one Idempotency-Key, half of them at each, one makes a row and all get it', async () => {
+    const { client, replicas } = await open();
+    replicas.length = 0;
+    const create = () => client.entities('at-once').create({ a: 1 }, { idempotencyKey: 'all' });
+    const results = await Promise.all(Array.from({ length: 20 }, create));
+    expect(new Set(replicas).size).toBe(2);
+    expect(new Set(results.map((result) => result.ok && result.status))).toEqual(new Set([201]));
+    expect(new Set(results.map((result) => result.ok && result.value.key)).size).toBe(1);
+    expect(await rowsOf(one, 'at-once')).toHaveLength(1);
+  });
+
   test('201 — the audit trail has the client’s address, not that of nginx and not one that the client makes up (rule 83)', async () => {
     const headers = { cookie: cookieHeader((await open()).client, proxy()), 'x-forwarded-for': '203.0.113.9' };
     for (let n = 0; n < 2; n++) expect((await caller.send('POST', '/rest/entity/from', { headers, json: {} })).status).toBe(201);
@@ -92,7 +103,7 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
     expect(addresses).toEqual(['127.0.0.2', '127.0.0.2']);
   });
 
-  test('429 — wrong passwords are counted together: the fifth blocks the account at both', async () => {
+  test('429 — wrong passwords are counted together, for the account and for the address: the fifth blocks the account at both', async () => {
     const { client, replicas } = newClient();
     for (let n = 0; n < 5; n++) {
       const refused = await client.createSession({ user: 'ada', password: 'wrong horse battery staple' });
@@ -103,6 +114,8 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
     const shut = one.db.updateTable('login_attempt').set({ blocked_until: new Date(Date.now() + 3_600_000) });
     const counted = await shut.where('kind', '=', 'account').where('blocked_until', 'is not', null).returning('failures').execute();
     expect(counted).toEqual([{ failures: 5 }]);
+    const ofAddresses = await one.db.selectFrom('login_attempt').where('kind', '=', 'address').select('failures').execute();
+    expect(ofAddresses).toEqual([{ failures: 5 }]);
     for (const replica of [one, other]) {
       const refused = await clientOf(replica, { errors: 'result' }).createSession({ user: 'ada', password });
       expect(refused).toMatchObject({ ok: false, error: { status: 429, code: 'rate-limited' } });
