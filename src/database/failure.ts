@@ -26,8 +26,8 @@ const networkCodes = new Set([
 const resourceCodes = new Set(['EAI_AGAIN', 'EADDRNOTAVAIL', 'EMFILE', 'ENFILE']);
 /** The connection was there and is no more; the last two are what the server says that ends it. */
 const lostCodes = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', '57P01', '57P02']);
-/** Errors of pg that carry no code. */
-const codelessOutage = /Connection terminated|not queryable|timeout exceeded when trying to connect|Client was closed/;
+/** Errors of pg that carry no code. It says `Query read timeout` where it looks after the time itself, which the address may ask for. */
+const codelessOutage = /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|Client was closed/;
 const retriable = new Set(['40001', '40P01']);
 /** The disk is full, or fails. */
 const diskStates = new Set(['53100', '58030']);
@@ -64,7 +64,8 @@ export function isHarmless(error: unknown): boolean {
 export function isLost(error: unknown): boolean {
   if (error instanceof SilenceError) return true;
   const code = codeOf(error);
-  if (code === undefined) return error instanceof Error && /^Connection terminated( unexpectedly)?$/.test(error.message);
+  if (code === undefined)
+    return error instanceof Error && /^(Connection terminated( unexpectedly)?|Query read timeout)$/.test(error.message);
   if (lostCodes.has(code)) return true;
   if (!(error instanceof DatabaseError)) return false;
   // The word for an error that only undoes its statement is another one where the server speaks another language; then nobody is sure.

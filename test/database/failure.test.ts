@@ -40,6 +40,7 @@ describe('isOutage', () => {
     'Connection terminated unexpectedly',
     'Connection terminated due to connection timeout',
     'Connection terminated while connecting',
+    'Query read timeout',
     'Client has encountered a connection error and is not queryable',
     'timeout exceeded when trying to connect',
   ])('an error of pg without a code is one: %s', (message) => {
@@ -59,6 +60,7 @@ describe('isLost', () => {
     state('08006', 'FATAL'),
     system('ECONNRESET'),
     system('EPIPE'),
+    new Error('Query read timeout'),
     new SilenceError('no answer in time'),
   ])('%s leaves it open whether a write has taken effect (rule 77)', (error) => {
     expect(isLost(error)).toBe(true);
@@ -94,6 +96,7 @@ describe('isHarmless', () => {
     state('57P01', 'FATAL'),
     state('53100', 'PANIC'),
     system('ECONNRESET'),
+    new Error('Query read timeout'),
     new SilenceError('no answer in time'),
   ])('%s does not, or nobody knows', (error) => {
     expect(isHarmless(error)).toBe(false);
