@@ -191,12 +191,12 @@ function lengthOf(bytes: Buffer): number | undefined {
   return Number.NaN;
 }
 
-/** The digits from there on. */
+/** The number that begins there; NaN when none does. */
 function numberAt(bytes: Buffer, from: number): number {
   let number = 0;
   for (let at = from; ; at++) {
     const digit = (bytes[at] ?? 0) - 0x30;
-    if (digit < 0 || digit > 9) return number;
+    if (digit < 0 || digit > 9) return at === from ? Number.NaN : number;
     number = number * 10 + digit;
   }
 }
