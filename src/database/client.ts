@@ -41,7 +41,7 @@ export class PatientClient extends Client {
 
   constructor(config: ClientConfig & { query_timeout: number }) {
     super(config);
-    // Here too what the address says goes before what the settings say; node-postgres is to have none.
+    // Here too what the address says goes before what the settings say, unless it says that there is to be no end; node-postgres is to have none.
     const { connectionParameters: parameters } = this as unknown as { connectionParameters: { query_timeout: number | string } };
     const given = Number(parameters.query_timeout);
     this.#patience = given > 0 && Number.isFinite(given) ? given : config.query_timeout;

@@ -89,8 +89,9 @@ export function prepare<V extends Record<string, unknown>, R>(
 }
 
 /**
- * Runs it on a connection of the pool. One on which a statement has merely failed stays there: the pool's own `query` closes it, and while
- * statements fail one after the other, for want of room or a lock, everybody would wait for connections to be made.
+ * Runs it on a connection of `pool`, which must be that of `connect` (connect.ts). One on which a statement has merely failed stays there: the
+ * pool's own `query` closes it, and while statements fail one after the other, for want of room or a lock, everybody would wait for connections to
+ * be made.
  */
 export async function run(pool: Pick<Pool, 'connect'>, statement: Statement): Rows {
   const client = (await pool.connect()) as PoolClient & PatientClient;
