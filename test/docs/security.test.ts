@@ -27,6 +27,10 @@ test('docs/security.md has a row for every rule, in order, with what holds it an
   }
 });
 
+test('each rule is told in whole sentences, so that a reference to its number can be resolved here', () => {
+  for (const [rule, text] of rows) expect(text, `rule ${rule}`).toMatch(/^[A-Z`].{20,}[.]$/);
+});
+
 test('a test that names a rule is in its row, and a test in a row names the rule', () => {
   const named = new Map(rules.map((rule) => [rule, new Set<string>()]));
   for (const file of globSync('**/*.test.ts', { cwd: join(project, 'test') })) {
