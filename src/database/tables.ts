@@ -35,7 +35,7 @@ export interface Database {
     created_at: CreatedAt;
     updated_at: DefaultTimestamp;
   };
-  identity: { issuer: string; subject: string; user_id: Int8; created_at: CreatedAt };
+  identity: { issuer: string; subject: string; user_id: Int8; created_at: CreatedAt; id: Generated<string> };
   role: { id: GeneratedInt8; name: string; description: Generated<string> };
   role_grant: { role_id: Int8; entity: string; action: Action; condition: Generated<Condition> };
   profile: { id: GeneratedInt8; name: string; label: string; locale: string | null };
@@ -63,6 +63,7 @@ export interface Database {
     subject: string | null;
     issuer_session_id: string | null;
     end_session_url: string | null;
+    signed_in_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
   };
   openid_transaction: {
     state_hash: Buffer;

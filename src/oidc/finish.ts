@@ -81,7 +81,7 @@ export async function redeem(
 /** Opens a session for the user behind the identity, or one made for it. Throws {@link FailedSignIn}. */
 export async function signIn(context: Context, request: FastifyRequest, provider: Provider, redeemed: Redeemed): Promise<Opened> {
   const { config, issuers } = context;
-  const { subject, authenticatedAt, sessionId: id, endUrl } = redeemed;
+  const { subject, authenticatedAt, signedInAt, sessionId: id, endUrl } = redeemed;
   const identity = { issuer: provider.issuer, subject };
   const about = { subject };
   let userName: string | undefined;
@@ -92,7 +92,8 @@ export async function signIn(context: Context, request: FastifyRequest, provider
     if (!account.active) throw new FailedSignIn('user-disabled', { about, userName });
     const age = issuers.clock.wall() - authenticatedAt.getTime();
     if (age >= config.sessionAbsoluteSeconds * 1_000) throw new FailedSignIn('too-old', { about, userName });
-    const opening = { account, method: 'openid', locale: undefined, identity, authenticatedAt, issuerSession: { id, endUrl } } as const;
+    const times = { authenticatedAt, signedInAt };
+    const opening = { account, method: 'openid', locale: undefined, identity, ...times, issuerSession: { id, endUrl } } as const;
     return await openSession(context, request, opening);
   } catch (error) {
     if (error instanceof RefusedToken) throw new FailedSignIn(error.reason === 'no-profile' ? 'no-profile' : 'not-linked', { about });

@@ -14,6 +14,8 @@ export interface SignedIn {
   sessionId: string | undefined;
   /** When the user signed in there (`auth_time`), or else when the token was issued; never in the future. */
   authenticatedAt: Date;
+  /** `auth_time` alone, never in the future; undefined if the provider does not say when the user signed in. */
+  signedInAt: Date | undefined;
   /** All that the provider has signed. */
   claims: Claims;
 }
@@ -26,7 +28,8 @@ export async function readIdToken(provider: Provider, token: string, now: number
   if (!complete || (typeof sid === 'string' && sid.length > 255)) throw new FailedSignIn('bad-id-token');
   const latest = now / 1_000 + leewaySeconds;
   if (iat > latest || (authTime ?? iat) > latest) throw new FailedSignIn('bad-id-token');
-  return { subject: sub, sessionId: sid, authenticatedAt: new Date(Math.min((authTime ?? iat) * 1_000, now)), claims };
+  const authenticatedAt = new Date(Math.min((authTime ?? iat) * 1_000, now));
+  return { subject: sub, sessionId: sid, authenticatedAt, signedInAt: authTime === undefined ? undefined : authenticatedAt, claims };
 }
 
 async function verify({ algorithms, clientId, issuer, keys }: Provider, token: string, now: number): Promise<JWTPayload> {

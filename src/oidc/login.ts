@@ -30,7 +30,7 @@ export async function loginByToken(context: Context, request: FastifyRequest, as
     const account = await findOrProvision(context, request, token, findLinkedAccount);
     const userName = account.name;
     if (!account.active) throw new RefusedToken('user-disabled', { about: identity, userName });
-    const { authenticatedAt } = token;
+    const { authenticatedAt, signedInAt } = token;
     const age = issuers.clock.wall() - authenticatedAt.getTime();
     if (age >= config.sessionAbsoluteSeconds * 1_000) throw new RefusedToken('too-old', { about: identity, userName });
     return await openSession(context, request, {
@@ -40,6 +40,7 @@ export async function loginByToken(context: Context, request: FastifyRequest, as
       identity,
       scopes: ceilingOf(token),
       authenticatedAt,
+      signedInAt,
     });
   });
 }

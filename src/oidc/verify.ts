@@ -29,6 +29,8 @@ export interface AccessToken {
   scopes: readonly string[];
   /** When the user signed in at the issuer (`auth_time`), or else when the token was issued; never in the future. */
   authenticatedAt: Date;
+  /** `auth_time` alone, never in the future; undefined if the issuer does not say when the user signed in. */
+  signedInAt: Date | undefined;
   /** Until the token counts for nothing, the leeway included. */
   lifeMilliseconds: number;
 }
@@ -137,13 +139,15 @@ function readClaims(issuer: TrustedIssuer, claims: Claims, now: number): AccessT
   // Bound to a key that the caller must prove to hold (RFC 7800), which we do not ask for: taken as a bearer token it would be worth stealing.
   if (claims['cnf'] !== undefined) throw refusal(issuer, 'sender-constrained');
   if (issuer.clients && !issuer.clients.has(clientId)) throw refusal(issuer, 'client-not-allowed');
+  const authenticatedAt = new Date(Math.min((authTime ?? iat) * 1_000, now));
   return {
     issuer,
     subject: sub,
     claims,
     isClient: isClientToken(claims, clientId),
     scopes: scope.split(' ').filter(Boolean),
-    authenticatedAt: new Date(Math.min((authTime ?? iat) * 1_000, now)),
+    authenticatedAt,
+    signedInAt: authTime === undefined ? undefined : authenticatedAt,
     lifeMilliseconds: (exp + leewaySeconds) * 1_000 - now,
   };
 }

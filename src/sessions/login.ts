@@ -16,10 +16,10 @@ import { lockLink, type Identity } from '../users/identities.ts';
 import { findAccount, updateHash, type Account } from '../users/store.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { revokeByToken } from './revoke.ts';
-import { open, type SessionEvents } from './open.ts';
+import { open, type NewSession, type SessionEvents } from './open.ts';
 import { hashToken, newToken } from './token.ts';
 
-/** How a session came about. `scopes` and `authenticatedAt` come with the token of an identity (rule 47). */
+/** How a session came about. `scopes` and the times come with the token of an identity (rule 47), as in {@link NewSession}. */
 export interface Opening {
   account: Pick<Account, 'id' | 'name' | 'credentialVersion'>;
   method: 'password' | 'token' | 'openid';
@@ -29,6 +29,7 @@ export interface Opening {
   identity?: Identity;
   scopes?: Scope[] | null;
   authenticatedAt?: Date;
+  signedInAt?: Date | undefined;
   /** What came with a sign-in at the issuer. */
   issuerSession?: { id: string | undefined; endUrl: string | undefined };
 }
@@ -113,7 +114,7 @@ export async function openSession(context: Context, request: FastifyRequest, ope
   const { account, attempt, identity, method } = opening;
   const origin = originOf(request);
   const token = newToken();
-  const session = {
+  const session: NewSession = {
     tokenHash: hashToken(token),
     userId: account.id,
     credentialVersion: account.credentialVersion,
@@ -122,6 +123,7 @@ export async function openSession(context: Context, request: FastifyRequest, ope
     scopes: opening.scopes ?? null,
     locale: opening.locale,
     authenticatedAt: opening.authenticatedAt,
+    signedInAt: opening.signedInAt,
     subject: identity?.subject,
     issuerSessionId: opening.issuerSession?.id,
     endSessionUrl: opening.issuerSession?.endUrl,

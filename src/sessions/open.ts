@@ -8,7 +8,7 @@ import type { Subjects } from '../password/attempts.ts';
 import type { Lifetimes } from './store.ts';
 import { principalOf, principals, type PrincipalRow } from './verify.ts';
 
-/** More live sessions than this end the longest idle one (rule 13). */
+/** More live sessions than this end the longest idle one, those of tokens first (rule 13). */
 const liveSessionsPerUser = 50;
 
 export interface NewSession {
@@ -23,6 +23,8 @@ export interface NewSession {
   locale: string | undefined;
   /** When its absolute lifetime began; undefined: now. Never counts as later than now. */
   authenticatedAt: Date | undefined;
+  /** When the user signed in at the issuer (`auth_time`); undefined if the issuer did not say. A password counts as looked at now. */
+  signedInAt?: Date | undefined;
   /** Of the identity that opens it. */
   subject?: string | undefined;
   /** The issuer's `sid`, and where the issuer ends its own session, of a sign-in there. */
@@ -61,7 +63,7 @@ const statement = compileOnce<Values, OpenedRow>((value) =>
         ${value('tokenHash')}, ${value('userId')}, ${value('credentialVersion')}, ${value('method')}, ${value('issuer')},
         ${value('subject')}, ${value('issuerSessionId')}, ${value('endSessionUrl')}, ${value('scopes')}, ${value('locale')},
         ${value('authenticatedAt')}, ${value('sessionIdleSeconds')}, ${value('sessionAbsoluteSeconds')}, ${value('address')},
-        ${value('userAgent')}, ${sql.lit(liveSessionsPerUser)}
+        ${value('userAgent')}, ${sql.lit(liveSessionsPerUser)}, ${value('signedInAt')}
       )
     ),
     happened as (

@@ -88,7 +88,7 @@ export const principals = builder
     'session.expires_at as expiresAt',
     'session.credential_version as credentialVersion',
     'session.end_session_url as endSessionUrl',
-    sql<boolean>`session.authenticated_at > now() - make_interval(mins => ${freshMinutes})`.as('fresh'),
+    sql<boolean>`coalesce(session.signed_in_at > now() - make_interval(mins => ${freshMinutes}), false)`.as('fresh'),
     'user_account.id as userId',
     'user_account.name as userName',
     'user_account.display_name as displayName',

@@ -93,7 +93,7 @@ describe('createKey', () => {
     const signedIn = (minutes: number) =>
       service()
         .db.updateTable('session')
-        .set({ authenticated_at: sql`now() - make_interval(mins => ${minutes})` })
+        .set({ signed_in_at: sql`now() - make_interval(mins => ${minutes})` })
         .where('id', '=', id)
         .execute();
     await signedIn(14);

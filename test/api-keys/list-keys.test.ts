@@ -38,7 +38,7 @@ describe('listKeys', () => {
     const { id, key } = await create(cookie, { name: 'Secret' });
     await service()
       .db.updateTable('session')
-      .set({ authenticated_at: sql`now() - interval '7 hours'` })
+      .set({ signed_in_at: sql`now() - interval '7 hours'` })
       .execute();
     const { status, text } = await list(cookie);
     expect(status).toBe(200);

@@ -40,7 +40,7 @@ describe('revokeKey', () => {
     const { id, key } = await create(cookie);
     await service()
       .db.updateTable('session')
-      .set({ authenticated_at: sql`now() - interval '15 minutes'` })
+      .set({ signed_in_at: sql`now() - interval '15 minutes'` })
       .where('id', '=', (await sessionOf(service(), cookie)).id)
       .execute();
     expect(await revoke(cookie, id)).toMatchObject({ status: 403, body: { code: 'fresh-login-required' } });

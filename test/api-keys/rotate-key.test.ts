@@ -96,7 +96,7 @@ describe('rotateKey', () => {
     const { id } = await create(cookie);
     await service()
       .db.updateTable('session')
-      .set({ authenticated_at: sql`now() - interval '15 minutes'` })
+      .set({ signed_in_at: sql`now() - interval '15 minutes'` })
       .where('id', '=', (await sessionOf(service(), cookie)).id)
       .execute();
     expect(await rotate<ProblemBody>(cookie, id)).toMatchObject({ status: 403, body: { code: 'fresh-login-required' } });

@@ -173,7 +173,7 @@ describe('who may begin', () => {
   test('403 — a session that was signed in to more than 15 minutes ago', async () => {
     const browser = await browserOf('ada');
     const before = await begun();
-    await sql`update session set authenticated_at = now() - interval '16 minutes' where user_id = ${users.ada}`.execute(service().db);
+    await sql`update session set signed_in_at = now() - interval '16 minutes' where user_id = ${users.ada}`.execute(service().db);
     expect(await browser.call('POST', '/auth/oidc/corp/link')).toMatchObject({ status: 403, body: { code: 'fresh-login-required' } });
     expect(await begun()).toBe(before);
   });
