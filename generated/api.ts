@@ -203,10 +203,10 @@ export interface paths {
          * Create an API key
          * @description The key is in the answer and nowhere else: only its hash is kept. It acts as the user, under the given profile or else under the
          *     user's default one, whichever that is when the key is used. What it may do is at every moment what both the profile's roles and the
-         *     scopes allow; asking for scopes that the profile does not allow now is refused. A session that is itself narrowed by the scopes of an
-         *     access token makes keys that are narrowed likewise.
+         *     scopes allow; asking for scopes that the profile does not allow now is refused.
          *
-         *     Needs a session signed in within the last 15 minutes. A user has at most 25 live keys.
+         *     Needs a session signed in within the last 15 minutes, with a password or at an OpenID provider; a session opened with an access token
+         *     makes no keys. A user has at most 25 live keys.
          */
         post: operations["createKey"];
         delete?: never;
@@ -912,8 +912,8 @@ export interface components {
             };
         };
         /**
-         * @description The operation needs a session and the caller came by other means, the bearer token belongs to nobody known here, or the request came
-         *     from a foreign site.
+         * @description The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
+         *     to nobody known here, or the request came from a foreign site.
          */
         SessionOnly: {
             headers: {
@@ -939,8 +939,8 @@ export interface components {
             };
         };
         /**
-         * @description The session was signed in too long ago, the caller came without a session, the bearer token belongs to nobody known here, or the
-         *     request came from a foreign site.
+         * @description The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
+         *     nobody known here, or the request came from a foreign site.
          */
         FreshSessionOnly: {
             headers: {
@@ -954,23 +954,8 @@ export interface components {
             };
         };
         /**
-         * @description The session was signed in too long ago or is narrower than the key, the caller came without a session, the bearer token belongs to
-         *     nobody known here, or the request came from a foreign site.
-         */
-        RotationForbidden: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "fresh-login-required" | "insufficient-scope" | "csrf-rejected" | "forbidden" | "identity-not-linked";
-                };
-            };
-        };
-        /**
-         * @description The present password is wrong, the caller has no session or no password, the bearer token belongs to nobody known here, or the
-         *     request came from a foreign site.
+         * @description The present password is wrong, the caller has no session or no password, the session was opened with an access token, the bearer token
+         *     belongs to nobody known here, or the request came from a foreign site.
          */
         PasswordForbidden: {
             headers: {
@@ -1015,7 +1000,7 @@ export interface components {
                 };
             };
         };
-        /** @description The user has signed in at the provider, but is no active user here. */
+        /** @description The user has signed in at the provider, but is no active user here; or an identity was to be linked, and the session may link none. */
         NotLinked: {
             headers: {
                 [name: string]: unknown;
@@ -1023,7 +1008,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "identity-not-linked";
+                    code?: "identity-not-linked" | "forbidden";
                 };
             };
         };
@@ -1780,7 +1765,7 @@ export interface operations {
             201: components["responses"]["KeyCreated"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
-            403: components["responses"]["RotationForbidden"];
+            403: components["responses"]["FreshSessionOnly"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["KeyConflict"];

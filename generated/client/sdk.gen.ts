@@ -268,10 +268,10 @@ export const listKeys = (options: Options<ListKeysData>): RequestResult<ListKeys
  *
  * The key is in the answer and nowhere else: only its hash is kept. It acts as the user, under the given profile or else under the
  * user's default one, whichever that is when the key is used. What it may do is at every moment what both the profile's roles and the
- * scopes allow; asking for scopes that the profile does not allow now is refused. A session that is itself narrowed by the scopes of an
- * access token makes keys that are narrowed likewise.
+ * scopes allow; asking for scopes that the profile does not allow now is refused.
  *
- * Needs a session signed in within the last 15 minutes. A user has at most 25 live keys.
+ * Needs a session signed in within the last 15 minutes, with a password or at an OpenID provider; a session opened with an access token
+ * makes no keys. A user has at most 25 live keys.
  *
  */
 export const createKey = (options: Options<CreateKeyData>): RequestResult<CreateKeyResponses> => options.client.post<CreateKeyResponses>({

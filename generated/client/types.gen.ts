@@ -817,8 +817,8 @@ export type RefreshSessionErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means, the bearer token belongs to nobody known here, or the request came
-     * from a foreign site.
+     * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
+     * to nobody known here, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -945,8 +945,8 @@ export type SelectDefaultProfileErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means, the bearer token belongs to nobody known here, or the request came
-     * from a foreign site.
+     * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
+     * to nobody known here, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1027,8 +1027,8 @@ export type SelectProfileErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means, the bearer token belongs to nobody known here, or the request came
-     * from a foreign site.
+     * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
+     * to nobody known here, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1104,8 +1104,8 @@ export type ChangePasswordErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The present password is wrong, the caller has no session or no password, the bearer token belongs to nobody known here, or the
-     * request came from a foreign site.
+     * The present password is wrong, the caller has no session or no password, the session was opened with an access token, the bearer token
+     * belongs to nobody known here, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1181,8 +1181,8 @@ export type RevokeOtherSessionsErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means, the bearer token belongs to nobody known here, or the request came
-     * from a foreign site.
+     * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
+     * to nobody known here, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1308,8 +1308,8 @@ export type RevokeSessionErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means, the bearer token belongs to nobody known here, or the request came
-     * from a foreign site.
+     * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
+     * to nobody known here, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1430,8 +1430,8 @@ export type CreateKeyErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The session was signed in too long ago, the caller came without a session, the bearer token belongs to nobody known here, or the
-     * request came from a foreign site.
+     * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
+     * nobody known here, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1518,8 +1518,8 @@ export type RevokeKeyErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The session was signed in too long ago, the caller came without a session, the bearer token belongs to nobody known here, or the
-     * request came from a foreign site.
+     * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
+     * nobody known here, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1591,12 +1591,12 @@ export type RotateKeyErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The session was signed in too long ago or is narrower than the key, the caller came without a session, the bearer token belongs to
+     * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
      * nobody known here, or the request came from a foreign site.
      *
      */
     403: Problem & {
-        code?: 'fresh-login-required' | 'insufficient-scope' | 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
+        code?: 'fresh-login-required' | 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -1788,11 +1788,11 @@ export type FinishOpenIdSignInErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The user has signed in at the provider, but is no active user here.
+     * The user has signed in at the provider, but is no active user here; or an identity was to be linked, and the session may link none.
      *
      */
     403: Problem & {
-        code?: 'identity-not-linked';
+        code?: 'identity-not-linked' | 'forbidden';
     };
     /**
      * There is no such thing, or the caller may not know of it.
@@ -1853,8 +1853,8 @@ export type LinkIdentityErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The session was signed in too long ago, the caller came without a session, the bearer token belongs to nobody known here, or the
-     * request came from a foreign site.
+     * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
+     * nobody known here, or the request came from a foreign site.
      *
      */
     403: Problem & {

@@ -1,25 +1,25 @@
 /**
- * A user's control over their own API keys (security rule 60). All of it needs a session that was signed in to lately, and each is one
- * transaction with its audit event.
+ * A user's control over their own API keys (security rule 60), each change one transaction with its audit event. Which sessions may change
+ * them has been decided by `authn/session-rights.ts`: never one that was opened with a token, so no ceiling can be left by making a key.
  */
 import type { FastifyRequest } from 'fastify';
 import type { Transaction } from 'kysely';
 import { insertEvent, originOf, type AuditEventName } from '../audit/store.ts';
-import { grantMap, requireFreshLogin, type Principal } from '../authn/principal.ts';
+import { grantMap, type Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/failure.ts';
 import type { Database, Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { findProfile, listRoles } from '../profiles/store.ts';
 import { lockCaller } from '../sessions/own.ts';
-import { areWithin, faultsOfScopes } from './scopes.ts';
+import { faultsOfScopes } from './scopes.ts';
 import { insertKey, lockKey, replaceKey, revokeKey } from './store.ts';
 
 export interface WantedKey {
   name: string;
   /** The name of one of the user's profiles; undefined for whichever is the default one when the key is used. */
   profile?: string;
-  /** Undefined for the ceiling of the session that asks, which mostly is none. */
+  /** Undefined for no ceiling. */
   scopes?: Scope[];
   expiresInDays: number;
 }
@@ -36,11 +36,10 @@ export interface MadeKey {
 }
 
 /**
- * Makes a key. Throws 403 `fresh-login-required`; 422 `validation-failed` for a profile that is not the user's and for scopes that the
- * profile does not grant now or the session's own do not cover; 409 `conflict` when the user has too many.
+ * Makes a key. Throws 422 `validation-failed` for a profile that is not the user's and for scopes that the profile does not grant now; 409
+ * `conflict` when the user has too many.
  */
 export async function createKey(context: Context, request: FastifyRequest, principal: Principal, wanted: WantedKey): Promise<MadeKey> {
-  requireFreshLogin(principal);
   const { name, expiresInDays } = wanted;
   return await transact(context.db, async (trx) => {
     await lockCaller(trx, principal);
@@ -52,9 +51,8 @@ export async function createKey(context: Context, request: FastifyRequest, princ
   });
 }
 
-/** Ends one of the caller's keys, in every process before it returns. Throws 403 `fresh-login-required`, 404 `not-found`. */
+/** Ends one of the caller's keys, in every process before it returns. Throws 404 `not-found`. */
 export async function revokeOwnKey(context: Context, request: FastifyRequest, principal: Principal, id: string): Promise<void> {
-  requireFreshLogin(principal);
   await transact(context.db, async (trx) => {
     await lockCaller(trx, principal);
     if (!(await revokeKey(trx, id, principal.user.id))) throw new Problem('not-found');
@@ -64,9 +62,8 @@ export async function revokeOwnKey(context: Context, request: FastifyRequest, pr
 }
 
 /**
- * Makes a key like the caller's key `id`, which goes on for `overlapSeconds` at most. Throws 403 `fresh-login-required`, or
- * `insufficient-scope` when the session's own scopes are narrower than the key's; 404 `not-found`; 409 `conflict` when the key has been
- * replaced already, or the user has too many.
+ * Makes a key like the caller's key `id`, which goes on for `overlapSeconds` at most. Throws 404 `not-found`; 409 `conflict` when the key has
+ * been replaced already, or the user has too many.
  */
 export async function rotateKey(
   context: Context,
@@ -75,7 +72,6 @@ export async function rotateKey(
   id: string,
   overlapSeconds: number,
 ): Promise<MadeKey> {
-  requireFreshLogin(principal);
   const { id: userId } = principal.user;
   const made = await transact(context.db, async (trx) => {
     await lockCaller(trx, principal);
@@ -83,7 +79,6 @@ export async function rotateKey(
     if (!old) throw new Problem('not-found');
     if (old.replaced) throw new Problem('conflict');
     const { name, profile, profileId, scopes, expiresInDays } = old;
-    if (!areWithin(scopes, principal.scopes)) throw new Problem('insufficient-scope');
     // First, so that without an overlap the old key does not count among the live ones any more.
     const worksUntil = await replaceKey(trx, id, overlapSeconds);
     const successor = await insertKey(trx, { userId, name, profileId, scopes, expiresInDays });
@@ -106,10 +101,9 @@ async function checkRights(
     throw new Problem('validation-failed', { faults: [{ pointer: '/profile', code: 'invalid-value' }] });
   }
   const profileId = wanted.profile === undefined ? null : (profile?.id ?? null);
-  // A session that is narrowed by its token's scopes would otherwise get rid of them by making a key.
-  if (!wanted.scopes) return { profileId, scopes: principal.scopes && [...principal.scopes] };
+  if (!wanted.scopes) return { profileId, scopes: null };
   const roles = profile ? await listRoles(trx, profile.id) : [];
-  const faults = faultsOfScopes(wanted.scopes, grantMap(roles.flatMap((role) => role.grants)), principal.scopes);
+  const faults = faultsOfScopes(wanted.scopes, grantMap(roles.flatMap((role) => role.grants)));
   if (faults.length > 0) throw new Problem('validation-failed', { faults });
   return { profileId, scopes: wanted.scopes };
 }

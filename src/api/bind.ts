@@ -6,6 +6,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
 import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
 import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.ts';
+import { rightsTo } from '../authn/session-rights.ts';
 import { Problem } from '../errors.ts';
 import { spanning } from '../ops/spans.ts';
 import { bodyLimitOf, checkBody, ignoreBody, requireBody } from './body.ts';
@@ -33,8 +34,8 @@ export interface OperationRoute {
 }
 
 /**
- * Makes a route of every operation. Throws at once when one has no handler, names a security scheme that does not exist, or asks for two at
- * once: the service must not start with an open or a dead operation (rule 3).
+ * Makes a route of every operation. Throws at once when one has no handler, names a security scheme that does not exist, asks for two at
+ * once, or has no row in `authn/session-rights.ts`: the service must not start with an open or a dead operation (rule 3).
  */
 export async function makeRoutes(binding: Binding): Promise<OperationRoute[]> {
   const declared = await declaredRoutes(binding.document);
@@ -89,10 +90,11 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
   const answersJson = Object.values(operation.responses).some((response) => response.content && 'application/json' in response.content);
   const queryParameters = queryParametersOf(operation);
   const takesCredentials = operation.security.length > 0;
+  const admission = { security: operation.security, sessions: rightsTo(operation, open) };
   const opensSession = operation.operationId === 'createSession';
   return async (request) => {
     const carrier = carrierOf(request.raw);
-    if (!open) await spanning(authentication, () => authenticate(request, carrier, operation.security, binding.schemes));
+    if (!open) await spanning(authentication, () => authenticate(request, carrier, admission, binding.schemes));
     // Where no credential counts, there is none that another site could abuse.
     const credential = carrier !== 'cookie' ? 'header' : takesCredentials || opensSession ? 'cookie' : 'none';
     if (!csrfAllows({ method: request.method, credential, opensSession, ...fetchMetadata(request) }, binding.csrf)) {

@@ -71,11 +71,6 @@ export function authorize<A extends Action>(principal: Principal, entity: string
   return { entity, userName: principal.user.name, sessionId: principal.session?.id ?? null, ownOnly } as Permit<A>;
 }
 
-/** Throws 403 `fresh-login-required` unless the caller has a session and signed in to it lately, so that a stolen cookie lasts no longer. */
-export function requireFreshLogin({ session }: Principal): void {
-  if (!session?.fresh) throw new Problem('fresh-login-required');
-}
-
 /** Whether the scope reaches the action on the entity; only a scope on `*` reaches `*`. */
 export function covers(scope: Scope, entity: string, action: Action): boolean {
   return (scope.entity === '*' || scope.entity === entity) && scope.actions.includes(action);

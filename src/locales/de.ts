@@ -39,7 +39,7 @@ export const de: Catalogue = {
     forbidden: {
       title: 'Nicht erlaubt',
       detail:
-        'Ihre aktuellen Rollen erlauben diesen Vorgang nicht. Wechseln Sie das Profil, oder bitten Sie die Administration um die nötigen Rechte.',
+        'Ihre Rollen oder die Art Ihrer Anmeldung erlauben diesen Vorgang nicht. Wechseln Sie das Profil, melden Sie sich anders an, oder bitten Sie die Administration um die nötigen Rechte.',
     },
     'insufficient-scope': {
       title: 'Unzureichender Geltungsbereich',

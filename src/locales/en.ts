@@ -35,7 +35,8 @@ export const en: Catalogue = {
     },
     forbidden: {
       title: 'Not permitted',
-      detail: 'Your current roles do not permit this operation. Switch to another profile or ask an administrator for access.',
+      detail:
+        'Your roles or your kind of credential do not permit this operation. Use another profile or credential, or ask an administrator for access.',
     },
     'insufficient-scope': {
       title: 'Insufficient scope',

@@ -38,7 +38,7 @@ export const es: Catalogue = {
     forbidden: {
       title: 'Operación no permitida',
       detail:
-        'Sus roles actuales no permiten esta operación. Cambie de perfil o solicite los permisos necesarios a la administración del servicio.',
+        'Sus roles o su modo de autenticación no permiten esta operación. Cambie de perfil, inicie sesión de otra forma o solicite los permisos necesarios a la administración del servicio.',
     },
     'insufficient-scope': {
       title: 'Alcance insuficiente',

@@ -38,7 +38,7 @@ export const fr: Catalogue = {
     forbidden: {
       title: 'Opération non autorisée',
       detail:
-        'Vos rôles actuels n’autorisent pas cette opération. Changez de profil ou demandez les droits nécessaires à l’administration du service.',
+        'Vos rôles ou votre mode d’authentification n’autorisent pas cette opération. Changez de profil, connectez-vous autrement ou demandez les droits nécessaires à l’administration du service.',
     },
     'insufficient-scope': {
       title: 'Portée insuffisante',

@@ -1,6 +1,8 @@
-/** OpenID providers over HTTP: which there are, leaving for one to sign in or to link an identity, coming back, and being told of a logout. */
+/**
+ * OpenID providers over HTTP: which there are, leaving for one to sign in or to link an identity, coming back and being
+ * told of a logout.
+ */
 import type { Handlers } from '../api/operation.ts';
-import { requireFreshLogin } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { issueToken } from '../sessions/carry.ts';
@@ -42,7 +44,7 @@ export function oidcHandlers(context: Context): OidcHandlers {
         const transaction = await takeOwn(context, request, reply, provider, state);
         const { sessionId, returnPath } = transaction;
         // Before the provider is asked anything: it may be another user who comes back, or nobody any more.
-        const caller = sessionId === null ? undefined : returningCaller(request.session.caller?.principal, sessionId);
+        const caller = sessionId === null ? undefined : returningCaller(request, sessionId);
         const redeemed = await redeem(context, request, provider, transaction, state);
         if (caller) await linkOwn(context, request, caller, provider, redeemed);
         else {
@@ -54,7 +56,6 @@ export function oidcHandlers(context: Context): OidcHandlers {
     },
 
     async linkIdentity({ params, query, principal, request, reply }) {
-      requireFreshLogin(principal);
       const provider = providerOf(params.issuer);
       const beginning = { returnTo: query.return_to, fresh: true, sessionId: sessionOf(principal).id };
       return {

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { insertEvent, originOf } from '../audit/store.ts';
 import type { Principal } from '../authn/principal.ts';
+import { requireLinkingSession } from '../authn/session-rights.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
@@ -13,12 +14,15 @@ import type { SignedIn } from './id-token.ts';
 import type { Provider } from './trusted.ts';
 
 /**
- * The caller, if it is the session called `sessionId` that comes back. Throws 401 when none comes, and {@link FailedSignIn} for another: it
- * may be somebody else's.
+ * The caller, which is then the request's `principal`, if it is the session called `sessionId` that comes back. Throws 401 when none comes,
+ * {@link FailedSignIn} for another, which may be another user's, and 403 `forbidden` for a session that links no identities.
  */
-export function returningCaller(principal: Principal | undefined, sessionId: string): Principal {
+export function returningCaller(request: FastifyRequest, sessionId: string): Principal {
+  const principal = request.session.caller?.principal;
   if (!principal?.session) throw new Problem('unauthenticated');
   if (principal.session.id !== sessionId) throw new FailedSignIn('other-session', { userName: principal.user.name });
+  request.principal = principal;
+  requireLinkingSession(principal);
   return principal;
 }
 

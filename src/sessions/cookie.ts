@@ -2,6 +2,7 @@
  * The session cookie: its name, its fixed attributes (security rule 9), and how it is read. Whether it is Secure is decided by the
  * configured public URL, never by the connection, which behind a proxy is plain http.
  */
+import type { FastifyReply } from 'fastify';
 import { usesSecureCookie, type Config } from '../config.ts';
 import { isToken } from './token.ts';
 
@@ -17,6 +18,12 @@ export function sessionCookie(config: Pick<Config, 'publicUrl' | 'sessionSameSit
     name: secure ? '__Host-sid' : 'sid',
     attributes: { path: '/', httpOnly: true, secure, sameSite: config.sessionSameSite },
   };
+}
+
+/** Has the browser forget its session. */
+export function clearSessionCookie(reply: FastifyReply, config: Pick<Config, 'publicUrl' | 'sessionSameSite'>): void {
+  const { name, attributes } = sessionCookie(config);
+  reply.setCookie(name, '', { ...attributes, maxAge: 0 });
 }
 
 /** More different values under one name are nothing that a browser has. */

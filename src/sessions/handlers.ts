@@ -1,15 +1,16 @@
 /** Sessions over HTTP: open, show, end, refresh, and the caller's own ones: list, revoke. */
 import type { FastifyReply } from 'fastify';
 import type { Handlers } from '../api/operation.ts';
-import { authenticate, carrierOf, type Carrier, type Schemes } from '../authn/authenticate.ts';
+import { authenticate, carrierOf, type Admission, type Carrier, type Schemes } from '../authn/authenticate.ts';
 import { logoutAllowed, logoutIntent } from '../authn/csrf.ts';
+import { rightsTo } from '../authn/session-rights.ts';
 import { originPolicy } from '../config.ts';
 import type { Context } from '../context.ts';
 import { Problem, type Fault } from '../errors.ts';
 import { canonicalLocale } from '../locales/negotiate.ts';
 import { loginByToken } from '../oidc/login.ts';
 import { issueToken } from './carry.ts';
-import { sessionCookie } from './cookie.ts';
+import { clearSessionCookie } from './cookie.ts';
 import { describeSession, sessionInfo } from './info.ts';
 import { loginByPassword } from './login.ts';
 import { listOwn, revokeAllOthers, revokeOwn } from './own.ts';
@@ -23,10 +24,15 @@ type SessionHandlers = Pick<
 /** What the `Link` of a logout leads to. Relations that are not registered are named by an address (RFC 8288, section 2.1.2). */
 const endSessionRelation = 'https://openid.net/specs/openid-connect-rpinitiated-1_0.html';
 
+/** As `GET /auth` takes them. */
+const anyCredential: Admission = {
+  security: [{ sessionCookie: [] }, { apiKey: [] }, { oauth2: [] }],
+  sessions: rightsTo({ operationId: 'getSession', tag: 'Sessions' }, false),
+};
+
 export function sessionHandlers(context: Context, schemes: Schemes): SessionHandlers {
-  const cookie = sessionCookie(context.config);
   const policy = originPolicy(context.config);
-  const clearCookie = (reply: FastifyReply) => reply.setCookie(cookie.name, '', { ...cookie.attributes, maxAge: 0 });
+  const clearCookie = (reply: FastifyReply) => clearSessionCookie(reply, context.config);
 
   return {
     async createSession({ body, request }) {
@@ -46,7 +52,7 @@ export function sessionHandlers(context: Context, schemes: Schemes): SessionHand
 
     async endSession({ query, request, reply }) {
       if (logoutIntent(request.method, query) === 'keep') {
-        await authenticate(request, carrierOf(request.raw), [{ sessionCookie: [] }, { apiKey: [] }, { oauth2: [] }], schemes);
+        await authenticate(request, carrierOf(request.raw), anyCredential, schemes);
         return { status: 200 };
       }
       const { headers } = request;

@@ -8,7 +8,7 @@ import type { Subjects } from '../password/attempts.ts';
 import type { Lifetimes } from './store.ts';
 import { principalOf, principals, type PrincipalRow } from './verify.ts';
 
-/** More live sessions than this end the longest idle one, those of tokens first (rule 13). */
+/** More live sessions than this end the longest idle one, those of tokens first (rule 13, decision 60). */
 const liveSessionsPerUser = 50;
 
 export interface NewSession {

@@ -13,7 +13,7 @@ import { grantsOf } from '../profiles/store.ts';
 /** For so long a token that a refresh has replaced still serves requests in flight (rule 20). */
 export const graceSeconds = 10;
 const lastSeenSeconds = 60;
-/** For so long after signing in a session may make and revoke API keys (rule 60). */
+/** For so many minutes after the sign-in a session may do what needs a recent one (rule 60): `fresh` in `authn/session-rights.ts`. */
 export const freshMinutes = 15;
 
 /** The WHERE of a live session; the statement must join `user_account`. */

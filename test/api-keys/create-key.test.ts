@@ -70,23 +70,6 @@ describe('createKey', () => {
     expect(await read()).toBe(403);
   });
 
-  test('201 — a session that its token’s scopes narrow makes keys that are narrowed likewise (rule 59)', async () => {
-    const cookie = await service().signIn('bob');
-    const scopes = [{ entity: '*', actions: ['read' as const] }];
-    await service()
-      .db.updateTable('session')
-      .set({ scopes: JSON.stringify(scopes) })
-      .where('id', '=', (await sessionOf(service(), cookie)).id)
-      .execute();
-    const made = await create(cookie, { name: 'No wider' });
-    expect(made.status, made.text).toBe(201);
-    expect(made.body.scopes).toEqual(scopes);
-    expect((await withKey(made.body.key, 'POST', '/rest/entity/note', {})).body.code).toBe('insufficient-scope');
-    const wider = await create<ProblemBody>(cookie, { name: 'Wider', scopes: [{ entity: 'note', actions: ['read', 'create'] }] });
-    expect(wider.status).toBe(422);
-    expect(wider.body.errors).toMatchObject([{ pointer: '/scopes/0/actions/1', code: 'invalid-value' }]);
-  });
-
   test('403 — a session signed in to more than 15 minutes ago makes none, even after a refresh (rule 60)', async () => {
     const cookie = await service().signIn('ada');
     const { id } = await sessionOf(service(), cookie);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { areWithin, faultsOfScopes } from '../../src/api-keys/scopes.ts';
+import { faultsOfScopes } from '../../src/api-keys/scopes.ts';
 import { grantMap } from '../../src/authn/principal.ts';
 import type { Action, Scope } from '../../src/database/tables.ts';
 
@@ -9,7 +9,7 @@ const grants = grantMap([
   { entity: 'note', action: 'update', condition: 'own' },
   { entity: '*', action: 'create', condition: 'any' },
 ]);
-const pointers = (scopes: Scope[], ceiling: Scope[] | null = null) => faultsOfScopes(scopes, grants, ceiling).map(({ pointer }) => pointer);
+const pointers = (scopes: Scope[]) => faultsOfScopes(scopes, grants).map(({ pointer }) => pointer);
 
 describe('scopes asked for', () => {
   test('are fine where the roles grant the action, on the entity or on all, on any row or on own ones', () => {
@@ -21,34 +21,11 @@ describe('scopes asked for', () => {
   });
 
   test('are told what would be granted, or nothing where nothing would', () => {
-    expect(faultsOfScopes([scope('note', 'delete')], grants, null)[0]?.values).toEqual({ allowed: 'create, read, update' });
-    expect(faultsOfScopes([scope('note', 'delete')], grantMap([]), null)[0]?.values).toBeUndefined();
-  });
-
-  test('must be in the ceiling of the credential as well, where only * reaches *', () => {
-    expect(pointers([scope('note', 'read')], [scope('note', 'read')])).toEqual([]);
-    expect(pointers([scope('note', 'read')], [scope('*', 'read')])).toEqual([]);
-    expect(pointers([scope('*', 'read')], [scope('note', 'read')])).toEqual(['/scopes/0/actions/0']);
-    expect(pointers([scope('note', 'read')], [])).toEqual(['/scopes/0/actions/0']);
+    expect(faultsOfScopes([scope('note', 'delete')], grants)[0]?.values).toEqual({ allowed: 'create, read, update' });
+    expect(faultsOfScopes([scope('note', 'delete')], grantMap([]))[0]?.values).toBeUndefined();
   });
 
   test('know a name like constructor as an entity and as nothing else (rule 65)', () => {
     expect(pointers([scope('constructor', 'read')])).toEqual(['/scopes/0/actions/0']);
-  });
-});
-
-describe('scopes of a key against those of a session', () => {
-  const everything = [scope('*', 'create', 'read', 'update', 'delete')];
-  test.each<[Scope[] | null, Scope[] | null, boolean]>([
-    [null, null, true],
-    [everything, null, true],
-    [null, everything, true],
-    [null, [scope('*', 'read')], false],
-    [[scope('note', 'read')], [scope('*', 'read')], true],
-    [[scope('*', 'read')], [scope('note', 'read')], false],
-    [[scope('note', 'read', 'delete')], [scope('note', 'read')], false],
-    [[], [], true],
-  ])('%j within %j: %s', (scopes, ceiling, expected) => {
-    expect(areWithin(scopes, ceiling)).toBe(expected);
   });
 });

@@ -71,6 +71,19 @@ describe('the start', () => {
     await expect(start({ ...document, security: [{ toString: [] }] })).rejects.toThrow('asks for toString, for which there is no scheme');
   });
 
+  test('is refused when nothing says which sessions may do an operation (rule 3)', async () => {
+    const document = doctored('/rest/entity/{name}/{key}', 'get', (operation) => (operation.tags = ['Sessions']));
+    await expect(start(document)).rejects.toThrow('src/authn/session-rights.ts: say which sessions may getEntity');
+  });
+
+  test.each([
+    ['listIssuers', '/auth/issuers', [{ sessionCookie: [] }]],
+    ['listKeys', '/auth/keys', []],
+  ])('is refused when %s has other callers than the table of session rights knows', async (operationId, path, security) => {
+    const document = doctored(path, 'get', (operation) => (operation.security = security));
+    await expect(start(document)).rejects.toThrow(`${operationId} is not what openapi.yaml says of its callers`);
+  });
+
   test('is refused when an operation asks for two credentials at once, of which one would be let in', async () => {
     const document = doctored('/auth', 'get', (operation) => (operation.security = [{ sessionCookie: [], apiKey: [] }]));
     await expect(start(document)).rejects.toThrow('getSession asks for sessionCookie and apiKey at once');

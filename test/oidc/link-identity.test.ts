@@ -140,6 +140,25 @@ describe('who comes back', () => {
     expect(await links()).toEqual([]);
   });
 
+  test('403 — with a session that an access token opened, although it began (rules 48 and 56)', async () => {
+    for (const change of [`method = 'token'`, `scopes = '[]'`]) {
+      const browser = await browserOf('ada');
+      const path = await begin(browser, 'alice');
+      await sql`update session set ${sql.raw(change)} where user_id = ${users.ada}`.execute(service().db);
+      corp.requests.length = 0;
+      expect(await browser.call('GET', path)).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+      expect(corp.requests, 'the code is not redeemed').toEqual([]);
+      expect(await links()).toEqual([]);
+    }
+    const [event] = await service()
+      .db.selectFrom('audit_event')
+      .where('event', '=', 'permission.denied')
+      .orderBy('id', 'desc')
+      .select(['user_name', 'detail'])
+      .execute();
+    expect(event).toMatchObject({ user_name: 'ada', detail: { operation: 'finishOpenIdSignIn', reason: 'forbidden' } });
+  });
+
   test('401 — with no session, or with one that has ended meanwhile: no session is opened either (rule 56)', async () => {
     await service().link(corp, 'bob', 'eve');
     for (const end of [
