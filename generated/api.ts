@@ -381,6 +381,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/identities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the identities that are linked to the user
+         * @description Every identity at an issuer by which the user can sign in, or whose access tokens act as the user; the newest link first. Shows links of
+         *     issuers that are no longer trusted too: they work again if the operator trusts the issuer again.
+         */
+        get: operations["listIdentities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/identities/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove the link of an identity to the user
+         * @description Removes the link and ends the sessions that were opened through the identity. Once answered, none of their tokens works on any replica,
+         *     and no access token of the identity acts as the user. If the session that asks was opened through the identity, it ends too and its cookie
+         *     is cleared. A link of another user and one that does not exist get the same 404.
+         *
+         *     The last way to sign in cannot be removed: a user without a password who has no other link to a trusted issuer gets 409
+         *     `last-sign-in-method`. API keys stay valid. Needs a session signed in within the last 15 minutes.
+         */
+        delete: operations["unlinkIdentity"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/oidc/{issuer}/backchannel-logout": {
         parameters: {
             query?: never;
@@ -712,6 +758,30 @@ export interface components {
              * @description Where to send a browser.
              */
             startUrl: string;
+        };
+        /** @description An identity at an issuer that is linked to the user. */
+        LinkedIdentity: {
+            /**
+             * Format: uuid
+             * @description The link's public handle.
+             */
+            id: string;
+            /** @description The issuer's URL, as its tokens carry it in `iss`. */
+            issuer: string;
+            /** @description The issuer's id; null for one that is no longer trusted. */
+            issuerId: string | null;
+            /** @description The issuer's name for people; null for one that is no longer trusted. */
+            label: string | null;
+            /** @description The user's id at the issuer (`sub`). */
+            subject: string;
+            linkedAt: components["schemas"]["Timestamp"];
+            /** @description Whether the session that asks was opened through it. */
+            current: boolean;
+        };
+        /** @description The identities that are linked to the user. */
+        IdentityList: {
+            /** @description The newest link first. */
+            identities: components["schemas"]["LinkedIdentity"][];
         };
         /** @description An address at a provider. */
         ProviderAddress: {
@@ -1057,6 +1127,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
                     code?: "conflict";
+                };
+            };
+        };
+        /** @description The user has no password and no other link to a trusted issuer, so could not sign in any more. */
+        LastSignInMethod: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "last-sign-in-method";
                 };
             };
         };
@@ -1918,6 +2000,66 @@ export interface operations {
             403: components["responses"]["FreshSessionOnly"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listIdentities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The links. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["SessionNeeded"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unlinkIdentity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The link's public handle.
+                 * @example 4b1d6f0e-93c2-4a57-8d0b-6e2f7a9c5d31
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The identity is linked no more. */
+            204: {
+                headers: {
+                    /** @description Clears the session cookie, where the session that asked was opened through the identity. */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["FreshSessionOnly"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["LastSignInMethod"];
             413: components["responses"]["ContentTooLarge"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];

@@ -20,6 +20,8 @@ export const operations = {
   startOpenIdSignIn: { method: 'GET', path: '/auth/oidc/{issuer}/start', tag: 'OIDC', caller: 'anyone' },
   finishOpenIdSignIn: { method: 'GET', path: '/auth/oidc/{issuer}/callback', tag: 'OIDC', caller: 'anyone' },
   linkIdentity: { method: 'POST', path: '/auth/oidc/{issuer}/link', tag: 'OIDC', caller: 'principal' },
+  listIdentities: { method: 'GET', path: '/auth/identities', tag: 'OIDC', caller: 'principal' },
+  unlinkIdentity: { method: 'DELETE', path: '/auth/identities/{id}', tag: 'OIDC', caller: 'principal' },
   logoutFromProvider: { method: 'POST', path: '/auth/oidc/{issuer}/backchannel-logout', tag: 'OIDC', caller: 'anyone' },
   createEntity: { method: 'POST', path: '/rest/entity/{name}', tag: 'Entities', caller: 'principal' },
   getEntity: { method: 'GET', path: '/rest/entity/{name}/{key}', tag: 'Entities', caller: 'principal' },

@@ -23,6 +23,7 @@ export const problemStatus = {
   'not-acceptable': 406,
   'request-timeout': 408,
   conflict: 409,
+  'last-sign-in-method': 409,
   'refresh-conflict': 409,
   'idempotency-in-progress': 409,
   'precondition-failed': 412,

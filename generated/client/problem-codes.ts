@@ -19,6 +19,7 @@ export type ProblemCode =
   | 'not-acceptable'
   | 'request-timeout'
   | 'conflict'
+  | 'last-sign-in-method'
   | 'refresh-conflict'
   | 'idempotency-in-progress'
   | 'precondition-failed'

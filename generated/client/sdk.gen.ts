@@ -1,7 +1,7 @@
 // Generated from openapi.yaml by `npm run generate`. Do not edit.
 
 import { type Client, type ClientMeta, type Options as Options2, type RequestResult, type TDataShape, urlSearchParamsBodySerializer } from '../../src/client/operation.ts';
-import type { ChangePasswordData, ChangePasswordResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, EndSessionData, EndSessionResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetSessionData, GetSessionResponses, LinkIdentityData, LinkIdentityResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, RefreshSessionData, RefreshSessionResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
+import type { ChangePasswordData, ChangePasswordResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, EndSessionData, EndSessionResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetSessionData, GetSessionResponses, LinkIdentityData, LinkIdentityResponses, ListIdentitiesData, ListIdentitiesResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, RefreshSessionData, RefreshSessionResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UnlinkIdentityData, UnlinkIdentityResponses, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape> = Options2<TData> & {
     /**
@@ -377,6 +377,44 @@ export const linkIdentity = (options: Options<LinkIdentityData>): RequestResult<
             type: 'apiKey'
         }],
     url: '/auth/oidc/{issuer}/link',
+    ...options
+});
+
+/**
+ * List the identities that are linked to the user
+ *
+ * Every identity at an issuer by which the user can sign in, or whose access tokens act as the user; the newest link first. Shows links of
+ * issuers that are no longer trusted too: they work again if the operator trusts the issuer again.
+ *
+ */
+export const listIdentities = (options: Options<ListIdentitiesData>): RequestResult<ListIdentitiesResponses> => options.client.get<ListIdentitiesResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/identities',
+    ...options
+});
+
+/**
+ * Remove the link of an identity to the user
+ *
+ * Removes the link and ends the sessions that were opened through the identity. Once answered, none of their tokens works on any replica,
+ * and no access token of the identity acts as the user. If the session that asks was opened through the identity, it ends too and its cookie
+ * is cleared. A link of another user and one that does not exist get the same 404.
+ *
+ * The last way to sign in cannot be removed: a user without a password who has no other link to a trusted issuer gets 409
+ * `last-sign-in-method`. API keys stay valid. Needs a session signed in within the last 15 minutes.
+ *
+ */
+export const unlinkIdentity = (options: Options<UnlinkIdentityData>): RequestResult<UnlinkIdentityResponses> => options.client.delete<UnlinkIdentityResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }],
+    url: '/auth/identities/{id}',
     ...options
 });
 

@@ -351,6 +351,47 @@ export type SignInIssuer = {
 };
 
 /**
+ * An identity at an issuer that is linked to the user.
+ */
+export type LinkedIdentity = {
+    /**
+     * The link's public handle.
+     */
+    id: string;
+    /**
+     * The issuer's URL, as its tokens carry it in `iss`.
+     */
+    issuer: string;
+    /**
+     * The issuer's id; null for one that is no longer trusted.
+     */
+    issuerId: string | null;
+    /**
+     * The issuer's name for people; null for one that is no longer trusted.
+     */
+    label: string | null;
+    /**
+     * The user's id at the issuer (`sub`).
+     */
+    subject: string;
+    linkedAt: Timestamp;
+    /**
+     * Whether the session that asks was opened through it.
+     */
+    current: boolean;
+};
+
+/**
+ * The identities that are linked to the user.
+ */
+export type IdentityList = {
+    /**
+     * The newest link first.
+     */
+    identities: Array<LinkedIdentity>;
+};
+
+/**
  * An address at a provider.
  */
 export type ProviderAddress = {
@@ -1902,6 +1943,139 @@ export type LinkIdentityResponses = {
 };
 
 export type LinkIdentityResponse = LinkIdentityResponses[keyof LinkIdentityResponses];
+
+export type ListIdentitiesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/identities';
+};
+
+export type ListIdentitiesErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The operation needs a session and the caller came by other means, or the bearer token belongs to nobody known here.
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type ListIdentitiesError = ListIdentitiesErrors[keyof ListIdentitiesErrors];
+
+export type ListIdentitiesResponses = {
+    /**
+     * The links.
+     */
+    200: IdentityList;
+};
+
+export type ListIdentitiesResponse = ListIdentitiesResponses[keyof ListIdentitiesResponses];
+
+export type UnlinkIdentityData = {
+    body?: never;
+    path: {
+        /**
+         * The link's public handle.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/auth/identities/{id}';
+};
+
+export type UnlinkIdentityErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
+     * nobody known here, or the request came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'fresh-login-required' | 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The user has no password and no other link to a trusted issuer, so could not sign in any more.
+     */
+    409: Problem & {
+        code?: 'last-sign-in-method';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type UnlinkIdentityError = UnlinkIdentityErrors[keyof UnlinkIdentityErrors];
+
+export type UnlinkIdentityResponses = {
+    /**
+     * The identity is linked no more.
+     */
+    204: void;
+};
+
+export type UnlinkIdentityResponse = UnlinkIdentityResponses[keyof UnlinkIdentityResponses];
 
 export type LogoutFromProviderData = {
     body: ProviderLogout;

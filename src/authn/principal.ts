@@ -19,6 +19,8 @@ export interface SessionRecord {
   fresh: boolean;
   /** False for a token that a refresh has replaced less than ten seconds ago: it still reads and writes, but rotates nothing. */
   current: boolean;
+  /** By which it was opened, through a provider or with a token; undefined for a password. */
+  identity: { issuer: string; subject: string } | undefined;
   /** Where the user can end the session at the provider that this one was opened through. */
   endSessionUrl: string | null;
 }

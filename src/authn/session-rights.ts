@@ -31,6 +31,7 @@ const rights: Record<OperationsFor<'principal'>, SessionRights> & Record<Operati
   listSessions: everySession,
   listProfiles: everySession,
   listKeys: everySession,
+  listIdentities: everySession,
 
   refreshSession: everySession,
   revokeSession: { password: 'yes', openid: 'yes', token: 'itself', narrowed: 'itself' },
@@ -46,6 +47,7 @@ const rights: Record<OperationsFor<'principal'>, SessionRights> & Record<Operati
   rotateKey: userHasJustSignedIn,
 
   linkIdentity: userHasJustSignedIn,
+  unlinkIdentity: userHasJustSignedIn,
 
   // No credential counts for these. To a session that the request carries they can do one thing: end it, which every session may.
   createSession: 'anyone',

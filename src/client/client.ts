@@ -2,6 +2,7 @@
 import * as operations from '../../generated/client/sdk.gen.ts';
 import type {
   Fields,
+  IdentityList,
   IssuerList,
   KeyList,
   KeyRequest,
@@ -172,6 +173,16 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
   ): Promise<Outcome<S, ProviderAddress>> {
     const query = returnTo === undefined ? {} : { return_to: requireReturnPath(returnTo) };
     return deliver(this.#style, await operations.linkIdentity({ client: this.http, path: { issuer }, query, ...options }));
+  }
+
+  /** The identities at issuers by which the user can sign in. */
+  async listIdentities(options: CallOptions = {}): Promise<Outcome<S, IdentityList>> {
+    return deliver(this.#style, await operations.listIdentities({ client: this.http, ...options }));
+  }
+
+  /** Removes a link, by the id that `listIdentities` gives, and ends the sessions opened by it. Needs a session that was signed in to lately. */
+  async unlinkIdentity(id: string, options: CallOptions = {}): Promise<Outcome<S, void>> {
+    return deliver(this.#style, await operations.unlinkIdentity({ client: this.http, path: { id }, ...options }));
   }
 
   async listKeys(options: CallOptions = {}): Promise<Outcome<S, KeyList>> {

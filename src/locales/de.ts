@@ -85,6 +85,11 @@ export const de: Catalogue = {
       title: 'Konflikt',
       detail: 'Die Anfrage steht im Widerspruch zu vorhandenen Daten. Lesen Sie den aktuellen Stand und passen Sie die Anfrage an.',
     },
+    'last-sign-in-method': {
+      title: 'Letzte Anmeldemöglichkeit',
+      detail:
+        'Ohne diese Verknüpfung könnten Sie sich nicht mehr anmelden. Verknüpfen Sie zuerst eine andere Identität, oder bitten Sie die Administration, ein Passwort für Sie festzulegen.',
+    },
     'refresh-conflict': {
       title: 'Sitzung bereits erneuert',
       detail: 'Eine andere Anfrage hat diese Sitzung bereits erneuert. Arbeiten Sie mit dem Cookie weiter, das jene Anfrage erhalten hat.',

@@ -79,6 +79,10 @@ export const en: Catalogue = {
       title: 'Conflict',
       detail: 'The request conflicts with existing data. Read the current state and adjust the request.',
     },
+    'last-sign-in-method': {
+      title: 'Last way to sign in',
+      detail: 'You could not sign in without this link. Link another identity first, or ask an administrator to set a password for you.',
+    },
     'refresh-conflict': {
       title: 'Session already refreshed',
       detail: 'Another request has already refreshed this session. Continue with the cookie that request received.',

@@ -82,6 +82,11 @@ export const es: Catalogue = {
       title: 'Conflicto',
       detail: 'La solicitud entra en conflicto con datos existentes. Consulte el estado actual y adapte la solicitud.',
     },
+    'last-sign-in-method': {
+      title: 'Última forma de iniciar sesión',
+      detail:
+        'Sin esta vinculación no podría volver a iniciar sesión. Vincule antes otra identidad o pida a la administración del servicio que le asigne una contraseña.',
+    },
     'refresh-conflict': {
       title: 'Sesión ya renovada',
       detail: 'Otra solicitud ya ha renovado esta sesión. Continúe con la cookie que recibió esa solicitud.',

@@ -83,6 +83,11 @@ export const fr: Catalogue = {
       title: 'Conflit',
       detail: 'La requête est incompatible avec des données existantes. Consultez l’état actuel et adaptez la requête.',
     },
+    'last-sign-in-method': {
+      title: 'Dernier moyen de connexion',
+      detail:
+        'Sans ce lien, vous ne pourriez plus vous connecter. Liez d’abord une autre identité ou demandez à l’administration du service de définir un mot de passe pour vous.',
+    },
     'refresh-conflict': {
       title: 'Session déjà renouvelée',
       detail: 'Une autre requête a déjà renouvelé cette session. Continuez avec le cookie que cette requête a reçu.',

@@ -1,20 +1,26 @@
 /**
- * OpenID providers over HTTP: which there are, leaving for one to sign in or to link an identity, coming back and being
+ * OpenID providers over HTTP: which there are, leaving for one to sign in or to link an identity, coming back, the user's own links, and being
  * told of a logout.
  */
 import type { Handlers } from '../api/operation.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { issueToken } from '../sessions/carry.ts';
+import { clearSessionCookie } from '../sessions/cookie.ts';
 import { sessionOf } from '../sessions/own.ts';
+import { listLinks } from '../users/identities.ts';
 import { logoutByProvider } from './backchannel.ts';
 import { auditFailures } from './failed.ts';
 import { redeem, signIn, takeOwn } from './finish.ts';
 import { linkOwn, returningCaller } from './link.ts';
+import { describeLink, unlinkOwn } from './own.ts';
 import { begin, startUrl } from './start.ts';
 import type { Provider } from './trusted.ts';
 
-type OidcHandlers = Pick<Handlers, 'listIssuers' | 'startOpenIdSignIn' | 'finishOpenIdSignIn' | 'linkIdentity' | 'logoutFromProvider'>;
+type OidcHandlers = Pick<
+  Handlers,
+  'listIssuers' | 'startOpenIdSignIn' | 'finishOpenIdSignIn' | 'linkIdentity' | 'listIdentities' | 'unlinkIdentity' | 'logoutFromProvider'
+>;
 
 export function oidcHandlers(context: Context): OidcHandlers {
   const { config, issuers } = context;
@@ -62,6 +68,16 @@ export function oidcHandlers(context: Context): OidcHandlers {
         status: 200,
         body: { url: await auditFailures(context, request, provider, () => begin(context, request, reply, provider, beginning)) },
       };
+    },
+
+    async listIdentities({ principal }) {
+      const links = await listLinks(context.db, principal.user.id);
+      return { status: 200, body: { identities: links.map((link) => describeLink(link, principal, issuers)) } };
+    },
+
+    async unlinkIdentity({ params, principal, request, reply }) {
+      if (await unlinkOwn(context, request, principal, params.id.toLowerCase())) clearSessionCookie(reply, config);
+      return { status: 204 };
     },
 
     async logoutFromProvider({ params, body, request }) {

@@ -89,12 +89,18 @@ export async function revokePresent(db: Kysely<Database>, tokenHash: Buffer): Pr
     .execute();
 }
 
-/** Ends the live sessions that a user opened by tokens of an issuer or through it, and returns the ids of those it ended. */
-export async function revokeOfIssuer(db: Kysely<Database>, userId: string, issuer: string, reason: RevocationReason): Promise<string[]> {
+/** Ends the live sessions that a user opened through an identity, by its tokens as well, and returns the ids of those it ended. */
+export async function revokeOfIdentity(
+  db: Kysely<Database>,
+  userId: string,
+  { issuer, subject }: { issuer: string; subject: string },
+  reason: RevocationReason,
+): Promise<string[]> {
   const rows = await db
     .updateTable('session')
     .where('user_id', '=', userId)
     .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
     .where('revoked_at', 'is', null)
     .set({ revoked_at: sql`now()`, revoked_reason: reason })
     .returning('id')

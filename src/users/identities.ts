@@ -1,7 +1,7 @@
 /**
  * Which subject of which issuer stands for which user. A user is found by both and by nothing else, never by e-mail or by name (security
- * rule 56). Links are made and removed by an administrator, made by a user who proves both (`oidc/link.ts`), or made with a new user
- * (`oidc/provision.ts`).
+ * rule 56). Links are made and removed by an administrator, made by a user who proves both (`oidc/link.ts`) and removed by that user
+ * (`oidc/own.ts`), or made with a new user (`oidc/provision.ts`).
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { grantMap, type Principal } from '../authn/principal.ts';
@@ -106,6 +106,26 @@ export function listIdentities(db: Kysely<Database>, userName?: string): Promise
     .orderBy('identity.issuer')
     .orderBy('identity.subject')
     .execute();
+}
+
+/** A link of one user. */
+export interface OwnLink extends Identity {
+  /** The public handle, a UUID. */
+  id: string;
+  createdAt: Date;
+}
+
+const links = (db: Kysely<Database>, userId: string) =>
+  db.selectFrom('identity').where('user_id', '=', userId).select(['id', 'issuer', 'subject', 'created_at as createdAt']);
+
+/** The links of a user, the newest first. */
+export function listLinks(db: Kysely<Database>, userId: string): Promise<OwnLink[]> {
+  return links(db, userId).orderBy('created_at', 'desc').orderBy('id').execute();
+}
+
+/** The link of this user with this id; until the transaction ends no sign-in goes by it. Undefined when the user has no such link. */
+export function lockOwnLink(trx: Transaction<Database>, id: string, userId: string): Promise<OwnLink | undefined> {
+  return links(trx, userId).where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
 /** Links the identity to the user; false when it is linked already, to this user or to another. */

@@ -5,7 +5,7 @@ import type { Kysely } from 'kysely';
 import { insertEvent } from '../audit/store.ts';
 import { transact } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
-import { revokeOfIssuer } from '../sessions/revoke.ts';
+import { revokeOfIdentity } from '../sessions/revoke.ts';
 import { deleteIdentity, insertIdentity, lockLink, type Identity } from './identities.ts';
 import type { Account } from './store.ts';
 
@@ -23,12 +23,12 @@ export function linkIdentity(db: Kysely<Database>, { id, name }: User, identity:
   });
 }
 
-/** Removes the link and ends the sessions that the user opened through this issuer; returns how many, or undefined without such a link. */
+/** Removes the link and ends the sessions that the user opened through the identity; returns how many, or undefined without such a link. */
 export function unlinkIdentity(db: Kysely<Database>, { id, name }: User, identity: Identity): Promise<number | undefined> {
   return transact(db, async (trx) => {
     if (!(await deleteIdentity(trx, identity, id))) return undefined;
     // After the DELETE: a sign-in holds the link until it has committed (lockLink), so its session is seen here.
-    const endedSessions = (await revokeOfIssuer(trx, id, identity.issuer, 'unlinked')).length;
+    const endedSessions = (await revokeOfIdentity(trx, id, identity, 'unlinked')).length;
     const { issuer, subject } = identity;
     const detail = { by, issuer, subject, endedSessions };
     await insertEvent(trx, undefined, { event: 'identity.unlinked', outcome: 'ok', userName: name, detail });

@@ -34,7 +34,7 @@ test('the providers are listed, a browser follows the address of one, and comes 
   });
 });
 
-test('a signed-in user links another identity from a page, and can sign in by it', async () => {
+test('a signed-in user links another identity from a page, can sign in by it, and removes it', async () => {
   const browser = new Visitor(service());
   const keeping: Fetch = async (url, init) => {
     const answer = await fetch(url, init);
@@ -50,6 +50,15 @@ test('a signed-in user links another identity from a page, and can sign in by it
   const arrived = await browser.call('GET', await browser.visit(corp, new URL(url), 'alias'));
   expect([arrived.status, arrived.headers.get('location')], arrived.text).toEqual([303, '/app']);
   expect((await new Visitor(service()).signIn(corp, 'alias')).status).toBe(303);
+
+  const { identities } = await client.listIdentities();
+  expect(identities).toMatchObject([
+    { subject: 'alias', label: 'Corporate login', issuerId: 'corp', current: false },
+    { subject: 'alice', issuer: corp.url },
+  ]);
+  await client.unlinkIdentity(identities[0]?.id ?? '');
+  expect((await client.listIdentities()).identities.map(({ subject }) => subject)).toEqual(['alice']);
+  expect((await new Visitor(service()).signIn(corp, 'alias')).status).toBe(403);
 });
 
 test.each(['app', '', '//evil.example', '/\\evil.example', 'https://evil.example/'])(

@@ -134,13 +134,20 @@ describe.for(titled(addressed))('%s', ([, operation]) => {
     const cookie = await service().openSession(ada);
     const key = await service().createKey(ada);
     const { id: session } = await service().db.selectFrom('session').where('user_id', '=', ada).select('id').executeTakeFirstOrThrow();
-    const values: Record<string, string> = operation.path.startsWith('/auth/profile')
-      ? { name }
-      : { name: entity, key: '7', id: operation.path.startsWith('/auth/sessions') ? session : key.slice(4, 16) };
+    await service().link(corp, name, name);
+    const { id: link } = await service().db.selectFrom('identity').where('user_id', '=', ada).select('id').executeTakeFirstOrThrow();
+    const ids: [path: string, id: string][] = [
+      ['/auth/sessions', session],
+      ['/auth/identities', link],
+      ['/auth/keys', key.slice(4, 16)],
+    ];
+    const [, id = ''] = ids.find(([path]) => operation.path.startsWith(path)) ?? [];
+    const values: Record<string, string> = operation.path.startsWith('/auth/profile') ? { name } : { name: entity, key: '7', id };
     const rows = async () => ({
       entities: await rowsOf(service(), entity),
       session: await sql`select revoked_at, profile_id from session where user_id = ${ada}`.execute(service().db).then(({ rows }) => rows),
       keys: await sql`select revoked_at, replaced_at from api_key where user_id = ${ada}`.execute(service().db).then(({ rows }) => rows),
+      links: await sql`select id from identity where user_id = ${ada}`.execute(service().db).then(({ rows }) => rows),
     });
     const before = await rows();
     for (const scheme of schemesOf(operation)) {

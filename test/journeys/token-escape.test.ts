@@ -117,7 +117,7 @@ test('a cookie of more than 15 minutes ago makes no key and no link, and cannot 
   const refreshed = cookieOf(await service().call('POST', '/auth/refresh', { cookie }));
   const switched = cookieOf(await service().call('POST', '/auth/profile', { cookie: refreshed }));
   const thief = { ...ada, cookie: switched, sessionId: (await sessionOf(service(), switched)).id };
-  for (const operationId of ['createKey', 'rotateKey', 'revokeKey', 'linkIdentity']) {
+  for (const operationId of ['createKey', 'rotateKey', 'revokeKey', 'linkIdentity', 'unlinkIdentity']) {
     expect(await send(service(), operationId, thief)).toMatchObject({ status: 403, body: { code: 'fresh-login-required' } });
   }
 });

@@ -59,6 +59,7 @@ export const requests: Record<string, (holder: Holder) => Request> = {
   listSessions: () => ['GET', '/auth/sessions'],
   listProfiles: () => ['GET', '/auth/profiles'],
   listKeys: () => ['GET', '/auth/keys'],
+  listIdentities: () => ['GET', '/auth/identities'],
   refreshSession: () => ['POST', '/auth/refresh'],
   revokeSession: ({ otherSessionId }) => ['DELETE', `/auth/sessions/${otherSessionId}`],
   revokeOtherSessions: () => ['DELETE', '/auth/sessions'],
@@ -72,6 +73,7 @@ export const requests: Record<string, (holder: Holder) => Request> = {
   revokeKey: ({ keyId }) => ['DELETE', `/auth/keys/${keyId}`],
   rotateKey: ({ keyId }) => ['POST', `/auth/keys/${keyId}/rotate`],
   linkIdentity: () => ['POST', '/auth/oidc/corp/link'],
+  unlinkIdentity: ({ linkId }) => ['DELETE', `/auth/identities/${linkId}`],
 };
 
 /** Sends the request of an operation with the holder's session. Throws for an operation that is not in {@link requests}. */

@@ -174,6 +174,7 @@ export class World {
       return { ...this.#atIssuer, query: Object.fromEntries(new URL(path, this.#service.url).searchParams), headers: { cookie } };
     },
     linkIdentity: async () => this.#atIssuer,
+    unlinkIdentity: async ({ id }) => ({ values: { id: await this.#newLink(id) } }),
     logoutFromProvider: async ({ way }) => {
       const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
       const claims = { sub: way, aud: loginClient.id, events, client_id: undefined, scope: undefined };
@@ -198,6 +199,12 @@ export class World {
   /** A user has so many keys at most. */
   async #dropKeys(userId: string): Promise<void> {
     await sql`delete from api_key where user_id = ${userId}`.execute(this.#service.db);
+  }
+
+  /** A link by which no session was opened. */
+  async #newLink(userId: string): Promise<string> {
+    const link = { issuer: this.#issuer.url, subject: String(++this.#last), user_id: userId };
+    return (await this.#service.db.insertInto('identity').values(link).returning('id').executeTakeFirstOrThrow()).id;
   }
 
   async #newKey(userId: string): Promise<string> {

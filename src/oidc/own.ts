@@ -1,0 +1,74 @@
+/**
+ * The identity links of one user, as that user may see and remove them. A removal is one transaction with its audit events, and has taken
+ * effect in every process before the caller is answered (security rule 56, decision 61).
+ */
+import type { FastifyRequest } from 'fastify';
+import type { Transaction } from 'kysely';
+import type { components } from '../../generated/api.ts';
+import { insertEvent, originOf } from '../audit/store.ts';
+import type { Principal } from '../authn/principal.ts';
+import type { Context } from '../context.ts';
+import { transact } from '../database/failure.ts';
+import type { Database } from '../database/tables.ts';
+import { Problem } from '../errors.ts';
+import { lockCaller, sessionOf } from '../sessions/own.ts';
+import { revokeOfIdentity } from '../sessions/revoke.ts';
+import { deleteIdentity, listLinks, lockOwnLink, type OwnLink } from '../users/identities.ts';
+import { getAccount } from '../users/store.ts';
+import type { TrustedIssuers } from './trusted.ts';
+
+/** A link as its user sees it. */
+export function describeLink(
+  { id, issuer, subject, createdAt }: OwnLink,
+  { session }: Principal,
+  issuers: TrustedIssuers,
+): components['schemas']['LinkedIdentity'] {
+  const trusted = issuers.find(issuer);
+  return {
+    id,
+    issuer,
+    issuerId: trusted?.id ?? null,
+    label: trusted?.label ?? null,
+    subject,
+    linkedAt: createdAt.toISOString(),
+    current: session?.identity?.issuer === issuer && session.identity.subject === subject,
+  };
+}
+
+/**
+ * Removes the caller's link with this id and ends the sessions that were opened through the identity; returns whether the session that asks
+ * was one of them. Throws 404 `not-found` when the caller has no such link, 409 `last-sign-in-method` when there is no other way to sign in,
+ * and 401 when the session that asks has ended meanwhile.
+ */
+export async function unlinkOwn(context: Context, request: FastifyRequest, principal: Principal, id: string): Promise<boolean> {
+  const { id: currentId } = sessionOf(principal);
+  const { id: userId, name: userName } = principal.user;
+  const ended = await transact(context.db, async (trx) => {
+    // The link before the user: a sign-in by it locks them in this order, so neither waits for the other for ever.
+    const link = await lockOwnLink(trx, id, userId);
+    await lockCaller(trx, principal);
+    if (!link) throw new Problem('not-found');
+    if (!(await canSignInWithout(trx, context.issuers, link, userId))) throw new Problem('last-sign-in-method');
+    await deleteIdentity(trx, link, userId);
+    const sessions = await revokeOfIdentity(trx, userId, link, 'unlinked');
+    const { issuer, subject } = link;
+    const event = { outcome: 'ok', userName } as const;
+    const detail = { by: 'user', issuer, subject, endedSessions: sessions.length };
+    await insertEvent(trx, originOf(request), { ...event, event: 'identity.unlinked', sessionId: currentId, detail });
+    for (const sessionId of sessions) {
+      await insertEvent(trx, originOf(request), { ...event, event: 'session.revoked', sessionId, detail: { bySession: currentId } });
+    }
+    return sessions;
+  });
+  // Access tokens of the identity are remembered as well as sessions.
+  context.principals.forget(`user ${userId}`);
+  await context.listener.settle();
+  return ended.includes(currentId);
+}
+
+/** By a password, or by another identity at an issuer that is trusted now. */
+async function canSignInWithout(trx: Transaction<Database>, issuers: TrustedIssuers, { id }: OwnLink, userId: string): Promise<boolean> {
+  if ((await getAccount(trx, userId)).passwordHash !== null) return true;
+  const links = await listLinks(trx, userId);
+  return links.some((other) => other.id !== id && issuers.find(other.issuer) !== undefined);
+}
