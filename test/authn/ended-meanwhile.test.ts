@@ -1,0 +1,77 @@
+/**
+ * What has ended may not act: every operation of a session that changes something waits behind the transaction that ends the session, and is
+ * then refused (rules 14, 17 and 44).
+ */
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { sessionRights } from '../../src/authn/session-rights.ts';
+import { sessionOf } from '../support/clock.ts';
+import { createHolder, holdingsOf, requests, send, type Holder } from '../support/holdings.ts';
+import { TestIssuer, writeIssuers } from '../support/issuer.ts';
+import { operations } from '../support/operations.ts';
+import { useService, type Answer } from '../support/service.ts';
+import { Visitor } from '../support/visitor.ts';
+
+const corp = await TestIssuer.start('corp');
+const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEntry()) });
+
+/** The start of a link changes nothing for the user; what completes it is the return, which has a test of its own. */
+const changing = [...sessionRights]
+  .filter(([operationId, row]) => row !== 'anyone' && operationId !== 'linkIdentity')
+  .map(([operationId]) => operationId)
+  .filter((operationId) => operations.find((operation) => operation.operationId === operationId)?.method !== 'get');
+
+async function holderCalled(userName: string): Promise<Holder> {
+  const holder = await createHolder(service(), [corp], userName);
+  const cookie = await service().openSession(holder.userId);
+  return { ...holder, cookie, sessionId: (await sessionOf(service(), cookie)).id };
+}
+
+const waiting = async () => {
+  const query = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  return (await query.execute(service().db)).rows.length;
+};
+
+/** The answer to `act`, which waits for the user's row while another transaction ends the session; and what the user had before and after. */
+async function whileEnding<T>({ userId, sessionId }: Holder, act: () => Promise<Answer<T>>) {
+  const acting = await service()
+    .db.transaction()
+    .execute(async (trx) => {
+      await sql`select from user_account where id = ${userId} for update`.execute(trx);
+      await sql`update session set revoked_at = now(), revoked_reason = 'revoked' where id = ${sessionId}`.execute(trx);
+      const answer = act();
+      await expect.poll(waiting).toBe(1);
+      return { answer, before: await holdingsOf({ db: trx }, userId) };
+    });
+  return { answer: await acting.answer, before: acting.before, after: await holdingsOf(service(), userId) };
+}
+
+describe('a session that ends while its request is under way', () => {
+  test.each(changing)('cannot %s any more', async (operationId) => {
+    expect(requests[operationId], 'a request in test/support/holdings.ts').toBeDefined();
+    const allowed = await holderCalled(`allowed-${operationId.toLowerCase()}`);
+    expect((await send(service(), operationId, allowed)).status).toBeLessThan(300);
+
+    const holder = await holderCalled(`ended-${operationId.toLowerCase()}`);
+    const { answer, before, after } = await whileEnding(holder, () => send(service(), operationId, holder));
+    expect([answer.status, answer.body.code], answer.text).toEqual([401, 'unauthenticated']);
+    expect(after).toEqual(before);
+  });
+
+  test('cannot complete a link', async () => {
+    const begin = async (userName: string) => {
+      const holder = await holderCalled(userName);
+      const browser = new Visitor(service());
+      browser.cookies.set('sid', holder.cookie.slice('sid='.length));
+      const { body } = await browser.call<{ url: string }>('POST', '/auth/oidc/corp/link');
+      return { holder, browser, path: await browser.visit(corp, new URL(body.url), `${userName}-new`) };
+    };
+    const allowed = await begin('allowed-link');
+    expect((await allowed.browser.call('GET', allowed.path)).status).toBe(303);
+
+    const { holder, browser, path } = await begin('ended-link');
+    const { answer, before, after } = await whileEnding(holder, () => browser.call('GET', path));
+    expect([answer.status, answer.body.code], answer.text).toEqual([401, 'unauthenticated']);
+    expect(after).toEqual(before);
+  });
+});
