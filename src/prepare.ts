@@ -1,8 +1,8 @@
 /** What must be true of the database before the service opens: it runs, it is migrated, and somebody can sign in. */
-import { Client } from 'pg';
 import { ConfigError, type Config } from './config.ts';
 import { connect, databaseName } from './database/connect.ts';
 import { migrate, migrationState, type MigrationState } from './database/migrate.ts';
+import { VerifiedClient } from './database/verified-client.ts';
 import { describeFault } from './locales/describe.ts';
 import { createPasswordGate } from './password/gate.ts';
 import { hashPassword } from './password/hash.ts';
@@ -67,7 +67,7 @@ async function refuseUnfit(config: Config): Promise<void> {
 }
 
 async function refuseOld({ url, database }: { url: string; database: string }): Promise<void> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  const client = new VerifiedClient({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -6,6 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Client, DatabaseError, Query, type ClientConfig } from 'pg';
 import { SilenceError } from './failure.ts';
+import { VerifiedClient } from './verified-client.ts';
 
 /** A statement with its values, and the name under which it is prepared, if any. */
 export interface Statement {
@@ -29,7 +30,7 @@ const silentShare = 0.9;
  * A client that gives up its connection when a statement has been under way for `query_timeout` milliseconds, or up to a tenth more. All that
  * are under way reject with a {@link SilenceError} then, which the client emits too.
  */
-export class PatientClient extends Client {
+export class PatientClient extends VerifiedClient {
   /** Called when it was the server that has left all of them without an answer. */
   onSilence: () => void = () => undefined;
   #isSilent = false;
@@ -39,7 +40,7 @@ export class PatientClient extends Client {
   #answeredAt = 0;
   #watch: NodeJS.Timeout | undefined;
 
-  constructor(config: ClientConfig & { query_timeout: number }) {
+  constructor(config: ClientConfig & { connectionString: string; query_timeout: number }) {
     super(config);
     // Here too what the address says goes before what the settings say, unless it says that there is to be no end; node-postgres is to have none.
     const { connectionParameters: parameters } = this as unknown as { connectionParameters: { query_timeout: number | string } };

@@ -7,6 +7,7 @@ import type { Kysely, Transaction } from 'kysely';
 import { DatabaseError } from 'pg';
 import { Problem } from '../errors.ts';
 import type { Database } from './tables.ts';
+import { UntrustedServerError } from './verified-client.ts';
 
 /** Connections, room, intervention by the operator, and whom the server lets in; 58 is its disks. */
 const outageClasses = new Set(['08', '28', '53', '57', '58']);
@@ -26,8 +27,9 @@ const networkCodes = new Set([
 const resourceCodes = new Set(['EAI_AGAIN', 'EADDRNOTAVAIL', 'EMFILE', 'ENFILE']);
 /** The connection was there and is no more; the last two are what the server says that ends it. */
 const lostCodes = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', '57P01', '57P02']);
-/** Errors of pg that carry no code. It says `Query read timeout` where it looks after the time itself, which the address may ask for. */
-const codelessOutage = /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|Client was closed/;
+/** Errors of pg that carry no code; `SASL` where the server fails its part of signing in. It says `Query read timeout` where it looks after the time itself, which the address may ask for. */
+const codelessOutage =
+  /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|Client was closed|^SASL: /;
 const retriable = new Set(['40001', '40P01']);
 /** The disk is full, or fails. */
 const diskStates = new Set(['53100', '58030']);
@@ -37,9 +39,9 @@ const harmless = /^(?:23|40|53|55)|^57014$/;
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
-/** Whether `error` says that the database cannot serve now: out of reach, shutting down, out of room, or too slow. */
+/** Whether `error` says that the database cannot serve now: out of reach, shutting down, out of room, too slow, or not proved to be ours. */
 export function isOutage(error: unknown): boolean {
-  if (error instanceof SilenceError) return true;
+  if (error instanceof SilenceError || error instanceof UntrustedServerError) return true;
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error && codelessOutage.test(error.message);
   if (networkCodes.has(code) || resourceCodes.has(code)) return true;

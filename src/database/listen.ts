@@ -4,7 +4,7 @@
  * answered: `echo <channel> <token>` goes to all, and `heard <token> <pid>` comes back on a channel of one's own.
  */
 import { randomUUID } from 'node:crypto';
-import { Client } from 'pg';
+import { VerifiedClient } from './verified-client.ts';
 
 const channel = 'principal';
 const retryMilliseconds = 1_000;
@@ -37,7 +37,7 @@ export class Listener {
   readonly #events: ListenerEvents;
   readonly #replyChannel = `principal_${randomUUID()}`;
   readonly #questions = new Map<string, Question>();
-  #client: Client | undefined;
+  #client: VerifiedClient | undefined;
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
   #isUp = false;
@@ -56,7 +56,7 @@ export class Listener {
 
   /** Connects; never throws. While PostgreSQL is out of reach it tries again every second. */
   async open(): Promise<void> {
-    const client = new Client({
+    const client = new VerifiedClient({
       connectionString: this.#url,
       application_name: 'entity-service listen',
       keepAlive: true,
@@ -112,13 +112,13 @@ export class Listener {
     settleIfHeard(question);
   }
 
-  async #query<Row extends object>(client: Client, text: string, values: unknown[] = []): Promise<Row[]> {
+  async #query<Row extends object>(client: VerifiedClient, text: string, values: unknown[] = []): Promise<Row[]> {
     const result = this.#done.then(() => client.query<Row>(text, values));
     this.#done = result.catch(() => undefined);
     return (await result).rows;
   }
 
-  #hear(client: Client, payload: string): void {
+  #hear(client: VerifiedClient, payload: string): void {
     const [kind, first = '', second = ''] = payload.split(' ');
     if (kind === 'echo') {
       // Whatever was notified before has been heard before, and acted upon at once.
@@ -138,7 +138,7 @@ export class Listener {
     this.#events.onLine(up);
   }
 
-  #down(client: Client, error?: Error): void {
+  #down(client: VerifiedClient, error?: Error): void {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#turn(false);

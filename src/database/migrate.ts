@@ -7,6 +7,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration, type MigrationProvider } from 'kysely/migration';
 import { Pool } from 'pg';
 import type { Database } from './tables.ts';
+import { VerifiedClient } from './verified-client.ts';
 
 const directory = new URL('migrations/', import.meta.url);
 
@@ -37,6 +38,8 @@ async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator) =
     max: 1,
     application_name: 'entity-service migrate',
     connectionTimeoutMillis: 10_000,
+    // The pool makes its clients with its own options, which its types leave out.
+    Client: VerifiedClient as unknown as new () => VerifiedClient,
   });
   pool.on('error', () => undefined);
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });

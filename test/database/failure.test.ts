@@ -38,6 +38,7 @@ describe('isOutage', () => {
 
   test.each([
     'Connection terminated unexpectedly',
+    'SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature does not match',
     'Connection terminated due to connection timeout',
     'Connection terminated while connecting',
     'Query read timeout',
