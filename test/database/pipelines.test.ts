@@ -86,13 +86,49 @@ test('those under way when their connections break are answered all the same, an
   await bothOpen(connection);
 });
 
+/** The server's processes behind the connections for reads. */
+async function processesOf(connection: Connection): Promise<Set<number>> {
+  const answers = await Promise.all(Array.from({ length: 4 }, (_, n) => ask(connection, n, 0.01)));
+  return new Set(answers.map(({ pid }) => pid));
+}
+
+test('one that failed is asked once, and its connection is kept, where only the statement is at fault', async () => {
+  const connection = await open();
+  const before = await processesOf(connection);
+  await connection.pool.query('create sequence asked');
+  // A sequence also counts what is rolled back. The domain's constraint refuses negative numbers.
+  const fail = { name: undefined, text: `select cast((nextval('asked') * $1)::int as information_schema.cardinal_number)`, values: [-1] };
+  await expect(connection.reads.send(fail)).rejects.toMatchObject({ code: '23514' });
+  expect((await connection.pool.query('select last_value::int as times, is_called from asked')).rows).toEqual([
+    { times: 1, is_called: true },
+  ]);
+  expect(await processesOf(connection)).toEqual(before);
+});
+
+test('one that failed for what may be left behind on its connection is asked once, and that connection is replaced', async () => {
+  const connection = await open();
+  const before = await processesOf(connection);
+  await connection.pool.query('create sequence spoilt');
+  const fail = { name: undefined, text: `select 1 / (nextval('spoilt') * $1)`, values: [0] };
+  await expect(connection.reads.send(fail)).rejects.toMatchObject({ code: '22012' });
+  expect((await connection.pool.query('select last_value::int as times, is_called from spoilt')).rows).toEqual([
+    { times: 1, is_called: true },
+  ]);
+  await bothOpen(connection);
+  const after = await processesOf(connection);
+  expect(after.size).toBe(2);
+  expect([...after].filter((pid) => before.has(pid))).toHaveLength(1);
+});
+
 test('one whose text its connection has forgotten is answered all the same, and the connection is replaced', async () => {
   const connection = await open();
+  const before = await processesOf(connection);
   const forget = { name: undefined, text: 'deallocate all', values: [] };
   await Promise.all([connection.reads.send(forget), connection.reads.send(forget)]);
   const rows = await Promise.all([ask(connection, 1), ask(connection, 2)]);
   expect(rows.map(({ n }) => n)).toEqual([1, 2]);
   await bothOpen(connection);
+  expect([...(await processesOf(connection))].filter((pid) => before.has(pid))).toEqual([]);
 });
 
 describe('a statement without an answer in its time', () => {
