@@ -34,6 +34,7 @@ async function closeAll(): Promise<void> {
 async function run(settings: Config): Promise<void> {
   const prepared = await prepareDatabase(settings);
   closers.push(() => prepared.close());
+  void prepared.lost.then((reason) => stop(reason));
   // Before anything else can fail: nobody will ever be told again.
   if (prepared.administrator) introduce(prepared.administrator);
   if (stopping) return;
@@ -88,10 +89,14 @@ async function start(): Promise<void> {
   await (inherited ? runWorker(config, inherited) : run(config));
 }
 
-/** On the first signal: waits until what is being opened is open, then closes it all. What takes longer than ten seconds is cut off. */
-async function stop(): Promise<void> {
+/**
+ * On the first signal, or when the database is lost: waits until what is being opened is open, then closes it all. What takes longer than ten
+ * seconds is cut off. With a reason the exit code is 1, so that a supervisor starts the service again.
+ */
+async function stop(reason?: Error): Promise<void> {
   if (stopping) return;
   stopping = true;
+  if (reason) say('the service stops, because its database is lost:', ...explainFailure(reason, config));
   setTimeout(() => {
     say(`not everything stopped within ${shutdownMilliseconds / 1_000} seconds; leaving`);
     process.exit(1);
@@ -99,7 +104,7 @@ async function stop(): Promise<void> {
   await started.catch(() => undefined);
   try {
     await closeAll();
-    process.exit(0);
+    process.exit(reason ? 1 : 0);
   } catch (error) {
     say(`stopping failed: ${explainFailure(error, config).join(' ')}`);
     process.exit(1);

@@ -19,6 +19,8 @@ export interface Prepared {
   database: string;
   /** Only when one was made just now with a generated password, which nobody else knows. */
   administrator: FirstAdministrator | undefined;
+  /** Fulfilled with the reason when this process cannot have its embedded database any more; pending for ever with any other. */
+  lost: Promise<Error>;
   /** Leaves the embedded database; does nothing for any other. Close the pools first. */
   close(): Promise<void>;
 }
@@ -26,13 +28,19 @@ export interface Prepared {
 /** The database of `config`: `DATABASE_URL`, or the embedded one in `DATA_DIR`. Throws one line for a person. */
 export async function openDatabase(config: Config): Promise<Omit<Prepared, 'administrator'>> {
   if (config.databaseUrl) {
-    return { url: config.databaseUrl, database: `PostgreSQL at ${databaseName(config.databaseUrl)}`, close: async () => undefined };
+    return {
+      url: config.databaseUrl,
+      database: `PostgreSQL at ${databaseName(config.databaseUrl)}`,
+      lost: Promise.withResolvers<Error>().promise,
+      close: async () => undefined,
+    };
   }
   const { openEmbedded } = await import('./database/embedded.ts');
   const embedded = await openEmbedded(config.dataDir);
   return {
     url: embedded.url,
     database: `embedded PostgreSQL in ${config.dataDir} (${embedded.origin})`,
+    lost: embedded.lost,
     close: () => embedded.stop(),
   };
 }

@@ -13,7 +13,7 @@ export interface BenchDatabase {
   settings: Record<string, string>;
   /** True when the service brings the database server with it. */
   embedded: boolean;
-  /** Its address. An embedded one is created if the service has not done so, and runs until `remove`. */
+  /** Its TCP address. An embedded one is created if the service has not done so, and runs until `remove`. */
   open(): Promise<string>;
   remove(): Promise<void>;
 }
@@ -27,7 +27,8 @@ export async function embeddedDatabase(): Promise<BenchDatabase> {
     embedded: true,
     settings: { DATA_DIR: dataDir, DATABASE_URL: '', NODE_COMPILE_CACHE: join(directory, 'compile-cache') },
     async open() {
-      const opened = await openEmbedded(dataDir);
+      // Peers and proxies know no Unix sockets.
+      const opened = await openEmbedded(dataDir, { tcp: true });
       stop = () => opened.stop();
       return opened.url;
     },

@@ -8,7 +8,8 @@ import { breakages, breakPostgres } from '../../test/faults/postgres.ts';
 import { serveBesideSlowClients } from '../../test/faults/slow-clients.ts';
 import { stopService } from '../../test/faults/stop.ts';
 import type { Outcome, Progress } from '../../test/faults/outcome.ts';
-import { databaseName, layoutOf, readPassword, roleName } from '../../src/database/embedded/cluster.ts';
+import { urlOf } from '../../src/database/embedded/address.ts';
+import { layoutOf, readPassword } from '../../src/database/embedded/cluster.ts';
 import { findServer } from '../../src/database/embedded/lock-file.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { embeddedDatabase } from '../bench/database.ts';
@@ -58,7 +59,7 @@ async function addressIn(dataDir: string): Promise<string> {
   const layout = layoutOf(dataDir);
   const server = await findServer(layout);
   if (!server) throw new Error('the embedded database does not run');
-  return `postgres://${roleName}:${encodeURIComponent(await readPassword(layout))}@127.0.0.1:${server.port}/${databaseName}`;
+  return urlOf(server.address, layout, await readPassword(layout));
 }
 
 export const faults: Record<string, Fault> = {

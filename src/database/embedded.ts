@@ -8,12 +8,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverAccount } from './embedded/account.ts';
+import { socketAddress, urlOf } from './embedded/address.ts';
 import { findBinaries } from './embedded/binaries.ts';
-import { buildCluster, databaseName, hasCluster, layoutOf, prepareDataDir, readPassword, roleName } from './embedded/cluster.ts';
+import { buildCluster, hasCluster, prepareDataDir, readPassword } from './embedded/cluster.ts';
 import type { Layout } from './embedded/cluster.ts';
 import type { Launcher, Settings } from './embedded/launch.ts';
 import type { Membership } from './embedded/membership.ts';
-import { leaveServer, reachServer } from './embedded/server.ts';
+import { AddressLostError, leaveServer, reachServer, type Reached } from './embedded/server.ts';
 
 const reviveMilliseconds = 1000;
 
@@ -22,6 +23,11 @@ export interface EmbeddedDatabase {
   url: string;
   /** What this call found: no cluster, a cluster without a server, or a running server. */
   origin: 'created' | 'started' | 'joined';
+  /**
+   * Fulfilled with the reason when the server is lost for this process: it has ended, and cannot listen at the address of `url` again. Nothing
+   * is started any more then. Pending as long as the server runs or is being started again.
+   */
+  lost: Promise<Error>;
   /**
    * Leaves the server, and stops it unless another living process has opened the same directory. Resolves when it is down.
    * Close the pools first: what is still connected is cut off. Calling it again changes nothing.
@@ -34,43 +40,46 @@ export interface EmbeddedOptions {
   settings?: Settings;
   /** Where root keeps a copy of the programs when the server's account cannot enter their directory. */
   cacheDir?: string;
+  /** Listens on a TCP port of the loopback address, also where a Unix socket is possible. For tests that put a proxy in between. */
+  tcp?: boolean;
 }
 
 /**
  * Opens the database in a data directory, creating it at the first start.
  *
- * While it is open, a server that ends (out of memory, killed, stopped by somebody else) is started again on the same port, so that pools find it there.
+ * While it is open, a server that ends (out of memory, killed, stopped by somebody else) is started again at the same address, so that pools find
+ * it there.
  *
  * @throws Error with one line for a person.
  */
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
-  const layout = layoutOf(dataDir);
   const settings = options.settings ?? {};
+  const layout = await prepareDataDir(dataDir);
   const launcher = async (): Promise<Launcher> => {
-    const account = await serverAccount([layout.cluster, layout.dataDir]);
+    const account = await serverAccount(layout.cluster);
     return { account, settings, binaries: await findBinaries(account, options.cacheDir ?? '/var/cache/entity-service') };
   };
 
-  await prepareDataDir(layout);
   let created = false;
   if (!(await hasCluster(layout))) {
     const { binaries, account } = await launcher();
     created = await buildCluster(layout, binaries, account, settings['fsync'] !== 'off');
   }
-  const { membership, port, launched } = await reachServer(layout, launcher);
-
-  const url = new URL(`postgres://127.0.0.1:${port}/${databaseName}`);
-  url.username = roleName;
-  url.password = await readPassword(layout);
+  const reached = await reachServer(layout, launcher, { preferred: options.tcp ? undefined : socketAddress(layout) });
   return {
-    url: url.href,
-    origin: created ? 'created' : launched ? 'started' : 'joined',
-    stop: remain(layout, launcher, membership, port),
+    url: urlOf(reached.address, layout, await readPassword(layout)),
+    origin: created ? 'created' : reached.launched ? 'started' : 'joined',
+    ...remain(layout, launcher, reached),
   };
 }
 
-/** Stays a member until the returned function is called, through deaths of the server. */
-function remain(layout: Layout, launcher: () => Promise<Launcher>, first: Membership, port: number): () => Promise<void> {
+/** Stays a member until `stop` is called, through deaths of the server. */
+function remain(
+  layout: Layout,
+  launcher: () => Promise<Launcher>,
+  { membership: first, address }: Reached,
+): Pick<EmbeddedDatabase, 'lost' | 'stop'> {
+  const { promise: lost, resolve: lose } = Promise.withResolvers<Error>();
   let leaving = false;
   let left: Promise<void> | undefined;
 
@@ -80,10 +89,14 @@ function remain(layout: Layout, launcher: () => Promise<Launcher>, first: Member
   };
   const revive = async (): Promise<Membership | undefined> => {
     try {
-      const { membership } = await reachServer(layout, launcher, port);
+      const { membership } = await reachServer(layout, launcher, { required: address });
       void remainWith(membership);
       return membership;
-    } catch {
+    } catch (error) {
+      if (error instanceof AddressLostError) {
+        lose(error);
+        return undefined;
+      }
       await delay(reviveMilliseconds);
       // A directory that is gone was taken away from us: nothing is built in its place.
       return leaving || !(await hasCluster(layout)) ? undefined : revive();
@@ -92,8 +105,9 @@ function remain(layout: Layout, launcher: () => Promise<Launcher>, first: Member
   let current: Promise<Membership | undefined> = Promise.resolve(first);
   void remainWith(first);
 
-  return () => {
+  const stop = () => {
     leaving = true;
     return (left ??= current.then((membership) => leaveServer(layout, membership)));
   };
+  return { lost, stop };
 }

@@ -31,7 +31,7 @@ async function openServerWithRoles(): Promise<EmbeddedDatabase> {
   const dataDir = await newDataDir(afterAll);
   await (await openEmbedded(dataDir)).stop();
   const { cluster } = layoutOf(dataDir);
-  const account = await serverAccount([cluster, dataDir]);
+  const account = await serverAccount(cluster);
   const { postgres } = await findBinaries(account, '/var/cache/entity-service');
   const { pgdata, options } = inDirectory(account, cluster);
   const { status, stderr } = spawnSync(postgres, ['--single', '-D', pgdata, 'postgres'], {
@@ -41,7 +41,7 @@ async function openServerWithRoles(): Promise<EmbeddedDatabase> {
   });
   expect(status, stderr).toBe(0);
   const access = join(cluster, 'pg_hba.conf');
-  await appendFile(access, 'host all all 127.0.0.1/32 scram-sha-256\n');
+  await appendFile(access, 'local all all scram-sha-256\n');
   if (account) await chown(access, account.uid, account.gid);
   return openEmbedded(dataDir);
 }

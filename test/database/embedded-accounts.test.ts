@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, chown, cp, mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises';
+import { chmod, chown, cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openEmbedded } from '../../src/database/embedded.ts';
 import { newDataDir, serverPid, startService } from '../support/embedded.ts';
+
+// Some make a database, or a copy of all programs, next to whatever else the machine does.
+vi.setConfig({ testTimeout: 60_000 });
 
 const project = join(import.meta.dirname, '../..');
 const nobody = { uid: 65534, gid: 65534 };
@@ -49,19 +52,67 @@ test.skipIf(!canBeNobody)('an ordinary user creates, starts and stops the databa
   expect(await stat(join(dataDir, 'postgresql/data'))).toMatchObject(nobody);
 });
 
-test.skipIf(!canBeNobody)('a directory that an ordinary user made stays theirs when root starts the service once', async () => {
-  const dataDir = await newDataDir();
-  await chown(join(dataDir, '..'), nobody.uid, nobody.gid);
-  await mkdir(dataDir, { mode: 0o700 });
-  await chown(dataDir, nobody.uid, nobody.gid);
+describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite does not run as root)'}`, () => {
+  /** A directory of another user. */
+  async function makeForeign(path: string, mode = 0o700): Promise<void> {
+    await mkdir(path, { mode });
+    await chown(path, nobody.uid, nobody.gid);
+  }
 
-  const byRoot = await openEmbedded(dataDir);
-  onTestFinished(() => byRoot.stop());
-  expect(byRoot.origin).toBe('created');
-  expect(await ownerOfServer(dataDir)).toBe(nobody.uid);
-  await byRoot.stop();
+  test('a data directory of an ordinary user is refused, and what its links lead to stays as it is (rule 91)', async () => {
+    const dataDir = await newDataDir();
+    await makeForeign(dataDir);
+    const target = join(dataDir, '../target');
+    await writeFile(target, 'of root', { mode: 0o600 });
+    await symlink(target, join(dataDir, 'postgres.log'));
 
-  expect(await useAndStop([dataDir], nobody)).toEqual(usedAndStopped('started'));
+    await expect(openEmbedded(dataDir)).rejects.toThrow(
+      /^The data directory \S+ cannot be used: \S+ belongs to another user \(uid 65534\); start as that user, or choose another directory\.$/,
+    );
+    expect(await stat(target)).toMatchObject({ uid: 0, mode: 0o100600 });
+    expect(await readFile(target, 'utf8')).toBe('of root');
+    expect(await readdir(dataDir)).toEqual(['postgres.log']);
+  });
+
+  test('a data directory that an ordinary user could replace is refused, and not even made (rule 91)', async () => {
+    const home = await newDataDir();
+    await makeForeign(home, 0o755);
+    await expect(openEmbedded(join(home, 'data'))).rejects.toThrow(
+      `${home} belongs to another user (uid 65534); start as that user, or choose another directory`,
+    );
+    expect(await readdir(home)).toEqual([]);
+
+    await chown(home, 0, 0);
+    await chmod(home, 0o775);
+    await expect(openEmbedded(join(home, 'data'))).rejects.toThrow(`other users than root may write to ${home}`);
+    await mkdir(join(home, 'elsewhere'));
+    await symlink(join(home, 'elsewhere'), join(home, '../link'));
+    await expect(openEmbedded(join(home, '../link/data'))).rejects.toThrow(`other users than root may write to ${home}`);
+    expect(await readdir(home)).toEqual(['elsewhere']);
+  });
+
+  test('a cluster that an ordinary user has put into an open data directory is refused (rule 91)', async () => {
+    const dataDir = await newDataDir();
+    await mkdir(dataDir);
+    await chmod(dataDir, 0o777);
+    await makeForeign(join(dataDir, 'postgresql'));
+    await expect(openEmbedded(dataDir)).rejects.toThrow('postgresql in it belongs to another user (uid 65534)');
+  });
+
+  test('a link that the account of the server has put into the cluster is not written through (rule 91)', async () => {
+    const dataDir = await newDataDir();
+    await (await openEmbedded(dataDir)).stop();
+    const target = join(dataDir, '../target');
+    await writeFile(target, 'of root', { mode: 0o666 });
+    const access = join(dataDir, 'postgresql/data/pg_hba.conf');
+    await rm(access);
+    await symlink(target, access);
+
+    const database = await openEmbedded(dataDir);
+    onTestFinished(() => database.stop());
+    expect(await readFile(target, 'utf8')).toBe('of root');
+    expect(await lstat(access)).toMatchObject({ uid: await ownerOfServer(dataDir), mode: 0o100600 });
+  });
 });
 
 test.skipIf(!isRoot)('started by root in a project that no other user can enter, the server runs from a copy of its programs', async () => {
@@ -80,7 +131,7 @@ test.skipIf(!isRoot)('started by root in a project that no other user can enter,
   await chmod(shelf, 0o777);
   const refused = await startService([dataDir, shelf], { script }).next();
   expect(refused['error']).toMatch(
-    /^PostgreSQL does not run as root, and its user cannot enter \S+: move the project, .* writable by others/,
+    /^PostgreSQL does not run as root, and its user cannot enter \S+: move the project, .* other users than root may write to \S+\)\.$/,
   );
 });
 

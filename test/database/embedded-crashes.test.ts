@@ -93,7 +93,7 @@ test('a first start that was killed leaves nothing half-made, and the next one c
     const name = (await readdir(dataDir)).find((name) => name.startsWith('building-')) ?? '';
     await stat(join(dataDir, name, 'data/base'));
     return name;
-  });
+  }, 10_000);
   process.kill(service.pid, 'SIGKILL'); // the process alone: PostgreSQL's initdb lives on
   await service.ended;
   expect(await readdir(dataDir)).toEqual([half]);

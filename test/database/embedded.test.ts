@@ -1,7 +1,10 @@
 import { readdir, readFile, stat, writeFile, mkdir, chmod } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Client } from 'pg';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openEmbedded } from '../../src/database/embedded.ts';
+import { layoutOf } from '../../src/database/embedded/cluster.ts';
+import { AddressLostError, reachServer } from '../../src/database/embedded/server.ts';
 import type { EmbeddedDatabase, EmbeddedOptions } from '../../src/database/embedded.ts';
 import { connect, isAlive, newDataDir, serverPid, startService } from '../support/embedded.ts';
 
@@ -65,25 +68,75 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-test('the server is reached on the loopback address alone, with the password alone, by the role of the service alone (rule 91)', async () => {
+const settings = `
+  select current_setting('listen_addresses') as addresses, current_setting('password_encryption') as encryption, rolsuper as superuser
+    from pg_roles where rolname = current_user`;
+
+/** The directory of the server's socket, as it has written it down itself. */
+async function socketDirectory(dataDir: string): Promise<string | undefined> {
+  return (await readFile(join(dataDir, 'postgresql/data/postmaster.pid'), 'utf8')).split('\n')[4];
+}
+
+function changed(address: string, change: (url: URL) => void): Promise<Client> {
+  const url = new URL(address);
+  change(url);
+  return connect(url.href);
+}
+
+test('the server is reached on a socket that no other user may enter, with the password alone, by the role of the service alone (rule 91)', async () => {
   const database = await open(sharedDir);
   const client = await connect(database.url);
-  const { rows } = await client.query(`
-    select current_setting('listen_addresses') as addresses, current_setting('password_encryption') as encryption, rolsuper as superuser
-      from pg_roles where rolname = current_user`);
-  expect(rows).toEqual([{ addresses: '127.0.0.1', encryption: 'scram-sha-256', superuser: false }]);
-  const [, , , , socketDirectory] = (await readFile(join(sharedDir, 'postgresql/data/postmaster.pid'), 'utf8')).split('\n');
-  expect(socketDirectory).toBe('');
+  expect((await client.query(settings)).rows).toEqual([{ addresses: '', encryption: 'scram-sha-256', superuser: false }]);
+  expect(await socketDirectory(sharedDir)).toBe('.');
+  expect(await modeOf(join(sharedDir, 'postgresql/data/.s.PGSQL.5432'))).toBe('700');
 
-  const changed = (change: (url: URL) => void) => {
-    const url = new URL(database.url);
-    change(url);
-    return connect(url.href);
-  };
-  await expect(changed((url) => (url.password = 'guessed'))).rejects.toThrow('password authentication failed');
-  await expect(changed((url) => (url.password = ''))).rejects.toThrow('password must be a string');
-  await expect(changed((url) => (url.username = 'postgres'))).rejects.toThrow('no pg_hba.conf entry');
-  await expect(changed((url) => (url.hostname = '127.0.0.2'))).rejects.toThrow('ECONNREFUSED');
+  await expect(changed(database.url, (url) => (url.password = 'guessed'))).rejects.toThrow('password authentication failed');
+  await expect(changed(database.url, (url) => (url.password = ''))).rejects.toThrow('password must be a string');
+  await expect(changed(database.url, (url) => (url.username = 'postgres'))).rejects.toThrow('no pg_hba.conf entry');
+});
+
+test('where the path is too long for a socket, it is reached on the loopback address alone, with the password alone (rule 91)', async () => {
+  const dataDir = join(await newDataDir(), 'long'.repeat(20), 'data');
+  const database = await open(dataDir);
+  const client = await connect(database.url);
+  expect((await client.query(settings)).rows).toEqual([{ addresses: '127.0.0.1', encryption: 'scram-sha-256', superuser: false }]);
+  expect(await socketDirectory(dataDir)).toBe('');
+  expect(new URL(database.url).searchParams.get('require_auth')).toBe('scram-sha-256');
+
+  await expect(changed(database.url, (url) => (url.password = 'guessed'))).rejects.toThrow('password authentication failed');
+  await expect(changed(database.url, (url) => (url.username = 'postgres'))).rejects.toThrow('no pg_hba.conf entry');
+  await expect(changed(database.url, (url) => (url.hostname = '127.0.0.2'))).rejects.toThrow('ECONNREFUSED');
+  await database.stop();
+});
+
+test('a cluster of version 0.1.0, which lets nobody in over a socket, is opened on a socket, and what else it lets in stays', async () => {
+  await (await open(sharedDir)).stop();
+  const access = join(sharedDir, 'postgresql/data/pg_hba.conf');
+  const old = 'host all entity_service 127.0.0.1/32 scram-sha-256\n';
+  await writeFile(access, old);
+  const database = await open(sharedDir);
+  expect(database.origin).toBe('started');
+  await connect(database.url);
+  expect(await socketDirectory(sharedDir)).toBe('.');
+  expect(await readFile(access, 'utf8')).toBe(`local all entity_service scram-sha-256\n${old}`);
+});
+
+test('a running server that listens on TCP, as those of version 0.1.0 do, is joined there', async () => {
+  const first = await openEmbedded(sharedDir, { tcp: true });
+  onTestFinished(() => first.stop());
+  expect(new URL(first.url).hostname).toBe('127.0.0.1');
+  const second = await open(sharedDir);
+  expect(second).toMatchObject({ origin: 'joined', url: first.url });
+});
+
+test('a server that was started again at another address is lost for a process that looks for it at the former one', async () => {
+  await open(sharedDir);
+  const launcher = () => Promise.reject(new Error('nothing is to be started'));
+  const reaching = reachServer(layoutOf(sharedDir), launcher, { required: { kind: 'tcp', port: 5432 } });
+  await expect(reaching).rejects.toThrow(
+    /^The embedded PostgreSQL in \S+ was started again on the socket \.s\.PGSQL\.5432, and this process looks for it on port 5432$/,
+  );
+  await expect(reaching).rejects.toBeInstanceOf(AddressLostError);
 });
 
 test('stopping leaves no process, and the next start finds the data again', async () => {

@@ -11,7 +11,7 @@ let target: PostgresTarget;
 let close: () => Promise<void>;
 beforeAll(async () => {
   const dataDir = await newDataDir(afterAll);
-  const embedded = await openEmbedded(dataDir, { settings: { fsync: 'off' } });
+  const embedded = await openEmbedded(dataDir, { settings: { fsync: 'off' }, tcp: true });
   const databaseUrl = embedded.url;
   await migrate(databaseUrl);
   const proxy = await Proxy.open(databaseUrl);

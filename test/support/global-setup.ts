@@ -54,7 +54,7 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const directory = await mkdtemp(join(await scratch(), 'entity-service-test-'));
   const callOff = watchOver(directory);
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' };
-  const embedded = await openEmbedded(join(directory, 'data'), { settings });
+  const embedded = await openEmbedded(join(directory, 'data'), { settings, tcp: true });
   return {
     url: embedded.url,
     async stop() {

@@ -2,7 +2,7 @@
  * The user account PostgreSQL runs under. It refuses to run as root, so root lends it another account; everyone else runs it as themselves.
  */
 import { execFile } from 'node:child_process';
-import { stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -11,19 +11,14 @@ const accountName = 'postgres';
 /** An operating system user that root starts the server as; undefined stands for the user we are. */
 export type Account = { uid: number; gid: number } | undefined;
 
-/**
- * The account for the server on this cluster. As root: the owner of the cluster or, before there is one, of the data directory, so that
- * a directory made by an ordinary user stays theirs. Where root owns it, the account `postgres`, which is created when missing.
- */
-export async function serverAccount(directories: string[]): Promise<Account> {
+/** The account for the server on this cluster. As root: the owner of the cluster or, before there is one, `postgres`, created when missing. */
+export async function serverAccount(cluster: string): Promise<Account> {
   if (process.getuid?.() !== 0) return undefined;
   if (process.platform !== 'linux') {
     throw new Error('The embedded PostgreSQL does not run as root on this system: start as an ordinary user or set DATABASE_URL.');
   }
-  for (const directory of directories) {
-    const owner = await stat(directory).catch(() => undefined);
-    if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  }
+  const owner = await lstat(cluster).catch(() => undefined);
+  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
   return (await findAccount()) ?? (await createAccount());
 }
 

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Account } from './account.ts';
+import { assertOnlyRootMayReplace } from './trusted-path.ts';
 
 const run = promisify(execFile);
 
@@ -67,9 +68,10 @@ async function copyWithinReach(installed: Binaries, account: Account, cacheDir: 
   const copy = join(cacheDir, `${name.replaceAll(/[^\w.-]+/g, '_')}-${version}`);
   const binaries = { initdb: join(copy, 'bin', 'initdb'), postgres: join(copy, 'bin', 'postgres') };
   try {
+    await assertOnlyRootMayReplace(dirname(cacheDir));
     if ((await mkdir(cacheDir, { recursive: true })) !== undefined) await chmod(cacheDir, 0o755);
-    const { uid, mode } = await stat(cacheDir);
-    if (uid !== 0 || (mode & 0o022) !== 0) throw new Error(`${cacheDir} is writable by others than root`);
+    await assertOnlyRootMayReplace(cacheDir);
+    if (((await stat(cacheDir)).mode & 0o022) !== 0) throw new Error(`other users than root may write to ${cacheDir}`);
     if (!(await stat(copy).catch(() => undefined))) {
       const building = await mkdtemp(join(cacheDir, 'building-'));
       await cp(native, building, { recursive: true, verbatimSymlinks: true, filter: (source) => !source.endsWith('.a') });

@@ -5,18 +5,16 @@
  * DATA_DIR/postgresql/password  of the role `entity_service`
  * DATA_DIR/postgres.log         the server's log since its last start
  */
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, mkdtemp, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { chmod, chown, lstat, mkdir, mkdtemp, open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { databaseName, roleName, writeAccess } from './access.ts';
 import { inDirectory } from './account.ts';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { isMarkAlive, markOfThisProcess } from './process.ts';
-
-/** The role and the database that the service works with. The role is no superuser: injected SQL reads no files and runs no programs. */
-export const roleName = 'entity_service';
-export const databaseName = 'entity_service';
+import { runToEnd } from './run.ts';
+import { assertOnlyRootMayReplace } from './trusted-path.ts';
 
 export interface Layout {
   dataDir: string;
@@ -48,29 +46,55 @@ export async function scratchPath(layout: Layout, purpose: 'building' | 'startin
  * Makes the data directory, closes it to others (mode 0700) and removes what interrupted starts left behind.
  *
  * @throws Error with one line for a person when the directory cannot be ours, for example because it is open and holds other things:
- *   closing `/tmp` or a home directory to its other users would do more harm than not starting.
+ *   closing `/tmp` or a home directory to its other users would do more harm than not starting. Or because another user has it or, where we
+ *   are root, could put another in its place.
  */
-export async function prepareDataDir(layout: Layout): Promise<void> {
-  const { dataDir } = layout;
+export async function prepareDataDir(dataDir: string): Promise<Layout> {
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
-    const { uid, mode } = await stat(dataDir);
     const self = process.getuid?.();
-    if (self !== 0 && uid !== self) throw new Error('it belongs to another user');
-    const names = await readdir(dataDir);
-    const ours = (name: string) => scratch.test(name) || ['postgresql', 'postgres.log', 'lost+found', '.gitkeep'].includes(name);
-    if ((mode & 0o077) !== 0 && !names.every(ours)) {
-      throw new Error('it is open to other users and holds other files; choose an empty directory');
-    }
-    if ((mode & 0o777) !== 0o700) await chmod(dataDir, 0o700);
-    for (const name of names) {
-      const mark = scratch.exec(name)?.[1];
-      if (mark === undefined || (await isMarkAlive(mark))) continue;
-      // The orphaned initdb of a killed process may still be writing; then the next start sweeps the rest.
-      await rm(join(dataDir, name), { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
-    }
+    if (self === 0) await assertOnlyRootMayReplace(dirname(resolve(dataDir)));
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    const layout = layoutOf(await realpath(dataDir));
+    if (self === 0) await assertOnlyRootMayReplace(dirname(layout.dataDir));
+    await closeToOthers(layout.dataDir, self);
+    const names = await readdir(layout.dataDir);
+    await assertOwn(layout.dataDir, names, self);
+    await sweep(layout.dataDir, names);
+    return layout;
   } catch (cause) {
     throw new Error(`The data directory ${dataDir} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause });
+  }
+}
+
+async function closeToOthers(dataDir: string, self: number | undefined): Promise<void> {
+  const { uid, mode } = await stat(dataDir);
+  if (self !== undefined && uid !== self) {
+    throw new Error(`${dataDir} belongs to another user (uid ${uid}); start as that user, or choose another directory`);
+  }
+  const ours = (name: string) => scratch.test(name) || ['postgresql', 'postgres.log', 'lost+found', '.gitkeep'].includes(name);
+  if ((mode & 0o077) !== 0 && !(await readdir(dataDir)).every(ours)) {
+    throw new Error('it is open to other users and holds other files; choose an empty directory');
+  }
+  if ((mode & 0o777) !== 0o700) await chmod(dataDir, 0o700);
+}
+
+/** While the directory was open, another user may have put in a cluster, or a directory that root would remove with all that it leads to. */
+async function assertOwn(dataDir: string, names: string[], self: number | undefined): Promise<void> {
+  for (const name of names) {
+    const entry = await lstat(join(dataDir, name)).catch(() => undefined);
+    if (self === undefined || entry === undefined || entry.uid === self) continue;
+    if (name === 'postgresql' || (self === 0 && entry.isDirectory())) {
+      throw new Error(`${name} in it belongs to another user (uid ${entry.uid})`);
+    }
+  }
+}
+
+async function sweep(dataDir: string, names: string[]): Promise<void> {
+  for (const name of names) {
+    const mark = scratch.exec(name)?.[1];
+    if (mark === undefined || (await isMarkAlive(mark))) continue;
+    // The orphaned initdb of a killed process may still be writing; then the next start sweeps the rest.
+    await rm(join(dataDir, name), { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
   }
 }
 
@@ -105,15 +129,14 @@ export async function buildCluster(layout: Layout, binaries: Binaries, account: 
     const createRole = `create role ${roleName} login createdb password '${password}'`;
     await runToEnd(binaries.postgres, single, options, `${createRole}\ncreate database ${databaseName} owner ${roleName}\n`);
 
-    // One way in: the service's role, from this machine, with the password. The superuser has none and cannot sign in at all.
-    await writeFile(join(cluster, 'pg_hba.conf'), `host all ${roleName} 127.0.0.1/32 scram-sha-256\n`);
+    await writeAccess(cluster, account);
     await writeSynced(join(building, 'password'), `${password}\n`);
-    const owner = await stat(layout.dataDir);
-    if (account) await Promise.all([building, join(building, 'password')].map((path) => chown(path, owner.uid, owner.gid)));
     await syncDirectory(building);
     if (!(await renameUnlessThere(building, layout.home))) return false;
     await syncDirectory(layout.dataDir);
     return true;
+  } catch (cause) {
+    throw new Error(`The embedded database could not be created: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   } finally {
     await rm(building, { recursive: true, force: true });
   }
@@ -139,25 +162,4 @@ async function writeSynced(path: string, text: string): Promise<void> {
 async function syncDirectory(path: string): Promise<void> {
   await using directory = await open(path, 'r');
   await directory.sync();
-}
-
-async function runToEnd(
-  program: string,
-  args: string[],
-  options: { cwd: string; env: Record<string, string>; uid?: number; gid?: number },
-  input = '',
-): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const child = spawn(program, args, { ...options, stdio: ['pipe', 'ignore', 'pipe'] });
-  let complaint = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
-  child.on('error', reject);
-  child.on('close', (code, signal) => {
-    if (code === 0) return resolve();
-    const lines = complaint.split('\n').filter((line) => /error|fatal|panic|hint/i.test(line));
-    reject(new Error(`The embedded database could not be created: ${lines.join(' ').trim() || `${program} ended with ${code ?? signal}`}`));
-  });
-  child.stdin.on('error', () => {}); // a program that ends before it has read everything says why on stderr
-  child.stdin.end(input);
-  return promise;
 }

@@ -6,8 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { completeAccess } from './access.ts';
 import { inDirectory } from './account.ts';
 import type { Account } from './account.ts';
+import type { Address } from './address.ts';
 import type { Binaries } from './binaries.ts';
 import { scratchPath } from './cluster.ts';
 import type { Layout } from './cluster.ts';
@@ -35,19 +37,22 @@ export interface Launch {
 
 export interface Reason {
   text: string;
-  /** `stopped`: cleanly, by another member. `port`: another program has it. `rival`: another server has the cluster, or its remains. */
-  kind: 'stopped' | 'port' | 'rival' | 'failure';
+  /** `stopped`: cleanly, by another member. `address`: it cannot listen there. `rival`: another server has the cluster, or its remains. */
+  kind: 'stopped' | 'address' | 'rival' | 'failure';
 }
 
 /**
  * Starts PostgreSQL without waiting for it. It gets a session of its own: Ctrl-C in the terminal reaches the service alone, which still needs
  * its database to finish what it is doing.
  */
-export async function startServer(layout: Layout, { binaries, account, settings }: Launcher, port: number): Promise<Launch> {
+export async function startServer(layout: Layout, { binaries, account, settings }: Launcher, address: Address): Promise<Launch> {
+  await completeAccess(layout.cluster, account);
   const all: Settings = {
-    listen_addresses: '127.0.0.1',
-    port: String(port),
-    unix_socket_directories: '',
+    port: String(address.port),
+    listen_addresses: address.kind === 'tcp' ? '127.0.0.1' : '',
+    // The server's working directory is the cluster, so that the path is short for it, and leads through no directory that is closed to it.
+    unix_socket_directories: address.kind === 'socket' ? '.' : '',
+    unix_socket_permissions: '0700',
     max_connections: '200',
     fsync: 'on',
     timezone: 'UTC',
@@ -95,7 +100,7 @@ function explain(log: string, exit: string): Reason {
     .slice(-4)
     .map((line) => line.replace(/^[-\d]+ [:.\d]+ UTC \[\d+\] /, '').trim())
     .join(' ');
-  if (/could not (bind|create any TCP)/.test(text)) return { kind: 'port', text };
+  if (/could not (bind|create any (TCP|Unix))/.test(text)) return { kind: 'address', text };
   if (/lock file .*(already exists|is empty)|shared memory block .* still in use/.test(text)) return { kind: 'rival', text };
   return { kind: 'failure', text: text || exit };
 }

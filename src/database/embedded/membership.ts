@@ -6,8 +6,9 @@
  * given to another program misleads nobody, and a process that comes while the last one leaves waits on the lock until the server is down
  * and then starts it anew. Files with process numbers do none of this.
  */
-import { Client } from 'pg';
-import { roleName } from './cluster.ts';
+import { VerifiedClient } from '../verified-client.ts';
+import { nameOfAddress, urlOf, type Address } from './address.ts';
+import type { Layout } from './cluster.ts';
 
 // In the database `postgres`, apart from the advisory locks of the service's own database.
 const lockDatabase = 'postgres';
@@ -22,18 +23,14 @@ export interface Membership {
 }
 
 /**
- * Joins the server on this port of the loopback address. Undefined means that it cannot be joined at this moment: it is starting, recovering,
+ * Joins the server at this address. Undefined means that it cannot be joined at this moment: it is starting, recovering,
  * stopping, or full.
  *
  * @throws Error with one line for a person when the server refuses our password.
  */
-export async function join(port: number, password: string): Promise<Membership | undefined> {
-  const client = new Client({
-    host: '127.0.0.1',
-    port,
-    user: roleName,
-    password,
-    database: lockDatabase,
+export async function join(layout: Layout, address: Address, password: string): Promise<Membership | undefined> {
+  const client = new VerifiedClient({
+    connectionString: urlOf(address, layout, password, lockDatabase),
     application_name: 'entity-service membership',
     connectionTimeoutMillis: 5000,
     keepAlive: true,
@@ -48,11 +45,11 @@ export async function join(port: number, password: string): Promise<Membership |
     await client.end().catch(() => {});
     const { code } = error as { code?: string };
     if (code?.startsWith('28')) {
-      throw new Error(`The PostgreSQL server on port ${port} refuses the password of this data directory.`, { cause: error });
+      throw new Error(`The PostgreSQL server on ${nameOfAddress(address)} refuses the password of this data directory.`, { cause: error });
     }
     return undefined;
   }
-  const socket = client as Client & Record<'ref' | 'unref', () => void>;
+  const socket = client as VerifiedClient & Record<'ref' | 'unref', () => void>;
   socket.unref(); // being a member keeps no process from ending
   return {
     ended,

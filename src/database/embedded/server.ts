@@ -2,11 +2,12 @@
  * The running PostgreSQL server of a data directory: finding it, starting it, stopping it. Who may stop it is decided in `membership.ts`.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { isSameAddress, nameOfAddress, type Address } from './address.ts';
 import { readPassword } from './cluster.ts';
 import type { Layout } from './cluster.ts';
 import { freePort, startServer } from './launch.ts';
 import type { Launch, Launcher } from './launch.ts';
-import { discardStrayLock, findServer, lastPort } from './lock-file.ts';
+import { discardStrayLocks, findServer, lastTcpAddress } from './lock-file.ts';
 import { join } from './membership.ts';
 import type { Membership } from './membership.ts';
 import { findProcess } from './process.ts';
@@ -20,29 +21,42 @@ const stopLimitMilliseconds = 60_000;
 
 export interface Reached {
   membership: Membership;
-  port: number;
+  address: Address;
   /** Whether this call started the server, rather than found it running. */
   launched: boolean;
 }
 
+/** Where a server has to listen: at a required address, where connections look for it, and nowhere else; or at a preferred one, or any. */
+export type Place = { required: Address; preferred?: undefined } | { required?: undefined; preferred: Address | undefined };
+
+/** The server cannot listen where it must: another program has the address, or the server was started again at another one. */
+export class AddressLostError extends Error {
+  override readonly name = 'AddressLostError';
+}
+
 /**
  * Finds the server of the data directory or starts it, and becomes a member. Of several processes that do this at once PostgreSQL's own lock
- * lets one server live; the others join it. A server that ended cleanly has left no port behind: `formerPort` is where the caller knew it.
+ * lets one server live; the others join it.
  *
- * @throws Error with one line for a person, which quotes the server's log.
+ * @throws AddressLostError when the server is not at the required address: at once when it listens at another, after ten seconds when it
+ *   cannot listen there. Error with one line for a person, which quotes the server's log, when it does not start.
  */
-export async function reachServer(layout: Layout, launcher: () => Promise<Launcher>, formerPort?: number): Promise<Reached> {
+export async function reachServer(layout: Layout, launcher: () => Promise<Launcher>, { preferred, required }: Place): Promise<Reached> {
   const began = Date.now();
   let launch: Launch | undefined;
   let failingSince: number | undefined;
   while (Date.now() - began < startLimitMilliseconds) {
     const server = await findServer(layout);
     if (server) {
-      const membership = server.ready ? await join(server.port, await readPassword(layout)) : undefined;
+      if (required && server.ready && !isSameAddress(server.address, required)) {
+        await launch?.discard();
+        throw moved(layout, server.address, required);
+      }
+      const membership = server.ready ? await join(layout, server.address, await readPassword(layout)) : undefined;
       if (membership) {
         const launched = launch?.pid === server.pid;
         await (launched ? launch?.keepLog() : launch?.discard());
-        return { membership, port: server.port, launched };
+        return { membership, address: server.address, launched };
       }
     } else if (!launch || launch.ended()) {
       const reason = await launch?.reason();
@@ -50,18 +64,26 @@ export async function reachServer(layout: Layout, launcher: () => Promise<Launch
         failingSince ??= Date.now();
         if (reason.kind === 'failure' || Date.now() - failingSince > retryMilliseconds) {
           await launch.keepLog();
-          throw new Error(`The embedded PostgreSQL in ${layout.dataDir} does not start: ${reason.text} (log: ${layout.logFile})`);
+          const text = `The embedded PostgreSQL in ${layout.dataDir} does not start: ${reason.text} (log: ${layout.logFile})`;
+          throw required && reason.kind === 'address' ? new AddressLostError(text) : new Error(text);
         }
       }
       await launch?.discard();
-      const port = (reason?.kind === 'port' ? undefined : ((await lastPort(layout)) ?? formerPort)) ?? (await freePort());
-      await discardStrayLock(layout);
-      launch = await startServer(layout, await launcher(), port);
+      const first = reason?.kind === 'address' ? undefined : (preferred ?? (await lastTcpAddress(layout)));
+      const address = required ?? first ?? { kind: 'tcp', port: await freePort() };
+      await discardStrayLocks(layout);
+      launch = await startServer(layout, await launcher(), address);
     }
     await delay(pollMilliseconds);
   }
   throw new Error(
     `The embedded PostgreSQL in ${layout.dataDir} is not ready after ${startLimitMilliseconds / 1000} s and goes on starting; see ${layout.logFile}.`,
+  );
+}
+
+function moved({ dataDir }: Layout, found: Address, required: Address): AddressLostError {
+  return new AddressLostError(
+    `The embedded PostgreSQL in ${dataDir} was started again on ${nameOfAddress(found)}, and this process looks for it on ${nameOfAddress(required)}`,
   );
 }
 
@@ -94,5 +116,5 @@ export async function leaveServer(layout: Layout, current: Membership | undefine
 
 async function joinRunning(layout: Layout): Promise<Membership | undefined> {
   const server = await findServer(layout);
-  return server && join(server.port, await readPassword(layout));
+  return server && join(layout, server.address, await readPassword(layout));
 }

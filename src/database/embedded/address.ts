@@ -1,0 +1,45 @@
+/** Where the server of a data directory listens, and how its address is written. */
+import { databaseName, roleName } from './access.ts';
+import type { Layout } from './cluster.ts';
+
+/** A TCP port of the loopback address, or a Unix socket in the directory of the cluster, whose name contains the port (`.s.PGSQL.5432`). */
+export interface Address {
+  kind: 'socket' | 'tcp';
+  port: number;
+}
+
+/** PostgreSQL's own. It is part of the socket's name, and nothing else. */
+const socketPort = 5432;
+/** The longest path of a socket in bytes: `sun_path` of sockaddr_un without its last byte. It has 104 bytes on macOS and the BSDs. */
+const longestPath = process.platform === 'linux' ? 107 : 103;
+
+export function socketPath({ cluster }: Layout): string {
+  return `${cluster}/.s.PGSQL.${socketPort}`;
+}
+
+/**
+ * The socket of the cluster. Only root and the server's account may enter its directory, so only they can listen there, and no other program
+ * takes the place of a server that has ended. Undefined where the system has no sockets, or the path is too long for one.
+ */
+export function socketAddress(layout: Layout): Address | undefined {
+  const hasRoom = Buffer.byteLength(socketPath(layout)) <= longestPath;
+  return process.platform !== 'win32' && hasRoom ? { kind: 'socket', port: socketPort } : undefined;
+}
+
+export function isSameAddress(one: Address, other: Address): boolean {
+  return one.kind === other.kind && one.port === other.port;
+}
+
+/** For a person. */
+export function nameOfAddress({ kind, port }: Address): string {
+  return kind === 'tcp' ? `port ${port}` : `the socket .s.PGSQL.${port}`;
+}
+
+/**
+ * The address as a URL, with the password: never for a log. Its `require_auth` makes our clients accept only a server that proves that it
+ * knows the password too (`../verified-client.ts`).
+ */
+export function urlOf({ kind, port }: Address, { cluster }: Layout, password: string, database = databaseName): string {
+  const host = kind === 'tcp' ? '127.0.0.1' : encodeURIComponent(cluster);
+  return `postgres://${roleName}:${encodeURIComponent(password)}@${host}:${port}/${database}?require_auth=scram-sha-256`;
+}

@@ -1,0 +1,36 @@
+/**
+ * Reads and writes single files of the cluster. The cluster belongs to the server's account, so where we are root, links in it are not followed
+ * and that account does the writing.
+ */
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inDirectory } from './account.ts';
+import type { Account } from './account.ts';
+import { runToEnd } from './run.ts';
+
+/** Follows no link, and waits for no writer of a pipe. */
+const readItself = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** The text of a file; undefined when it cannot be read. */
+export async function readClusterFile(path: string): Promise<string | undefined> {
+  try {
+    await using file = await open(path, readItself);
+    return await file.readFile('utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes aside and renames, so that a reader finds all of the old text or all of the new. */
+export async function replaceClusterFile(cluster: string, name: string, text: string, account: Account): Promise<void> {
+  const aside = `${name}.${randomUUID()}`;
+  if (account) {
+    const script = 'umask 077 && cat > "$1" && mv "$1" "$2"';
+    await runToEnd('/bin/sh', ['-c', script, 'sh', aside, name], inDirectory(account, cluster).options, text);
+  } else {
+    await writeFile(join(cluster, aside), text, { mode: 0o600 });
+    await rename(join(cluster, aside), join(cluster, name));
+  }
+}

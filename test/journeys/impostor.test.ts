@@ -1,0 +1,121 @@
+/** Another program takes the place of the embedded PostgreSQL when that dies. */
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { isAlive, newDataDir, serverPid, startService, type ServiceProcess } from '../support/embedded.ts';
+import { credentialsIn, expectStopped, npmStart, signIn, type Started } from '../support/start.ts';
+
+// Each start makes a database, next to whatever else the machine does.
+vi.setConfig({ testTimeout: 90_000 });
+
+const project = join(import.meta.dirname, '../..');
+const nobody = { uid: 65534, gid: 65534 };
+/** Another user can only be played by root, and only where that user can read the project. */
+const canBeNobody = process.getuid?.() === 0 && spawnSync(process.execPath, ['--version'], { ...nobody, cwd: project }).status === 0;
+const identity = canBeNobody ? nobody : {};
+
+interface Impostor extends ServiceProcess {
+  /** What it has told so far. */
+  events: Record<string, unknown>[];
+}
+
+/** Waits for the place of the server in this directory. */
+async function startImpostor(dataDir: string): Promise<Impostor> {
+  const cluster = join(dataDir, 'postgresql/data');
+  const port = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n')[3] ?? '';
+  const script = join(project, 'test/support/impostor.ts');
+  const impostor = startService([port, `${cluster}/.s.PGSQL.${port}`], { ...identity, script, cwd: '/' });
+  const events: Record<string, unknown>[] = [];
+  void (async () => {
+    for await (const event of impostor.rest()) events.push(event);
+  })();
+  return Object.assign(impostor, { events });
+}
+
+const hasPort = ({ events }: Impostor) => events.some(({ port, outcome }) => port !== undefined && outcome === 'listening');
+const readyStatus = ({ url }: Started) =>
+  fetch(`${url}/health/ready`).then(
+    ({ status }) => status,
+    () => 0,
+  );
+
+async function startIn(dataDir: string): Promise<Started> {
+  const service = await npmStart({ DATA_DIR: dataDir });
+  await service.ready;
+  return service;
+}
+
+/** Kills the server until the impostor has its port: whoever is quicker gets it. */
+async function killUntilTaken(dataDir: string, impostor: Impostor): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const pid = await serverPid(dataDir);
+      if (!hasPort(impostor) && (await isAlive(pid))) process.kill(pid ?? Number.NaN, 'SIGKILL');
+      expect(hasPort(impostor)).toBe(true);
+    },
+    { timeout: 30_000 },
+  );
+}
+
+/** A data directory whose path is too long for a Unix socket. */
+const newLongDataDir = async () => join(await newDataDir(), 'long'.repeat(20), 'data');
+
+test('no other program gets a connection in the place of a server that was killed, and the service is ready again (rule 91)', async () => {
+  const dataDir = await newDataDir();
+  const service = await startIn(dataDir);
+  const { user, password } = credentialsIn(service.told()) ?? { user: '', password: '' };
+  const impostor = await startImpostor(dataDir);
+  const pid = await serverPid(dataDir);
+  process.kill(pid ?? Number.NaN, 'SIGKILL');
+
+  await vi.waitFor(async () => expect(await serverPid(dataDir)).not.toBe(pid), { timeout: 20_000 });
+  await expect.poll(() => readyStatus(service), { timeout: 20_000 }).toBe(200);
+  await signIn(service, user, password);
+  expect(impostor.events).not.toContainEqual({ connected: true });
+  if (canBeNobody) {
+    expect(impostor.events).toContainEqual({ path: join(dataDir, 'postgresql/data/.s.PGSQL.5432'), outcome: 'EACCES' });
+  }
+  service.signal('SIGTERM');
+  await expectStopped(service);
+});
+
+test('where the path is too long for a socket: another program that takes the port gets no password, and the service is ready again once it has gone (rule 91)', async () => {
+  const dataDir = await newLongDataDir();
+  onTestFinished(() => stopServerIn(dataDir));
+  const service = await startIn(dataDir);
+  const impostor = await startImpostor(dataDir);
+  await killUntilTaken(dataDir, impostor);
+
+  await vi.waitFor(async () => {
+    await readyStatus(service);
+    expect(impostor.events.filter(({ connected }) => connected).length).toBeGreaterThan(2);
+  });
+  expect(impostor.events.filter(({ received }) => received)).toEqual([]);
+  impostor.signal('SIGKILL');
+  await expect.poll(() => readyStatus(service), { timeout: 20_000 }).toBe(200);
+  service.signal('SIGTERM');
+  await expectStopped(service);
+});
+
+test('where another program keeps the port, the service ends with the reason, and a supervisor that starts it again has it back (rule 91)', async () => {
+  const dataDir = await newLongDataDir();
+  onTestFinished(() => stopServerIn(dataDir));
+  const service = await startIn(dataDir);
+  const impostor = await startImpostor(dataDir);
+  await killUntilTaken(dataDir, impostor);
+  expect(await service.ended).toMatchObject({ code: 1, signal: null });
+  expect(service.told()).toMatch(/entity-service: the service stops, because its database is lost:\nentity-service: .*could not bind/);
+
+  const next = await startIn(dataDir);
+  expect(await readyStatus(next)).toBe(200);
+  expect(impostor.events.filter(({ received }) => received)).toEqual([]);
+  next.signal('SIGTERM');
+  await expectStopped(next);
+});
+
+/** What a failed test has left running. */
+async function stopServerIn(dataDir: string): Promise<void> {
+  const pid = await serverPid(dataDir);
+  if (await isAlive(pid)) process.kill(pid ?? Number.NaN, 'SIGQUIT');
+}
