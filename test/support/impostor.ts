@@ -12,6 +12,7 @@ const askForPassword = Buffer.from('520000000800000003', 'hex');
 const attack = (socket: Socket) => {
   tell({ connected: true });
   socket.on('error', () => undefined);
+  socket.on('close', () => tell({ closed: true }));
   socket.once('data', () => {
     socket.on('data', (bytes: Buffer) => tell({ received: bytes.toString('latin1') }));
     socket.write(askForPassword);
@@ -31,5 +32,6 @@ async function take(place: { port: number; host: string } | { path: string }): P
   }
 }
 
+tell({ waits: true });
 process.stdin.resume().on('end', () => process.exit());
 await Promise.all([take({ port: Number(port), host: '127.0.0.1' }), take({ path: socketPath })]);
