@@ -4,7 +4,7 @@
  * its result alive until the next whole collection (docs/decisions.md, 59).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Client, DatabaseError, Query, type ClientConfig } from 'pg';
+import { DatabaseError, Query, type ClientConfig } from 'pg';
 import { SilenceError } from './failure.ts';
 import { VerifiedClient } from './verified-client.ts';
 
@@ -80,7 +80,7 @@ export class PatientClient extends VerifiedClient {
       else if (error) reject(error);
       else resolve(result);
     });
-    (Client.prototype.query as (...args: unknown[]) => void).apply(this, [...args, settle]);
+    (VerifiedClient.prototype.query as (...args: unknown[]) => void).apply(this, [...args, settle]);
     return (given ? undefined : promise) as never;
   }
 
