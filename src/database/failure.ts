@@ -44,9 +44,14 @@ export function isOutage(error: unknown): boolean {
   if (error instanceof SilenceError || error instanceof UntrustedServerError) return true;
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error && codelessOutage.test(error.message);
-  if (networkCodes.has(code) || resourceCodes.has(code)) return true;
+  if (networkCodes.has(code) || resourceCodes.has(code) || isOfConnecting(error)) return true;
   // A transaction that was rolled back again and again (40001, 40P01) has lost to load.
   return error instanceof DatabaseError && (outageClasses.has(code.slice(0, 2)) || outageStates.has(code) || retriable.has(code));
+}
+
+/** Whether there was no connection, whatever the reason. The socket of a server that does not run is not there, for example (ENOENT). */
+function isOfConnecting(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
 }
 
 /** What is thrown when the server has not said anything for longer than it lets a statement run. */

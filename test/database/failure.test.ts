@@ -36,6 +36,11 @@ describe('isOutage', () => {
     expect(isOutage(system(code))).toBe(true);
   });
 
+  test('a Unix socket that is not there is an outage, and a file that is not there is none', () => {
+    expect(isOutage(Object.assign(system('ENOENT'), { syscall: 'connect' }))).toBe(true);
+    expect(isOutage(Object.assign(system('ENOENT'), { syscall: 'open' }))).toBe(false);
+  });
+
   test.each([
     'Connection terminated unexpectedly',
     'SASL: SCRAM-SERVER-FINAL-MESSAGE: server signature does not match',
