@@ -25,7 +25,9 @@ async function startImpostor(dataDir: string): Promise<Impostor> {
   const cluster = join(dataDir, 'postgresql/data');
   const port = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n')[3] ?? '';
   const script = join(project, 'test/support/impostor.ts');
-  const impostor = startService([port, `${cluster}/.s.PGSQL.${port}`], { ...identity, script, cwd: '/' });
+  // The server's own user may listen in its place.
+  const socketPath = canBeNobody ? [`${cluster}/.s.PGSQL.${port}`] : [];
+  const impostor = startService([port, ...socketPath], { ...identity, script, cwd: '/' });
   const events = [await impostor.next()];
   void (async () => {
     for await (const event of impostor.rest()) events.push(event);

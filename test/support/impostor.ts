@@ -1,11 +1,11 @@
 /**
  * Another user of the machine, who waits for the port of the embedded PostgreSQL, and for the place of its socket, and asks all that connect
- * for their password. Arguments: the port and the path of the socket. Tells each event in a line of JSON; ends with its standard input.
+ * for their password. Arguments: the port and, if any, the path of the socket. Tells each event in a line of JSON; ends with its standard input.
  */
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const [port = '', socketPath = ''] = process.argv.slice(2);
+const [port = '', socketPath] = process.argv.slice(2);
 const tell = (event: object) => process.stdout.write(`${JSON.stringify(event)}\n`);
 const askForPassword = Buffer.from('520000000800000003', 'hex');
 
@@ -34,4 +34,4 @@ async function take(place: { port: number; host: string } | { path: string }): P
 
 tell({ waits: true });
 process.stdin.resume().on('end', () => process.exit());
-await Promise.all([take({ port: Number(port), host: '127.0.0.1' }), take({ path: socketPath })]);
+await Promise.all([take({ port: Number(port), host: '127.0.0.1' }), socketPath && take({ path: socketPath })]);
