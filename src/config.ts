@@ -4,6 +4,7 @@
  */
 import { BlockList, isIP } from 'node:net';
 import type { OriginPolicy } from './authn/csrf.ts';
+import { addressOf, isLocal, type Address } from './database/address.ts';
 import { Reader, type Environment } from './environment.ts';
 import { normaliseUserName } from './users/name.ts';
 
@@ -14,6 +15,8 @@ export interface Config {
   publicUrl: URL;
   /** Undefined: the embedded database in `dataDir`. */
   databaseUrl: string | undefined;
+  /** Leads to the same database without pooling by transaction; undefined: `databaseUrl` does. */
+  databaseDirectUrl: string | undefined;
   dataDir: string;
   databasePoolSize: number;
   /** In normal form. */
@@ -79,12 +82,13 @@ export function readConfig(environment: Environment): Config {
   const read = new Reader(environment);
   const port = read.integer('PORT', 3000, 0, 65_535);
   const production = environment['NODE_ENV'] === 'production';
-  const trustedOrigins = readOrigins(read);
+  const trustedOrigins = readOrigins(read, production);
   const config: Config = {
     host: read.text('HOST', '127.0.0.1'),
     port,
     publicUrl: readPublicUrl(read, port, production),
-    databaseUrl: readDatabaseUrl(read, production),
+    databaseUrl: readDatabaseUrl(read, 'DATABASE_URL', production),
+    databaseDirectUrl: readDatabaseUrl(read, 'DATABASE_DIRECT_URL', production),
     dataDir: read.text('DATA_DIR', './data'),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
     adminUser: readAdminUser(read),
@@ -124,6 +128,9 @@ export function readConfig(environment: Environment): Config {
   if (production && (config.logLevel === 'debug' || config.logLevel === 'trace')) {
     read.problems.push(`LOG_LEVEL=${config.logLevel} is not for production (NODE_ENV=production); use info`);
   }
+  if (config.databaseDirectUrl !== undefined && config.databaseUrl === undefined) {
+    read.problems.push('DATABASE_DIRECT_URL needs DATABASE_URL: the embedded database has one address');
+  }
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   return config;
 }
@@ -157,22 +164,35 @@ function readPublicUrl(read: Reader, port: number, production: boolean): URL {
   return url;
 }
 
-function readDatabaseUrl(read: Reader, production: boolean): string | undefined {
-  const text = read.text('DATABASE_URL');
+function readDatabaseUrl(read: Reader, name: 'DATABASE_URL' | 'DATABASE_DIRECT_URL', production: boolean): string | undefined {
+  const text = read.text(name);
   if (!text) return undefined;
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text) || !isDecodable(text)) {
-    read.problems.push('DATABASE_URL must look like postgres://user:password@host:5432/database, with %-escapes for special characters');
+    read.problems.push(`${name} must look like postgres://user:password@host:5432/database, with %-escapes for special characters`);
     return undefined;
   }
-  const { hostname, searchParams } = new URL(text);
-  const mode = searchParams.get('sslmode');
-  const local = hostname === '' || loopbackHosts.has(hostname);
-  if (production && !local && mode !== 'verify-full' && mode !== 'disable') {
-    read.problems.push(
-      'DATABASE_URL must end with ?sslmode=verify-full in production (NODE_ENV=production), or with ?sslmode=disable where nobody else can listen on the network',
-    );
-  }
+  const problem = addressProblem(text, production);
+  if (problem !== undefined) read.problems.push(`${name} ${problem}`);
   return text;
+}
+
+/** Rule 88: what node-postgres does with the address is judged, not what the address looks like. */
+function addressProblem(url: string, production: boolean): string | undefined {
+  const { searchParams } = new URL(url);
+  const names = [...searchParams.keys()];
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) return `must have the parameter ${repeated} once, of which only the last one would count`;
+  let address: Address;
+  try {
+    address = addressOf(url);
+  } catch (error) {
+    return `cannot be used: ${(error as Error).message}`;
+  }
+  const isOpenOnPurpose = address.encryption === 'none' && searchParams.get('sslmode') === 'disable';
+  if (!production || isLocal(address) || address.encryption === 'verified' || isOpenOnPurpose) return undefined;
+  const way =
+    'must end with ?sslmode=verify-full in production (NODE_ENV=production), or with ?sslmode=disable where nobody else can listen on the network';
+  return process.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0' ? `${way}; unset NODE_TLS_REJECT_UNAUTHORIZED` : way;
 }
 
 function isDecodable(text: string): boolean {
@@ -207,12 +227,17 @@ function readOtlpEndpoint(read: Reader): string | undefined {
   return undefined;
 }
 
-function readOrigins(read: Reader): Set<string> {
+function readOrigins(read: Reader, production: boolean): Set<string> {
   const origins = new Set<string>();
   for (const text of read.list('TRUSTED_ORIGINS')) {
     const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search && !url.hash && !url.username) origins.add(url.origin);
-    else read.problems.push(`TRUSTED_ORIGINS must list origins such as https://app.example.com, not "${text}"`);
+    if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username) {
+      read.problems.push(`TRUSTED_ORIGINS must list origins such as https://app.example.com, not "${text}"`);
+    } else if (production && url.protocol === 'http:' && !loopbackHosts.has(url.hostname)) {
+      read.problems.push(
+        `TRUSTED_ORIGINS must be https in production (NODE_ENV=production), not "${text}": its network could change the pages`,
+      );
+    } else origins.add(url.origin);
   }
   return origins;
 }

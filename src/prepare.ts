@@ -1,6 +1,7 @@
 /** What must be true of the database before the service opens: it runs, it is migrated, and somebody can sign in. */
 import { ConfigError, type Config } from './config.ts';
-import { connect, databaseName } from './database/connect.ts';
+import { databaseName } from './database/address.ts';
+import { connect } from './database/connect.ts';
 import { migrate, migrationState, type MigrationState } from './database/migrate.ts';
 import { VerifiedClient } from './database/verified-client.ts';
 import { describeFault } from './locales/describe.ts';

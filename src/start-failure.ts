@@ -1,7 +1,7 @@
 /** Why a start failed, in words for the person who started it: what is wrong, and what to do. Stacks and codes stay out of it. */
 import { DatabaseError } from 'pg';
 import { ConfigError, type Config } from './config.ts';
-import { databaseName } from './database/connect.ts';
+import { addressOf, databaseName } from './database/address.ts';
 
 /** One line for each thing that is wrong. `config` is undefined as long as the settings are not read. */
 export function explainFailure(error: unknown, config: Config | undefined): string[] {
@@ -30,15 +30,14 @@ function databaseFailure(error: unknown, config: Config): string | undefined {
   // pg's own timeout carries no code.
   const code = message.startsWith('timeout e') ? 'timeout' : (error as NodeJS.ErrnoException).code;
   if (!config.databaseUrl) return undefined;
-  const { hostname, username, pathname } = new URL(config.databaseUrl);
-  const database = decodeURIComponent(pathname.slice(1));
+  const { host, user, database } = addressOf(config.databaseUrl);
   const server = `PostgreSQL at ${databaseName(config.databaseUrl)} (DATABASE_URL)`;
   switch (code) {
     case 'ECONNREFUSED':
       return `${server} refuses connections: start it, or correct host and port`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `${server} cannot be found: no address is known for the host ${hostname}`;
+      return `${server} cannot be found: no address is known for the host ${host}`;
     case 'timeout':
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':
@@ -46,11 +45,11 @@ function databaseFailure(error: unknown, config: Config): string | undefined {
       return `${server} does not answer: check host, port and firewall`;
     case '28P01':
     case '28000':
-      return `${server} does not let the user ${decodeURIComponent(username)} in: check user and password`;
+      return `${server} does not let the user ${user} in: check user and password`;
     case '3D000':
       return `${server} has no database ${database}: create it first`;
     case '42501':
-      return `${server}: the user ${decodeURIComponent(username)} lacks a right (${message})`;
+      return `${server}: the user ${user} lacks a right (${message})`;
     default:
       return error instanceof DatabaseError ? `${server}: ${message}` : undefined;
   }

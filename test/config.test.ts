@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ConfigError, originPolicy, readConfig, usesSecureCookie } from '../src/config.ts';
 
 /** What is wrong with an environment; empty when the service would start with it. */
@@ -11,6 +12,8 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
     throw error;
   }
 }
+
+afterEach(() => vi.unstubAllEnvs());
 
 const production = {
   NODE_ENV: 'production',
@@ -121,6 +124,8 @@ describe('what does not fit is refused', () => {
     ['TRUSTED_ORIGINS', 'null'],
     ['DATABASE_URL', 'localhost:5432/entities'],
     ['DATABASE_URL', 'postgres://app:50%@localhost/entities'],
+    ['DATABASE_DIRECT_URL', 'localhost:5432/entities'],
+    ['DATABASE_DIRECT_URL', 'postgres://app@localhost/entities'],
     ['ADMIN_USER', 'a\tb'],
   ])('%s=%s', (name, value) => {
     const problems = problemsOf({ [name]: value });
@@ -162,12 +167,98 @@ describe('in production', () => {
     expect(problemsOf({ LOG_LEVEL: level })).toEqual([]);
   });
 
-  test('the way to a database on another machine is verified, or said to be safe (rule 88)', () => {
-    const at = (url: string) => problemsOf({ ...production, DATABASE_URL: url });
-    expect(at('postgres://app:secret@db.example.com/entities')).toHaveLength(1);
-    expect(at('postgres://app:secret@db.example.com/entities?sslmode=require')).toHaveLength(1);
-    expect(at('postgres://app:secret@db.example.com/entities?sslmode=disable')).toEqual([]);
-    expect(at('postgres://app:secret@127.0.0.1/entities')).toEqual([]);
-    expect(problemsOf({ DATABASE_URL: 'postgres://app:secret@db.example.com/entities' })).toEqual([]);
+  describe.each(['DATABASE_URL', 'DATABASE_DIRECT_URL'])('the way to a database on another machine: %s', (name) => {
+    const at = (url: string) => problemsOf({ ...production, [name]: `postgres://${url}` });
+    const open = [expect.stringContaining(`${name} must end with ?sslmode=verify-full`)];
+    const certificates = join(import.meta.dirname, 'config.test.ts');
+
+    test.each([
+      'app:secret@db.example.com/entities?sslmode=verify-full',
+      'app:secret@db.example.com/entities?sslmode=disable',
+      'app:secret@db.example.com/entities?ssl=true',
+      `app:secret@db.example.com/entities?sslmode=verify-full&sslrootcert=${certificates}`,
+      'app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=verify-full',
+    ])('%s is taken: it is verified, or said to be safe (rule 88)', (url) => {
+      expect(at(url)).toEqual([]);
+    });
+
+    test.each([
+      'app:secret@localhost/entities',
+      'app:secret@127.0.0.1/entities',
+      'app:secret@[::1]:5433/entities',
+      'app:secret@%6cocalhost/entities',
+      'app:secret@%2Frun%2Fpostgresql/entities',
+      '/entities?host=/run/postgresql',
+      '/entities',
+    ])('%s is taken: it does not leave this machine (rule 88)', (url) => {
+      expect(at(url)).toEqual([]);
+    });
+
+    test.each([
+      'app:secret@db.example.com/entities',
+      'app:secret@localhost/entities?host=db.example.com',
+      'app:secret@db.example.com/entities?sslmode=no-verify',
+      'app:secret@db.example.com/entities?ssl=no-verify',
+      'app:secret@db.example.com/entities?ssl=0',
+      'app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=require',
+      'app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=prefer',
+      `app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=verify-ca&sslrootcert=${certificates}`,
+      'app:secret@localhost%2eexample.com/entities',
+      'app:secret@localhost,db.example.com/entities',
+    ])('%s is refused: node-postgres would talk to another machine without verifying it (rule 88)', (url) => {
+      expect(at(url)).toEqual(open);
+      expect(problemsOf({ DATABASE_URL: 'postgres://localhost/entities', [name]: `postgres://${url}` }), 'in development').toEqual([]);
+    });
+
+    test.each(['sslmode=verify-full&sslmode=disable', 'sslmode=disable&sslmode=verify-full', 'sslmode=verify-full&sslmode=no-verify'])(
+      '?%s is refused everywhere: two values are a mistake, of which only one would count (rule 88)',
+      (query) => {
+        const url = `postgres://app:secret@db.example.com/entities?${query}`;
+        for (const settings of [production, { DATABASE_URL: 'postgres://localhost/entities' }]) {
+          expect(problemsOf({ ...settings, [name]: url })).toEqual([expect.stringMatching(/^\w+ must have the parameter sslmode once/)]);
+        }
+      },
+    );
+
+    test.each([
+      ['ssl=verify-full', 'ssl=verify-full is none of its values'],
+      ['sslmode=verify-full&sslrootcert=/nowhere/ca.pem', '/nowhere/ca.pem'],
+      ['uselibpqcompat=true&sslmode=verify-ca', 'sslrootcert'],
+    ])('?%s is refused everywhere: node-postgres could not connect', (query, reason) => {
+      const [problem = '', ...others] = at(`app:secret@db.example.com/entities?${query}`);
+      expect(problem).toMatch(new RegExp(`^${name} cannot be used: `));
+      expect(problem).toContain(reason);
+      expect(problem).not.toContain('secret');
+      expect(others).toEqual([]);
+    });
+
+    test('what PGHOST and PGSSLMODE stand in for is judged as well (rule 88)', () => {
+      vi.stubEnv('PGHOST', 'db.example.com');
+      expect(at('/entities')).toEqual(open);
+      expect(at('localhost/entities')).toEqual([]);
+      vi.stubEnv('PGSSLMODE', 'verify-full');
+      expect(at('/entities')).toEqual([]);
+      vi.stubEnv('PGSSLMODE', 'no-verify');
+      expect(at('/entities')).toEqual(open);
+    });
+
+    test('NODE_TLS_REJECT_UNAUTHORIZED=0 turns all of it off, and is told (rule 88)', () => {
+      vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+      const url = 'postgres://app:secret@db.example.com/entities?sslmode=verify-full';
+      const local = 'postgres://localhost/entities';
+      const problems = problemsOf({ ...production, DATABASE_URL: local, [name]: url });
+      expect(problems).toEqual([expect.stringMatching(/unset NODE_TLS_REJECT_UNAUTHORIZED$/)]);
+    });
+  });
+
+  test('a trusted origin is https, because its pages act with the user’s cookie, or this machine (rule 86)', () => {
+    const trusting = (origins: string, settings: Record<string, string> = production) =>
+      problemsOf({ ...settings, TRUSTED_ORIGINS: origins });
+    expect(trusting('https://app.example.com,http://localhost:5173,http://127.0.0.1:5173,http://[::1]:5173')).toEqual([]);
+    expect(trusting('https://app.example.com,http://app.example.com')).toEqual([
+      expect.stringMatching(/^TRUSTED_ORIGINS must be https in production .*"http:\/\/app.example.com"/),
+    ]);
+    expect(trusting('http://localhost.example.com')).toHaveLength(1);
+    expect(trusting('http://app.example.com', {})).toEqual([]);
   });
 });

@@ -99,9 +99,3 @@ export function connect(url: string, size: number, onError: (error: Error) => vo
   };
   return { db, pool, reads, close };
 }
-
-/** Which database a URL names, for people: `host:port/database`, without the secrets of the URL. */
-export function databaseName(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host}${pathname}`;
-}

@@ -5,7 +5,7 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { destination } from 'pino';
 import type { Config } from '../config.ts';
-import { databaseName } from '../database/connect.ts';
+import { databaseName } from '../database/address.ts';
 
 /** Lines are written out when there are so many bytes of them, or after so many milliseconds: a write for each costs as much as its request. */
 const batchBytes = 8_192;
@@ -34,7 +34,7 @@ export function loggerOptions({ logLevel }: Pick<Config, 'logLevel'>): Exclude<F
 }
 
 /** The settings in force, without the secrets among them (security rule 86). */
-export function openSettings({ adminPassword, databaseUrl, metricsToken, ...open }: Config): Record<string, unknown> {
+export function openSettings({ adminPassword, databaseUrl, databaseDirectUrl, metricsToken, ...open }: Config): Record<string, unknown> {
   return {
     ...open,
     publicUrl: open.publicUrl.origin,
@@ -42,6 +42,7 @@ export function openSettings({ adminPassword, databaseUrl, metricsToken, ...open
     adminPassword: adminPassword === undefined ? undefined : '(set)',
     metricsToken: metricsToken === undefined ? undefined : '(set)',
     databaseUrl: databaseUrl === undefined ? undefined : databaseName(databaseUrl),
+    databaseDirectUrl: databaseDirectUrl === undefined ? undefined : databaseName(databaseDirectUrl),
   };
 }
 

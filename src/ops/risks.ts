@@ -1,6 +1,7 @@
 /** Settings that are allowed and that somebody should know about: a warning each in the log at the start (security rules 32, 38, 86, 88). */
 import { sql, type Kysely } from 'kysely';
 import type { Config } from '../config.ts';
+import { addressOf, isLocal } from '../database/address.ts';
 import type { Database } from '../database/tables.ts';
 
 const advisedMinimum = 15;
@@ -9,7 +10,7 @@ const advisedThreads = 8;
 
 /** What is risky about `config`, about being `superuser` in the database, and about libuv having so many `threads`, a sentence each. */
 export function risksOf(
-  config: Pick<Config, 'production' | 'databaseUrl' | 'passwordMinLength'>,
+  config: Pick<Config, 'production' | 'databaseUrl' | 'databaseDirectUrl' | 'passwordMinLength'>,
   { superuser, threads }: { superuser: boolean; threads: number },
 ): string[] {
   const risks: string[] = [];
@@ -19,8 +20,11 @@ export function risksOf(
   if (config.production && superuser) {
     risks.push('The role of DATABASE_URL is a superuser: give the service one that owns nothing but its own tables');
   }
-  if (config.production && config.databaseUrl && new URL(config.databaseUrl).searchParams.get('sslmode') === 'disable') {
-    risks.push('DATABASE_URL turns off TLS: whoever listens on that network reads everything');
+  for (const [name, url] of Object.entries({ DATABASE_URL: config.databaseUrl, DATABASE_DIRECT_URL: config.databaseDirectUrl })) {
+    if (!config.production || url === undefined) continue;
+    const address = addressOf(url);
+    if (address.encryption !== 'none' || isLocal(address)) continue;
+    risks.push(`${name} turns off TLS: everybody on the network between this machine and the database can read everything`);
   }
   if (threads < advisedThreads) {
     risks.push(

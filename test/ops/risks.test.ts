@@ -4,7 +4,8 @@ import { isSuperuser, risksOf } from '../../src/ops/risks.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
-const careful = { production: true, databaseUrl: 'postgres://app@db.example.com/entities?sslmode=verify-full', passwordMinLength: 15 };
+const verified = 'postgres://app@db.example.com/entities?sslmode=verify-full';
+const careful = { production: true, databaseUrl: verified, databaseDirectUrl: undefined, passwordMinLength: 15 };
 const usual = { superuser: false, threads: 16 };
 
 test('nothing is said about careful settings, nor about development', () => {
@@ -15,8 +16,11 @@ test('nothing is said about careful settings, nor about development', () => {
 test('short passwords, a superuser and an open way to the database are told (rules 32, 38, 86, 88)', () => {
   expect(risksOf({ ...careful, passwordMinLength: 14 }, usual)).toEqual([expect.stringContaining('PASSWORD_MIN_LENGTH')]);
   expect(risksOf(careful, { ...usual, superuser: true })).toEqual([expect.stringContaining('superuser')]);
-  const open = { ...careful, databaseUrl: 'postgres://app@db.example.com/entities?sslmode=disable' };
-  expect(risksOf(open, usual)).toEqual([expect.stringContaining('TLS')]);
+  const open = 'postgres://app@db.example.com/entities?sslmode=disable';
+  expect(risksOf({ ...careful, databaseUrl: open }, usual)).toEqual([expect.stringContaining('DATABASE_URL turns off TLS')]);
+  expect(risksOf({ ...careful, databaseDirectUrl: open }, usual)).toEqual([expect.stringContaining('DATABASE_DIRECT_URL turns off TLS')]);
+  const here = 'postgres://app@localhost/entities?sslmode=disable';
+  expect(risksOf({ ...careful, databaseUrl: here, databaseDirectUrl: verified }, usual)).toEqual([]);
   expect(risksOf(careful, { ...usual, threads: 4 })).toEqual([expect.stringContaining('UV_THREADPOOL_SIZE')]);
 });
 

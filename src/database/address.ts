@@ -1,0 +1,47 @@
+/**
+ * Where an address of PostgreSQL leads and how it is protected. node-postgres is asked itself, because it has rules of its own: parameters of
+ * the query go before the rest of the address, and PGHOST, PGSSLMODE and others stand in for what is left out.
+ */
+import { isIPv6 } from 'node:net';
+import { Client } from 'pg';
+
+export interface Address {
+  /** A name, an IP address without brackets, or the directory of a Unix socket. */
+  host: string;
+  port: number;
+  user: string;
+  database: string;
+  /** `verified`: TLS, and the server's certificate must be valid for the host. */
+  encryption: 'verified' | 'unverified' | 'none';
+}
+
+const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1']);
+
+/**
+ * What node-postgres makes of `url`. Throws an Error without the password in it where node-postgres could not connect: for a certificate file
+ * that is not there, or parameters that contradict each other.
+ */
+export function addressOf(url: string): Address {
+  const { host, port, user = '', database = '', ssl } = new Client({ connectionString: url });
+  return { host, port, user, database, encryption: encryptionOf(ssl) };
+}
+
+/** Whether what is sent to the address stays on this machine. */
+export function isLocal({ host }: Address): boolean {
+  return host.startsWith('/') || loopbackHosts.has(host);
+}
+
+/** Which database a URL names, for people: `host:port/database`, without the secrets of the URL. */
+export function databaseName(url: string): string {
+  const { host, port, database } = addressOf(url);
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}/${database}`;
+}
+
+/** `ssl` as node-postgres hands it to Node.js. Its type promises a boolean only. */
+function encryptionOf(ssl: unknown): Address['encryption'] {
+  if (ssl === false) return 'none';
+  if (ssl !== true && typeof ssl !== 'object') throw new Error(`ssl=${String(ssl)} is none of its values: use sslmode`);
+  const options = ssl === true ? {} : ((ssl ?? {}) as { rejectUnauthorized?: boolean; checkServerIdentity?: unknown });
+  const isChecked = options.rejectUnauthorized ?? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0';
+  return isChecked && options.checkServerIdentity === undefined ? 'verified' : 'unverified';
+}
