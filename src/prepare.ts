@@ -16,6 +16,8 @@ const oldestVersion = 15;
 export interface Prepared {
   /** Holds the password: never for a log. */
   url: string;
+  /** The same database without a pooler that pools by transaction. */
+  directUrl: string;
   /** For a person: which database this is, without secrets. */
   database: string;
   /** Only when one was made just now with a generated password, which nobody else knows. */
@@ -28,10 +30,12 @@ export interface Prepared {
 
 /** The database of `config`: `DATABASE_URL`, or the embedded one in `DATA_DIR`. Throws one line for a person. */
 export async function openDatabase(config: Config): Promise<Omit<Prepared, 'administrator'>> {
-  if (config.databaseUrl) {
+  const { databaseUrl: url, databaseDirectUrl: directUrl = url } = config;
+  if (url !== undefined && directUrl !== undefined) {
     return {
-      url: config.databaseUrl,
-      database: `PostgreSQL at ${databaseName(config.databaseUrl)}`,
+      url,
+      directUrl,
+      database: `PostgreSQL at ${databaseName(url)}`,
       lost: Promise.withResolvers<Error>().promise,
       close: async () => undefined,
     };
@@ -40,6 +44,7 @@ export async function openDatabase(config: Config): Promise<Omit<Prepared, 'admi
   const embedded = await openEmbedded(config.dataDir);
   return {
     url: embedded.url,
+    directUrl: embedded.url,
     database: `embedded PostgreSQL in ${config.dataDir} (${embedded.origin})`,
     lost: embedded.lost,
     close: () => embedded.stop(),
@@ -57,7 +62,7 @@ export async function prepareDatabase(config: Config): Promise<Prepared> {
   const opened = await openDatabase(config);
   try {
     await refuseOld(opened);
-    await ensureSchema(opened.url);
+    await ensureSchema(opened);
     const created = await ensureAdministrator({ name: config.adminUser, password }, peppers, opened.url);
     return { ...opened, administrator: created && !config.adminPassword ? { name: config.adminUser, password } : undefined };
   } catch (error) {
@@ -89,12 +94,12 @@ async function refuseOld({ url, database }: { url: string; database: string }): 
 }
 
 /** Applies migrations only when there are some, so that a role which may not make tables can start on a database that has them all. */
-async function ensureSchema(url: string): Promise<void> {
+async function ensureSchema({ url, directUrl }: Pick<Prepared, 'url' | 'directUrl'>): Promise<void> {
   const { pending, unknown } = await readMigrationState(url);
   if (unknown.length > 0) {
     throw new Error(`the database has migrations of a later version (${unknown.join(', ')}): start that version, or a later one`);
   }
-  if (pending.length > 0) await migrate(url);
+  if (pending.length > 0) await migrate(directUrl);
 }
 
 async function readMigrationState(url: string): Promise<MigrationState> {

@@ -13,7 +13,7 @@ import { PrincipalCache } from './authn/principal-cache.ts';
 import { ConfigError, type Config } from './config.ts';
 import type { Context } from './context.ts';
 import { connect } from './database/connect.ts';
-import { Listener } from './database/listen.ts';
+import { adviceForUnheard, Listener, UnheardError } from './database/listen.ts';
 import { readEntityTypes } from './entities/types.ts';
 import { missingProfiles } from './oidc/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers.ts';
@@ -63,10 +63,11 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const traces = await openTraces(config, contract.document.info.version, (error) =>
     app?.log.warn({ event: 'outage', err: error }, 'traces could not be sent'),
   );
-  const listener = new Listener(databaseUrl, {
+  const listener = new Listener(config.databaseDirectUrl ?? databaseUrl, pool, {
     onLine: (up) => principals.enable(up),
     onNotice: (notice) => principals.forget(notice),
-    onError,
+    onError: (error) =>
+      error instanceof UnheardError ? app?.log.warn({ event: 'configuration.risky' }, adviceForUnheard(config)) : onError(error),
   });
   const closeDatabase = async () => {
     await listener.close();

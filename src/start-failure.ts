@@ -1,14 +1,19 @@
 /** Why a start failed, in words for the person who started it: what is wrong, and what to do. Stacks and codes stay out of it. */
 import { DatabaseError } from 'pg';
 import { ConfigError, type Config } from './config.ts';
-import { addressOf, databaseName } from './database/address.ts';
+import { addressOf, databaseName, DirectAddressError } from './database/address.ts';
+
+type DatabaseSetting = ['DATABASE_URL' | 'DATABASE_DIRECT_URL', string | undefined];
 
 /** One line for each thing that is wrong. `config` is undefined as long as the settings are not read. */
 export function explainFailure(error: unknown, config: Config | undefined): string[] {
   if (error instanceof ConfigError) return error.problems.map((problem) => `- ${problem}`);
-  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  const cause = error instanceof DirectAddressError ? error.cause : error;
+  const { code, syscall, message } = cause as NodeJS.ErrnoException;
+  const isDirect = error instanceof DirectAddressError && config?.databaseDirectUrl !== undefined;
+  const server: DatabaseSetting = isDirect ? ['DATABASE_DIRECT_URL', config.databaseDirectUrl] : ['DATABASE_URL', config?.databaseUrl];
   const text =
-    (config && (syscall === 'listen' || syscall === 'bind' ? listenFailure(code, config) : databaseFailure(error, config))) ?? message;
+    (config && (syscall === 'listen' || syscall === 'bind' ? listenFailure(code, config) : databaseFailure(cause, server))) ?? message;
   return [(text || code || String(error)).replaceAll(/\s*\n\s*/g, ' ')];
 }
 
@@ -25,13 +30,13 @@ function listenFailure(code: string | undefined, { host, port }: Config): string
   }
 }
 
-function databaseFailure(error: unknown, config: Config): string | undefined {
+function databaseFailure(error: unknown, [setting, url]: DatabaseSetting): string | undefined {
   const { message } = error as NodeJS.ErrnoException;
   // pg's own timeout carries no code.
   const code = message.startsWith('timeout e') ? 'timeout' : (error as NodeJS.ErrnoException).code;
-  if (!config.databaseUrl) return undefined;
-  const { host, user, database } = addressOf(config.databaseUrl);
-  const server = `PostgreSQL at ${databaseName(config.databaseUrl)} (DATABASE_URL)`;
+  if (url === undefined) return undefined;
+  const { host, user, database } = addressOf(url);
+  const server = `PostgreSQL at ${databaseName(url)} (${setting})`;
   switch (code) {
     case 'ECONNREFUSED':
       return `${server} refuses connections: start it, or correct host and port`;

@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../src/config.ts';
+import { DirectAddressError } from '../src/database/address.ts';
 import { explainFailure } from '../src/start-failure.ts';
 
 const config = readConfig({ DATABASE_URL: 'postgres://ada:pa%3Ass@db.example.com:5433/entities', HOST: '192.0.2.1', PORT: '80' });
@@ -58,6 +59,14 @@ describe('why the service cannot start', () => {
     ['nobody foresaw it', new Error('first line\n  second line'), 'first line second line'],
   ])('%s', (_title, error, line) => {
     expect(explainFailure(error, config)).toEqual([line]);
+  });
+
+  test('what fails at the direct address is told with its setting, or with DATABASE_URL where there is only that', () => {
+    const refused = new DirectAddressError(failure('ECONNREFUSED', 'connect'));
+    expect(explainFailure(refused, config)).toEqual([`${server} refuses connections: start it, or correct host and port`]);
+    expect(explainFailure(refused, { ...config, databaseDirectUrl: 'postgres://eve:hush@direct.example.com/entities' })).toEqual([
+      'PostgreSQL at direct.example.com:5432/entities (DATABASE_DIRECT_URL) refuses connections: start it, or correct host and port',
+    ]);
   });
 
   test('no line holds the password', () => {

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
 import type { Kysely } from 'kysely';
+import type { Pool } from 'pg';
 import { readConfig, type Config } from '../config.ts';
 import { connect } from '../database/connect.ts';
 import { layoutOf } from '../database/embedded/cluster.ts';
@@ -29,9 +30,10 @@ export interface Desk {
 export interface Admin {
   desk: Desk;
   config: Config;
-  /** Of the database, with its password. */
-  url: string;
+  /** Of the database without a pooler that pools by transaction, with its password. */
+  directUrl: string;
   db: Kysely<Database>;
+  pool: Pool;
 }
 
 /** The option that every command has. */
@@ -84,7 +86,7 @@ export async function onDatabase(desk: Desk, shown: Shown, work: (admin: Admin) 
     if (pending.length > 0) throw new Refusal(`the database lacks ${pending.join(', ')}: run "migrate" or start the service`);
     const outcome = await work(admin);
     // Whoever reads that a user is disabled can rely on it, whichever replica the user asks next.
-    if ((outcome.document as { changed?: boolean }).changed) await settleAll(admin.url);
+    if ((outcome.document as { changed?: boolean }).changed) await settleAll(admin.directUrl, admin.pool);
     return outcome;
   });
 }
@@ -99,9 +101,9 @@ export async function onAnyDatabase(
   const config = readConfig(desk.environment());
   const opened = await open(config);
   try {
-    const { db, close } = connect(opened.url, 2, () => undefined);
+    const { db, pool, close } = connect(opened.url, 2, () => undefined);
     try {
-      print(desk, shown, await work({ desk, config, url: opened.url, db }));
+      print(desk, shown, await work({ desk, config, directUrl: opened.directUrl, db, pool }));
     } finally {
       await close();
     }

@@ -27,9 +27,9 @@ function report(checks: Check[]): Outcome {
   };
 }
 
-async function applyMigrations({ db, url }: Admin): Promise<Outcome> {
+async function applyMigrations({ db, directUrl }: Admin): Promise<Outcome> {
   await pendingMigrations(db);
-  const applied = await migrate(url);
+  const applied = await migrate(directUrl);
   const text = applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to do: the database has every migration.';
   return { document: { applied, pending: [] }, text };
 }

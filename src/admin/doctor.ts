@@ -5,8 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { sql, type Kysely } from 'kysely';
+import type { Pool } from 'pg';
 import { readConfig, type Config } from '../config.ts';
+import { DirectAddressError } from '../database/address.ts';
 import { connect } from '../database/connect.ts';
+import { adviceForUnheard, Listener, UnheardError } from '../database/listen.ts';
 import { migrationState } from '../database/migrate.ts';
 import type { Database } from '../database/tables.ts';
 import { missingProfiles } from '../oidc/claimed-profiles.ts';
@@ -80,13 +83,15 @@ async function examineDatabase(checks: Check[], config: Config, issuers: readonl
   });
   if (!opened) return;
   if (!config.databaseUrl) await look('disk', () => checkDisk(config.dataDir));
-  const { db, close } = connect(opened.url, 1, () => undefined);
+  const { db, pool, close } = connect(opened.url, 1, () => undefined);
+  const { directUrl } = opened;
   try {
     if (!(await look('postgresql', () => checkServer(db)))) return;
     await look('encoding', () => checkEncoding(db));
     await look('durability', () => checkDurability(db));
     await look('role', () => checkRole(db, config.production));
     await look('clock', () => checkClock(db));
+    await look('notifications', () => checkNotifications(directUrl, pool, config));
     if (!(await look('migrations', () => checkMigrations(db)))) return;
     await look('administrator', () => checkAdministrator(db));
     await look('peppers', async () => checkPeppers(db, await readPeppers(config.passwordPepperFile)));
@@ -193,6 +198,19 @@ async function checkClock(db: Kysely<Database>): Promise<Finding> {
   const text = `the clocks of database and service are ${away.toFixed(1)} s apart`;
   if (away > 60) return fail(`${text}: access tokens will be misjudged; synchronise them`);
   return away > 2 ? warn(`${text}; synchronise them`) : ok(text);
+}
+
+/** Whether a listener hears what is sent over the pool, without which the service remembers nobody whom it has verified. */
+async function checkNotifications(directUrl: string, pool: Pool, config: Config): Promise<Finding> {
+  let reason: Error | undefined;
+  const ignore = () => undefined;
+  const listener = new Listener(directUrl, pool, { onLine: ignore, onNotice: ignore, onError: (error) => (reason = error) });
+  await listener.open();
+  const { isUp } = listener;
+  await listener.close();
+  if (isUp) return ok('what one process sends arrives at the others');
+  if (reason instanceof UnheardError) return fail(adviceForUnheard(config));
+  throw new DirectAddressError(reason ?? new Error('the connection for notifications has ended'));
 }
 
 async function checkMigrations(db: Kysely<Database>): Promise<Finding> {

@@ -15,6 +15,20 @@ export interface Address {
   encryption: 'verified' | 'unverified' | 'none';
 }
 
+/** What decides whether a certificate is verified. */
+interface TlsOptions {
+  rejectUnauthorized?: boolean;
+  checkServerIdentity?: unknown;
+}
+
+/** What failed at the address without a pooler, DATABASE_DIRECT_URL if that is set; `cause` is the failure. */
+export class DirectAddressError extends Error {
+  override readonly name = 'DirectAddressError';
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
 const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1']);
 
 /**
@@ -37,11 +51,11 @@ export function databaseName(url: string): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}/${database}`;
 }
 
-/** `ssl` as node-postgres hands it to Node.js. Its type promises a boolean only. */
+/** `ssl` as node-postgres hands it to Node.js; its type promises a boolean only. */
 function encryptionOf(ssl: unknown): Address['encryption'] {
+  if (typeof ssl === 'string') throw new Error(`ssl=${ssl} is none of its values: use sslmode`);
   if (ssl === false) return 'none';
-  if (ssl !== true && typeof ssl !== 'object') throw new Error(`ssl=${String(ssl)} is none of its values: use sslmode`);
-  const options = ssl === true ? {} : ((ssl ?? {}) as { rejectUnauthorized?: boolean; checkServerIdentity?: unknown });
-  const isChecked = options.rejectUnauthorized ?? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0';
-  return isChecked && options.checkServerIdentity === undefined ? 'verified' : 'unverified';
+  const { rejectUnauthorized, checkServerIdentity } = (ssl === true ? {} : ssl) as TlsOptions;
+  const isChecked = rejectUnauthorized ?? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0';
+  return isChecked && checkServerIdentity === undefined ? 'verified' : 'unverified';
 }

@@ -2,30 +2,54 @@
  * One connection that hears the database's notifications on the channel `principal`, reconnecting for as long as the process lives, and
  * tells when every process has heard them. PostgreSQL hands notifications to each connection in its own time, so that is asked for and
  * answered: `echo <channel> <token>` goes to all, and `heard <token> <pid>` comes back on a channel of one's own.
+ *
+ * A pooler that pools by transaction accepts LISTEN and passes few notifications on. So the line counts as up only while it has proved that
+ * it hears what is sent over the pool: `proof <word>`, sent at the start, after each reconnect and every 30 seconds (decision 66).
  */
 import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
 import { VerifiedClient } from './verified-client.ts';
 
 const channel = 'principal';
+const applicationName = 'entity-service listen';
 const retryMilliseconds = 1_000;
+const proofMilliseconds = 30_000;
+/** How long after it was sent a notice may arrive at the latest. */
+const hearingMilliseconds = 1_000;
 /** A process that does not answer is waited for no longer than it may keep what it has verified (`authn/principal-cache.ts`). */
 const answerMilliseconds = 3_000;
 /** Held, shared, by the connection of every process that listens, so that they can be counted. Two numbers of our own. */
 const [lockSpace, lockNumber] = [1_936_941_420, 1];
 
 export interface ListenerEvents {
-  /** The line is up (true) or has gone down (false). Up is reported before the first notice. */
+  /** The line is up (true) or has gone down (false); told when it changes. */
   onLine(up: boolean): void;
   onNotice(payload: string): void;
+  /** Why the line is down. An {@link UnheardError} is told once, until the line has been up or another error has come between. */
   onError(error: Error): void;
 }
 
-/** The connections that listen on this database. */
-const listeners = `
-  select pid from pg_locks where locktype = 'advisory' and classid = $1 and objid = $2 and objsubid = 2 and granted
-    and database = (select oid from pg_database where datname = current_database())`;
+/** What was sent over the pool did not arrive at the listener. */
+export class UnheardError extends Error {
+  override readonly name = 'UnheardError';
+}
 
-/** Who is asked whether they have heard, and who has said so, by the process id of their connection. */
+/** What an operator has to do about an {@link UnheardError}. */
+export function adviceForUnheard({ databaseDirectUrl }: { databaseDirectUrl: string | undefined }): string {
+  return databaseDirectUrl === undefined
+    ? 'notifications do not arrive, so nothing is cached: this address pools by transaction: set DATABASE_DIRECT_URL'
+    : 'notifications do not arrive, so nothing is cached: DATABASE_DIRECT_URL must lead to the database of DATABASE_URL and must not pool by transaction';
+}
+
+/** The connections that listen on this database. A pooler may hold the lock of a listener that has left, under another name. */
+const listeners = `
+  select pid from pg_locks join pg_stat_activity using (pid)
+  where locktype = 'advisory' and classid = $1 and objid = $2 and objsubid = 2 and granted and application_name = $3
+    and database = (select oid from pg_database where datname = current_database())`;
+/** A notice changes nothing that has to be on a disk before it is sent. */
+const send = "select pg_notify($1, $2), set_config('synchronous_commit', 'off', true)";
+
+/** Which connections are asked whether they have heard, and which have said so, by process id. */
 interface Question {
   asked: number[] | undefined;
   heard: Set<number>;
@@ -34,19 +58,32 @@ interface Question {
 
 export class Listener {
   readonly #url: string;
+  readonly #pool: Pick<Pool, 'query'>;
   readonly #events: ListenerEvents;
+  readonly #proofMilliseconds: number;
   readonly #replyChannel = `principal_${randomUUID()}`;
   readonly #questions = new Map<string, Question>();
   #client: VerifiedClient | undefined;
-  #retry: NodeJS.Timeout | undefined;
+  /** The next attempt to connect while the line is down, the next proof while it is up. */
+  #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #isUp = false;
+  /** Whether this connection has heard a proof. Before, it must be idle: a pooler passes on what arrives while a statement is under way. */
+  #isProved = false;
+  /** Whether it was for want of a proof that the line went down last. */
+  #isUnheard = false;
+  #proof: { word: string; resolve: () => void } | undefined;
   /** The end of the latest statement: a connection takes one after the other. */
   #done: Promise<unknown> = Promise.resolve();
 
-  constructor(url: string, events: ListenerEvents) {
+  /**
+   * `url` must lead to a session of its own; `pool` is what the requests use. A proof is repeated `every` so many milliseconds.
+   */
+  constructor(url: string, pool: Pick<Pool, 'query'>, events: ListenerEvents, { every = proofMilliseconds } = {}) {
     this.#url = url;
+    this.#pool = pool;
     this.#events = events;
+    this.#proofMilliseconds = every;
   }
 
   /** Whether notifications arrive. */
@@ -54,26 +91,31 @@ export class Listener {
     return this.#isUp;
   }
 
-  /** Connects; never throws. While PostgreSQL is out of reach it tries again every second. */
+  /** Connects and proves the line; never throws. While PostgreSQL is out of reach it tries again every second. */
   async open(): Promise<void> {
-    const client = new VerifiedClient({
-      connectionString: this.#url,
-      application_name: 'entity-service listen',
-      keepAlive: true,
-      connectionTimeoutMillis: 5_000,
-    });
+    const client = new VerifiedClient({ connectionString: this.#url, keepAlive: true, connectionTimeoutMillis: 5_000 });
     client.on('error', (error) => this.#down(client, error));
     client.on('end', () => this.#down(client));
     client.on('notification', ({ payload = '' }) => this.#hear(client, payload));
     this.#client = client;
     this.#done = Promise.resolve();
+    this.#isProved = false;
     try {
       await client.connect();
       await this.#query(client, `listen ${channel}; listen "${this.#replyChannel}"`);
-      // Otherwise a machine that has lost its power would be waited for until the database notices, which takes hours by default.
-      await this.#query(client, 'set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3');
+      // The name by statement: one in the address would go before one in the options. The rest, because otherwise a machine that has lost its
+      // power would be waited for until the database notices, which takes hours by default.
+      await this.#query(
+        client,
+        `set application_name = '${applicationName}'; set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3`,
+      );
+      await this.#prove();
+      this.#isProved = true;
       await this.#query(client, 'select pg_advisory_lock_shared($1, $2)', [lockSpace, lockNumber]);
-      if (this.#client === client) this.#turn(true);
+      if (this.#client !== client) return;
+      this.#isUnheard = false;
+      this.#proveLater(client);
+      this.#turn(true);
     } catch (error) {
       this.#down(client, error as Error);
     }
@@ -81,7 +123,7 @@ export class Listener {
 
   /**
    * Resolves once every notification that was committed before the call has been acted upon by all processes that listen; after three
-   * seconds when one does not say so or the line is down, since then nobody holds anything older.
+   * seconds when one does not say so, since then nobody holds anything older. A process whose line is down holds nothing.
    */
   async settle(): Promise<void> {
     const token = randomUUID();
@@ -89,7 +131,7 @@ export class Listener {
     const question: Question = { asked: undefined, heard: new Set(), resolve };
     this.#questions.set(token, question);
     const timer = setTimeout(resolve, answerMilliseconds);
-    // Not awaited: over a line that is dead without knowing it, even asking takes for ever.
+    // Not awaited: asking a database that does not answer takes longer.
     this.#ask(token, question).catch(() => undefined);
     await promise;
     clearTimeout(timer);
@@ -98,42 +140,69 @@ export class Listener {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#retry);
+    clearTimeout(this.#timer);
     await this.#client?.end().catch(() => undefined);
   }
 
+  /** Over the pool, which also a process can use whose own line is down. */
   async #ask(token: string, question: Question): Promise<void> {
-    const client = this.#client;
-    if (!client) return;
-    await this.#query(client, 'select pg_notify($1, $2)', [channel, `echo ${this.#replyChannel} ${token}`]);
     // One that begins to listen later has kept nothing yet.
-    const rows = await this.#query<{ pid: number }>(client, listeners, [lockSpace, lockNumber]);
+    const { rows } = await this.#pool.query<{ pid: number }>(listeners, [lockSpace, lockNumber, applicationName]);
     question.asked = rows.map(({ pid }) => pid);
+    if (rows.length > 0) await this.#pool.query(send, [channel, `echo ${this.#replyChannel} ${token}`]);
     settleIfHeard(question);
   }
 
-  async #query<Row extends object>(client: VerifiedClient, text: string, values: unknown[] = []): Promise<Row[]> {
-    const result = this.#done.then(() => client.query<Row>(text, values));
+  /** Resolves when a notice that is sent over the pool has come. Throws {@link UnheardError} when it does not come in time. */
+  async #prove(): Promise<void> {
+    const word = randomUUID();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#proof = { word, resolve };
+    await this.#pool.query(send, [this.#replyChannel, `proof ${word}`]);
+    // After a pause of the whole process, a notice that has arrived meanwhile comes before the verdict.
+    const timer = setTimeout(
+      () => setImmediate(() => reject(new UnheardError('a notification has not arrived'))),
+      hearingMilliseconds,
+    ).unref();
+    await promise.finally(() => clearTimeout(timer));
+  }
+
+  #proveLater(client: VerifiedClient): void {
+    this.#timer = setTimeout(() => {
+      this.#prove().then(
+        () => this.#client === client && this.#proveLater(client),
+        (error: Error) => this.#down(client, error),
+      );
+    }, this.#proofMilliseconds);
+  }
+
+  async #query(client: VerifiedClient, text: string, values: unknown[] = []): Promise<void> {
+    const result = this.#done.then(() => client.query(text, values));
     this.#done = result.catch(() => undefined);
-    return (await result).rows;
+    await result;
   }
 
   #hear(client: VerifiedClient, payload: string): void {
+    if (this.#client !== client) return;
     const [kind, first = '', second = ''] = payload.split(' ');
     if (kind === 'echo') {
+      if (!this.#isProved) return;
       // Whatever was notified before has been heard before, and acted upon at once.
-      const answer = "select pg_notify($1, 'heard ' || $2 || ' ' || pg_backend_pid())";
+      const answer = `select pg_notify($1, 'heard ' || $2 || ' ' || pg_backend_pid()), set_config('synchronous_commit', 'off', true)`;
       this.#query(client, answer, [first, second]).catch((error: Error) => this.#down(client, error));
     } else if (kind === 'heard') {
       const question = this.#questions.get(first);
       question?.heard.add(Number(second));
       if (question) settleIfHeard(question);
+    } else if (kind === 'proof') {
+      if (this.#proof?.word === first) this.#proof.resolve();
     } else {
       this.#events.onNotice(payload);
     }
   }
 
   #turn(up: boolean): void {
+    if (this.#isUp === up) return;
     this.#isUp = up;
     this.#events.onLine(up);
   }
@@ -142,20 +211,23 @@ export class Listener {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#turn(false);
+    clearTimeout(this.#timer);
     if (this.#closed) return;
-    if (error) this.#events.onError(error);
+    const isKnown = this.#isUnheard && error instanceof UnheardError;
+    this.#isUnheard = error instanceof UnheardError;
+    if (error && !isKnown) this.#events.onError(error);
     client.end().catch(() => undefined);
-    this.#retry = setTimeout(() => void this.open(), retryMilliseconds);
+    this.#timer = setTimeout(() => void this.open(), isKnown ? this.#proofMilliseconds : retryMilliseconds);
   }
 }
 
 /**
  * Resolves once every process that serves from this database has acted upon all that was committed before, after three seconds at the latest.
- * For one that does not listen itself.
+ * For one that does not listen itself; `url` and `pool` are as for a {@link Listener}.
  */
-export async function settleAll(url: string): Promise<void> {
+export async function settleAll(url: string, pool: Pick<Pool, 'query'>): Promise<void> {
   const ignore = () => undefined;
-  const listener = new Listener(url, { onLine: ignore, onNotice: ignore, onError: ignore });
+  const listener = new Listener(url, pool, { onLine: ignore, onNotice: ignore, onError: ignore });
   await listener.open();
   await listener.settle();
   await listener.close();

@@ -6,6 +6,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration, type MigrationProvider } from 'kysely/migration';
 import { Pool } from 'pg';
+import { DirectAddressError } from './address.ts';
 import type { Database } from './tables.ts';
 import { VerifiedClient } from './verified-client.ts';
 
@@ -50,13 +51,20 @@ async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator) =
   }
 }
 
-/** Applies what is missing and returns the names of what it applied. Throws, with nothing of the failed file left behind. */
-export function migrate(databaseUrl: string): Promise<string[]> {
-  return withMigrator(databaseUrl, async (migrator) => {
-    const { error, results } = await migrator.migrateToLatest();
-    if (error) throw error;
-    return (results ?? []).map((result) => result.migrationName);
-  });
+/**
+ * Applies what is missing and returns the names of what it applied. `directUrl` must not pool by transaction. Throws
+ * {@link DirectAddressError}, with nothing of the failed file left behind.
+ */
+export async function migrate(directUrl: string): Promise<string[]> {
+  try {
+    return await withMigrator(directUrl, async (migrator) => {
+      const { error, results } = await migrator.migrateToLatest();
+      if (error) throw error;
+      return (results ?? []).map((result) => result.migrationName);
+    });
+  } catch (error) {
+    throw new DirectAddressError(error);
+  }
 }
 
 export interface MigrationState {

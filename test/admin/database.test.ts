@@ -25,6 +25,17 @@ describe('migrate', () => {
   });
   afterAll(() => empty.drop());
 
+  test('goes to the direct address, past a pooler', async () => {
+    const environment = { DATABASE_URL: empty.url, DATABASE_DIRECT_URL: 'postgres://me:hush@127.0.0.1:1/db' };
+    const refused = await runAdmin(['migrate'], { environment });
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/127\.0\.0\.1:1\/db \(DATABASE_DIRECT_URL\) refuses connections/),
+    });
+    expect(refused.stderr).not.toContain('hush');
+    expect((await admin.run(['migrate', '--check'])).code, 'nothing has been applied').toBe(1);
+  });
+
   test('brings an empty database to the present schema, once; --check only tells, with exit code 1 while something is missing', async () => {
     const before = await admin.run(['migrate', '--check', '--json']);
     expect(before).toMatchObject({ code: 1, stderr: 'error: the database lacks migrations: run "migrate"\n' });
@@ -69,6 +80,7 @@ describe('doctor', () => {
       postgresql: 'ok',
       encoding: 'ok',
       clock: 'ok',
+      notifications: 'ok',
       migrations: 'ok',
       administrator: 'warn',
     });

@@ -1,33 +1,56 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { Client } from 'pg';
-import { Listener } from '../../src/database/listen.ts';
+import { Client, Pool } from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Listener, settleAll, UnheardError } from '../../src/database/listen.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { Proxy } from '../support/proxy.ts';
 
 let database: TestDatabase;
+let pool: Pool;
 let client: Client;
 beforeAll(async () => {
   database = await createDatabase();
+  pool = new Pool({ connectionString: database.url });
   client = new Client({ connectionString: database.url });
   await client.connect();
 });
 afterAll(async () => {
   await client.end();
+  await pool.end();
   await database.drop();
 });
 
+interface Line {
+  listener: Listener;
+  heard: string[];
+  /** Whether it is up, each time that it told so. */
+  told: boolean[];
+  errors: Error[];
+}
+
 const opened: Listener[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   await Promise.all(opened.splice(0).map((listener) => listener.close()));
 });
 
-/** A listener as another process would have it, with what it has heard. */
-async function listen(): Promise<{ listener: Listener; heard: string[] }> {
-  const heard: string[] = [];
-  const ignore = () => undefined;
-  const listener = new Listener(database.url, { onLine: ignore, onNotice: (notice) => heard.push(notice), onError: ignore });
+interface Options {
+  url?: string;
+  over?: Pick<Pool, 'query'>;
+  every?: number;
+}
+
+/** A listener as another process would have it, with what it has heard and told. */
+async function listen({ url = database.url, over = pool, every = 30_000 }: Options = {}): Promise<Line> {
+  const line = { heard: [] as string[], told: [] as boolean[], errors: [] as Error[] };
+  const events = {
+    onLine: (up: boolean) => line.told.push(up),
+    onNotice: (notice: string) => line.heard.push(notice),
+    onError: (error: Error) => line.errors.push(error),
+  };
+  const listener = new Listener(url, over, events, { every });
   opened.push(listener);
   await listener.open();
-  return { listener, heard };
+  return { listener, ...line };
 }
 
 const notify = (notice: string) => client.query("select pg_notify('principal', $1)", [notice]);
@@ -49,24 +72,135 @@ describe('what is revoked', () => {
     for (const { heard } of all) expect(heard).toEqual(['key abc']);
   });
 
-  test('is waited for no longer than a process may remember it, when one does not answer or the line is down', async () => {
+  test('has been heard of before a process goes on that does not listen itself', async () => {
+    const all = [await listen(), await listen()];
+    await notify('user 7');
+    await settleAll(database.url, pool);
+    for (const { heard } of all) expect(heard).toEqual(['user 7']);
+  });
+});
+
+describe('a question whether all have heard', () => {
+  /** Passes when the answer comes without the three seconds, which do not pass. */
+  async function comesAtOnce(settle: () => Promise<void>): Promise<void> {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await settle();
+    vi.useRealTimers();
+  }
+
+  /** Passes when the answer does not come before the three seconds are over, and comes then. */
+  async function comesInTheEnd(settle: () => Promise<void>): Promise<void> {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let isAnswered = false;
+    const done = settle().then(() => (isAnswered = true));
+    await vi.advanceTimersByTimeAsync(2_999);
+    for (let round = 0; round < 50; round++) await client.query('select 1');
+    expect(isAnswered).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    await done;
+    vi.useRealTimers();
+  }
+
+  /** Another connection with the lock of those that listen, under this name. */
+  async function holdLock(name: string): Promise<Client> {
+    const other = new Client({ connectionString: database.url, application_name: name });
+    await other.connect();
+    await other.query('select pg_advisory_lock_shared(1936941420, 1)');
+    return other;
+  }
+
+  test('waits for a process that listens and does not answer for as long as that may remember what it has verified', async () => {
     const { listener } = await listen();
-    const deaf = await listen();
-    const begun = performance.now();
+    const deaf = await holdLock('entity-service listen');
+    await comesInTheEnd(() => listener.settle());
+    await deaf.end();
+    await comesAtOnce(() => listener.settle());
+  });
+
+  test('does not wait for the lock of a listener that has gone, which a pooler holds on to under another name', async () => {
+    const { listener } = await listen();
+    const stale = await holdLock('entity-service');
+    await comesAtOnce(() => listener.settle());
+    await stale.end();
+  });
+
+  test('finds a listener whose address gives it another name', async () => {
+    const url = new URL(database.url);
+    url.searchParams.set('application_name', 'billing');
+    const named = await listen({ url: url.href });
+    const { listener } = await listen();
+    await notify('session 1');
     await listener.settle();
-    expect(performance.now() - begun).toBeLessThan(2_500);
-    await deaf.listener.close();
-    await client.query('select pg_advisory_lock_shared(1936941420, 1)');
+    expect(named.heard).toEqual(['session 1']);
+    const { rows } = await client.query("select from pg_stat_activity where application_name = 'entity-service listen'");
+    expect(rows).toHaveLength(2);
+  });
+
+  test('waits for the others while its own line is down, and for nothing where nobody listens', async () => {
+    const down = await listen();
+    await down.listener.close();
+    await comesAtOnce(() => down.listener.settle());
+    await listen();
+    await comesInTheEnd(() => down.listener.settle());
+  });
+});
+
+describe('a line', () => {
+  test('that the server ends is told at once, and when it is up again', async () => {
+    const line = await listen();
+    expect([line.told, line.listener.isUp]).toEqual([[true], true]);
+    const end = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'entity-service listen'";
+    expect((await client.query(end)).rows).toHaveLength(1);
+    await expect.poll(() => line.told).toEqual([true, false]);
+    expect(line.errors).toHaveLength(1);
+    await expect.poll(() => line.told).toEqual([true, false, true]);
+    await notify('session 2');
+    await line.listener.settle();
+    expect(line.heard).toEqual(['session 2']);
+  });
+
+  test('that leads to another database than the pool is never up, takes no lock, and is told once (rule 17)', async () => {
+    const elsewhere = await createDatabase();
+    const others = new Pool({ connectionString: elsewhere.url });
+    let proofs = 0;
+    const counting = (...words: Parameters<Pool['query']>) => {
+      proofs++;
+      return others.query(...words);
+    };
     try {
-      const before = performance.now();
-      await listener.settle();
-      expect(performance.now() - before).toBeGreaterThan(2_900);
+      const line = await listen({ over: { query: counting as unknown as Pool['query'] }, every: 10 });
+      await expect.poll(() => proofs).toBeGreaterThan(2);
+      expect([line.told, line.listener.isUp]).toEqual([[], false]);
+      expect(line.errors).toEqual([expect.any(UnheardError)]);
+      expect((await client.query("select from pg_locks where locktype = 'advisory' and classid = 1936941420")).rows).toEqual([]);
+      await line.listener.close();
     } finally {
-      await client.query('select pg_advisory_unlock_all()');
+      await others.end();
+      await elsewhere.drop();
     }
-    await listener.close();
-    const before = performance.now();
-    await listener.settle();
-    expect(performance.now() - before).toBeGreaterThan(2_900);
+  });
+
+  test('that nothing arrives on any more is found out by the next proof, though nothing has ended it (rule 17)', async () => {
+    const proxy = await Proxy.open(database.url);
+    try {
+      const line = await listen({ url: proxy.urlOf(database.url), every: 20 });
+      expect(line.told).toEqual([true]);
+      proxy.stall();
+      await expect.poll(() => line.told).toEqual([true, false]);
+      expect(line.errors).toEqual([expect.any(UnheardError)]);
+      await proxy.restore();
+      await expect.poll(() => line.told).toEqual([true, false, true]);
+    } finally {
+      await Promise.all(opened.splice(0).map((listener) => listener.close()));
+      await proxy.close();
+    }
+  });
+
+  test('whose proof cannot be sent counts as down', async () => {
+    const over = new Pool({ connectionString: database.url });
+    const line = await listen({ over, every: 20 });
+    expect(line.told).toEqual([true]);
+    await over.end();
+    await expect.poll(() => line.told).toEqual([true, false]);
   });
 });
