@@ -1,0 +1,96 @@
+/** PgBouncer that pools by transaction, for tests of what a pooler does. Plain `npm test` goes without where there is none, and says so. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { freePort } from '../../src/database/embedded/launch.ts';
+import { Proxy } from './proxy.ts';
+
+const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+const programs = process.env['PGBOUNCER']
+  ? [process.env['PGBOUNCER']]
+  : [join(cache, 'entity-service/pgbouncer/pgbouncer'), '/usr/sbin/pgbouncer'];
+/** The first that knows prepared statements. */
+const program = programs.find((path) => {
+  const [, major = 0, minor = 0] = /PgBouncer (\d+)\.(\d+)/.exec(spawnSync(path, ['--version']).stdout?.toString() ?? '') ?? [];
+  return Number(major) > 1 || Number(minor) >= 21;
+});
+
+/**
+ * Why there is no PgBouncer; undefined when there is one.
+ *
+ * @throws Error when there is none though PGBOUNCER_REQUIRED is set.
+ */
+export function whyNoPgBouncer(): string | undefined {
+  if (program !== undefined) return undefined;
+  const reason = `no PgBouncer 1.21 or later at ${programs.join(' or ')}: ".ci/pgbouncer" brings one, or set PGBOUNCER to one`;
+  if (process.env['PGBOUNCER_REQUIRED']) throw new Error(reason);
+  return reason;
+}
+
+export interface PgBouncer {
+  /** The address of the database through it. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Pools connections to the database of `databaseUrl`, with at most `serverConnections` to PostgreSQL, as README.md says. */
+export async function startPgBouncer(databaseUrl: string, serverConnections: number): Promise<PgBouncer> {
+  // Wherever PostgreSQL listens, the proxy has a port that every account may use.
+  const proxy = await Proxy.open(databaseUrl);
+  const { host, port: serverPort, user = '', password = '', database = '' } = new Client({ connectionString: proxy.urlOf(databaseUrl) });
+  const directory = await mkdtemp(join(tmpdir(), 'entity-service-pgbouncer-'));
+  const port = await freePort();
+  const file = join(directory, 'pgbouncer.ini');
+  await writeFile(
+    file,
+    `[databases]
+${database} = host=${host} port=${serverPort} user=${user} password='${password}' connect_query='set enable_seqscan = off; set jit = off'
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = ${serverConnections}
+max_prepared_statements = 400
+ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout
+log_connections = 0
+log_disconnections = 0
+log_stats = 0
+`,
+  );
+  // It does not run as root.
+  const account = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
+  const pooler = spawn(program ?? '', ['-q', ...account, file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const ended = once(pooler, 'exit');
+  const url = new URL(databaseUrl);
+  url.search = '';
+  url.host = `127.0.0.1:${port}`;
+  while (!(await isOpen(url.href))) {
+    if (pooler.exitCode !== null) throw new Error('PgBouncer does not start');
+    await delay(10);
+  }
+  const stop = async () => {
+    pooler.kill('SIGTERM');
+    await ended;
+    await proxy.close();
+    await rm(directory, { recursive: true, force: true });
+  };
+  return { url: url.href, stop };
+}
+
+async function isOpen(url: string): Promise<boolean> {
+  const client = new Client({ connectionString: url });
+  try {
+    await client.connect();
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
