@@ -54,7 +54,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const issuers = await readIssuers(config.issuersFile, process.env);
   const entityTypes = await readEntityTypes(config);
   const peppers = await readPeppers(config.passwordPepperFile);
-  const principals = new PrincipalCache();
+  const principals = new PrincipalCache(clock.steady);
   let app: FastifyInstance | undefined;
   const onError = (error: Error) => app?.log.warn({ event: 'outage', err: error }, 'database connection lost');
   const onIssuerError = (error: unknown, issuer: string) =>

@@ -24,7 +24,7 @@ export function apiKeyScheme(context: Context): Scheme {
     const hash = keyHash.toString('hex');
     const cached = principals.find(hash);
     if (cached) return cached;
-    const { generation } = principals;
+    const started = principals.startVerification();
     const found = await findKey(reads, parsed.id);
     if (!found || !timingSafeEqual(found.keyHash, keyHash)) {
       await auditRefusedKey(context, request, parsed.id, keyHash);
@@ -32,7 +32,7 @@ export function apiKeyScheme(context: Context): Scheme {
     }
     if (found.lastUsed === 'never') await noteFirstUse(context, request, parsed.id, found.principal);
     else if (found.lastUsed === 'a while ago') await noting(touchKey(db, parsed.id));
-    principals.keep(hash, `key ${parsed.id}`, found.principal, found.lifeMilliseconds, generation);
+    principals.keep(hash, `key ${parsed.id}`, found.principal, found.lifeMilliseconds, started);
     return found.principal;
   };
 }

@@ -12,11 +12,20 @@ interface Entry {
   principal: Principal;
   /** `session <id>` or `key <id>`, as the notification names it. */
   subject: string;
-  /** On the process's monotonic clock. */
+  /** In milliseconds of the monotonic clock. */
   until: number;
 }
 
+/** What was known when a verifying statement was sent. */
+export interface VerificationStart {
+  /** How many changes of rights this process had heard of. */
+  generation: number;
+  /** In milliseconds of the monotonic clock. */
+  at: number;
+}
+
 export class PrincipalCache {
+  readonly #now: () => number;
   readonly #entries = new Map<string, Entry>();
   /** Which credentials (hashes) stand for a subject: a session has a second one for ten seconds after a refresh. */
   readonly #hashes = new Map<string, Set<string>>();
@@ -26,19 +35,24 @@ export class PrincipalCache {
   hits = 0;
   misses = 0;
 
+  /** `now` gives milliseconds that never go back. */
+  constructor(now = () => performance.now()) {
+    this.#now = now;
+  }
+
   get size(): number {
     return this.#entries.size;
   }
 
-  /** Goes up with every change of rights; a verification that began under an older one must not be stored. */
-  get generation(): number {
-    return this.#generation;
+  /** Call it before the verifying statement is sent, for {@link keep}. */
+  startVerification(): VerificationStart {
+    return { generation: this.#generation, at: this.#now() };
   }
 
   /** The principal verified for this credential hash (hex) within the last three seconds, or undefined. */
   find(hash: string): Principal | undefined {
     const entry = this.#entries.get(hash);
-    if (entry && entry.until > performance.now()) {
+    if (entry && entry.until > this.#now()) {
       this.hits += 1;
       return entry.principal;
     }
@@ -48,13 +62,13 @@ export class PrincipalCache {
   }
 
   /**
-   * Keeps a verified principal for `lifeMilliseconds` at most (what is left of the session or key). Does nothing when rights have changed
-   * since `generation` was read, which must have been before the verifying statement was sent.
+   * Keeps a verified principal until three seconds after its verification began, or until `lifeMilliseconds` (what is left of the session, key
+   * or token) after that. Does nothing when rights have changed since.
    */
-  keep(hash: string, subject: string, principal: Principal, lifeMilliseconds: number, generation: number): void {
+  keep(hash: string, subject: string, principal: Principal, lifeMilliseconds: number, { generation, at }: VerificationStart): void {
     if (!this.#enabled || generation !== this.#generation) return;
     if (this.#entries.size >= maximumEntries) this.#evictOldest();
-    this.#entries.set(hash, { principal, subject, until: performance.now() + Math.min(maximumAgeMilliseconds, lifeMilliseconds) });
+    this.#entries.set(hash, { principal, subject, until: at + Math.min(maximumAgeMilliseconds, lifeMilliseconds) });
     const hashes = this.#hashes.get(subject);
     if (hashes) hashes.add(hash);
     else this.#hashes.set(subject, new Set([hash]));

@@ -33,7 +33,7 @@ async function recognise(context: Context, request: FastifyRequest, token: strin
   const remembered = `bearer ${createHash('sha256').update(token).digest('hex')}`;
   const cached = principals.find(remembered);
   if (cached) return cached;
-  const { generation } = principals;
+  const started = principals.startVerification();
   const verified = await verifyAccessToken(issuers, token);
   const { issuer, subject } = verified;
   const identity = { issuer: issuer.issuer, subject };
@@ -48,6 +48,6 @@ async function recognise(context: Context, request: FastifyRequest, token: strin
     session: undefined,
     scopes: ceilingOf(verified),
   };
-  principals.keep(remembered, remembered, principal, verified.lifeMilliseconds, generation);
+  principals.keep(remembered, remembered, principal, verified.lifeMilliseconds, started);
   return principal;
 }

@@ -31,11 +31,11 @@ async function verify(context: Context, tokenHash: Buffer): Promise<Principal | 
   const hash = tokenHash.toString('hex');
   const cached = principals.find(hash);
   if (cached) return cached;
-  const { generation } = principals;
+  const started = principals.startVerification();
   const found = await findPrincipal(context, tokenHash);
   // A superseded token lives for seconds; remembering it would let it live longer.
   if (found?.principal.session?.current) {
-    principals.keep(hash, `session ${found.principal.session.id}`, found.principal, found.lifeMilliseconds, generation);
+    principals.keep(hash, `session ${found.principal.session.id}`, found.principal, found.lifeMilliseconds, started);
   }
   return found?.principal;
 }

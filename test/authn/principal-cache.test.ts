@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { PrincipalCache } from '../../src/authn/principal-cache.ts';
+import type { Principal } from '../../src/authn/principal.ts';
+
+const long = 60_000;
+const principal = (name: string): Principal => ({
+  user: { id: name, name, displayName: name },
+  profile: undefined,
+  locale: 'en',
+  method: 'password',
+  issuer: null,
+  authenticatedAt: new Date(0),
+  session: undefined,
+  grants: new Map(),
+  scopes: null,
+});
+const [ada, bob] = [principal('ada'), principal('bob')];
+
+let now: number;
+let cache: PrincipalCache;
+beforeEach(() => {
+  now = 1_000;
+  cache = new PrincipalCache(() => now);
+  cache.enable(true);
+});
+
+/** Keeps a verified principal as the schemes do, with a statement that takes `statementMilliseconds`. */
+function verify(hash: string, subject: string, who = ada, { lifeMilliseconds = long, statementMilliseconds = 0 } = {}): void {
+  const started = cache.startVerification();
+  now += statementMilliseconds;
+  cache.keep(hash, subject, who, lifeMilliseconds, started);
+}
+
+test('a verified principal is found under its hash alone, and counted', () => {
+  expect(cache.find('a')).toBe(undefined);
+  verify('a', 'session 1');
+  expect([cache.find('a'), cache.find('b')]).toEqual([ada, undefined]);
+  expect([cache.hits, cache.misses, cache.size]).toEqual([1, 2, 1]);
+});
+
+describe('what was verified is not kept', () => {
+  test.each(['session 1', 'session 2', 'key 1', 'user 7', 'all'])(
+    'when "%s" is heard while the verifying statement is under way: it may have read what was before (rule 17)',
+    (notice) => {
+      const before = cache.startVerification();
+      cache.forget(notice);
+      cache.keep('a', 'session 1', ada, long, before);
+      expect(cache.find('a')).toBe(undefined);
+      verify('a', 'session 1');
+      expect(cache.find('a'), 'a verification that began later').toBe(ada);
+    },
+  );
+
+  test('when the line for notifications was down at any time since the verification began (rule 17)', () => {
+    const before = cache.startVerification();
+    cache.enable(false);
+    cache.enable(true);
+    cache.keep('a', 'session 1', ada, long, before);
+    expect(cache.find('a')).toBe(undefined);
+  });
+
+  test('when it began before the line came up', () => {
+    const other = new PrincipalCache(() => now);
+    const before = other.startVerification();
+    other.keep('a', 'session 1', ada, long, before);
+    other.enable(true);
+    other.keep('b', 'session 2', bob, long, before);
+    expect([other.find('a'), other.find('b')]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('what is kept is forgotten', () => {
+  test('by its name, with every hash of it, and nothing else is (rule 17)', () => {
+    verify('a', 'session 1');
+    verify('a2', 'session 1');
+    verify('b', 'session 2', bob);
+    verify('k', 'key 1', bob);
+    cache.forget('session 1');
+    expect(['a', 'a2', 'b', 'k'].map((hash) => cache.find(hash))).toEqual([undefined, undefined, bob, bob]);
+    cache.forget('key 1');
+    expect(['b', 'k'].map((hash) => cache.find(hash))).toEqual([bob, undefined]);
+    expect(cache.size).toBe(1);
+  });
+
+  test.each(['user 7', 'all', 'anything else'])('as a whole by "%s" (rule 17)', (notice) => {
+    verify('a', 'session 1');
+    verify('k', 'key 1', bob);
+    cache.forget(notice);
+    expect(['a', 'k'].map((hash) => cache.find(hash))).toEqual([undefined, undefined]);
+    expect(cache.size).toBe(0);
+  });
+
+  test('at once when the line goes down, and stays forgotten when it is up again (rule 17)', () => {
+    verify('a', 'session 1');
+    cache.enable(false);
+    expect([cache.find('a'), cache.size]).toEqual([undefined, 0]);
+    verify('a', 'session 1');
+    expect(cache.find('a'), 'nothing is kept while it is down').toBe(undefined);
+    cache.enable(true);
+    expect(cache.find('a')).toBe(undefined);
+  });
+});
+
+describe('what is kept ends', () => {
+  test('three seconds after its verification began, however long the statement took (rule 17)', () => {
+    verify('a', 'session 1', ada, { statementMilliseconds: 2_000 });
+    now += 999;
+    expect(cache.find('a')).toBe(ada);
+    now += 1;
+    expect(cache.find('a')).toBe(undefined);
+    expect(cache.size).toBe(0);
+  });
+
+  test('with the session, key or token that it stands for, counted from when the verification began (rule 12)', () => {
+    verify('a', 'session 1', ada, { lifeMilliseconds: 600, statementMilliseconds: 100 });
+    now += 499;
+    expect(cache.find('a')).toBe(ada);
+    now += 1;
+    expect(cache.find('a')).toBe(undefined);
+  });
+
+  test('with the oldest first, when there are ten thousand', () => {
+    for (let n = 0; n < 10_000; n++) verify(`hash ${n}`, `session ${n}`);
+    verify('one more', 'session 0');
+    expect([cache.size, cache.find('hash 0'), cache.find('hash 1')]).toEqual([10_000, undefined, ada]);
+    cache.forget('session 0');
+    expect(cache.find('one more')).toBe(undefined);
+  });
+});
