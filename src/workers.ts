@@ -63,6 +63,8 @@ export function startWorkers(count: number, databaseUrl: string, onLoss: (reason
     if (stopping) return;
     const worker = cluster.fork({ [databaseVariable]: databaseUrl });
     running.add(worker);
+    // What cannot be sent to a worker that has just died; its exit is what counts.
+    worker.on('error', () => undefined);
     let told: string | undefined;
     worker.on('message', (message: { reason?: string } & Closed) => {
       told = message.reason ?? told;
