@@ -51,6 +51,11 @@ describe('the use of an API key', () => {
     await set(id, { key_hash: hashKey(`${key}x`) });
     expect(await use(key)).toBe(401);
     expect(await lastUsed()).toBeNull();
+    const oneBitOff = hashKey(key);
+    oneBitOff.writeUInt8(oneBitOff.readUInt8(31) ^ 1, 31);
+    await set(id, { key_hash: oneBitOff });
+    expect(await use(key)).toBe(401);
+    expect(await lastUsed()).toBeNull();
     await set(id, { key_hash: hashKey(key) });
     expect(await use(key)).toBe(200);
     service().context.principals.forget(`key ${id}`);
