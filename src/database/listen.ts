@@ -46,8 +46,7 @@ const listeners = `
   select pid from pg_locks join pg_stat_activity using (pid)
   where locktype = 'advisory' and classid = $1 and objid = $2 and objsubid = 2 and granted and application_name = $3
     and database = (select oid from pg_database where datname = current_database())`;
-/** A notice changes nothing that has to be on a disk before it is sent. */
-const send = "select pg_notify($1, $2), set_config('synchronous_commit', 'off', true)";
+const send = 'select pg_notify($1, $2)';
 
 /** Which connections are asked whether they have heard, and which have said so, by process id. */
 interface Question {
@@ -188,7 +187,7 @@ export class Listener {
     if (kind === 'echo') {
       if (!this.#isProved) return;
       // Whatever was notified before has been heard before, and acted upon at once.
-      const answer = `select pg_notify($1, 'heard ' || $2 || ' ' || pg_backend_pid()), set_config('synchronous_commit', 'off', true)`;
+      const answer = "select pg_notify($1, 'heard ' || $2 || ' ' || pg_backend_pid())";
       this.#query(client, answer, [first, second]).catch((error: Error) => this.#down(client, error));
     } else if (kind === 'heard') {
       const question = this.#questions.get(first);
