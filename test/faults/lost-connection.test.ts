@@ -20,7 +20,9 @@ beforeAll(async () => {
   const drop = async () => undefined;
   witness = await TestService.start({}, { url: database.url, drop });
   // One connection besides the one for notifications, so that a test knows which one it breaks.
-  service = await TestService.start({ DATABASE_POOL_SIZE: '1' }, { url: proxy.urlOf(database.url), drop });
+  // Its clock stands still, so that nothing in the cache gets too old.
+  const clock = { wall: () => Date.now(), steady: () => 0 };
+  service = await TestService.start({ DATABASE_POOL_SIZE: '1' }, { url: proxy.urlOf(database.url), drop }, clock);
   cookie = await witness.openSession((await witness.createUser('ada')).id);
 });
 
@@ -160,10 +162,16 @@ describe('a statement that fails', () => {
 
 describe('a pool that is exhausted', () => {
   test('503 — after two seconds for who cannot have a connection, and all is well when one is free again', async () => {
-    const client = await service.context.pool.connect();
-    // A cached caller needs no connection.
-    service.context.principals.forget('all');
+    const { principals, pool } = service.context;
+    const isCached = async () => {
+      const { hits } = principals;
+      return (await call('GET', '/auth')).status === 200 && principals.hits > hits;
+    };
+    await expect.poll(isCached).toBe(true);
+    const client = await pool.connect();
     try {
+      expect((await call('GET', '/auth')).status, 'a cached caller needs no connection').toBe(200);
+      principals.forget('all');
       const answer = await call('GET', '/rest/entity/note/1', { headers: { 'x-api-key': `esk_${'x'.repeat(10)}` } });
       expect(answer.status, 'what needs no database is still served').toBe(401);
       const waiting = await call('GET', '/auth');
