@@ -53,6 +53,9 @@ async function listen({ url = database.url, over = pool, every = 30_000 }: Optio
   return { listener, ...line };
 }
 
+/** The connections that listen on this database; other tests have their own on the same server. */
+const listening = `pg_stat_activity where application_name = 'entity-service listen' and datname = current_database()`;
+
 const notify = (notice: string) => client.query("select pg_notify('principal', $1)", [notice]);
 
 describe('what is revoked', () => {
@@ -132,7 +135,7 @@ describe('a question whether all have heard', () => {
     await notify('session 1');
     await listener.settle();
     expect(named.heard).toEqual(['session 1']);
-    const { rows } = await client.query("select from pg_stat_activity where application_name = 'entity-service listen'");
+    const { rows } = await client.query(`select from ${listening}`);
     expect(rows).toHaveLength(2);
   });
 
@@ -149,8 +152,7 @@ describe('a line', () => {
   test('that the server ends is told at once, and when it is up again', async () => {
     const line = await listen();
     expect([line.told, line.listener.isUp]).toEqual([[true], true]);
-    const end = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'entity-service listen'";
-    expect((await client.query(end)).rows).toHaveLength(1);
+    expect((await client.query(`select pg_terminate_backend(pid) from ${listening}`)).rows).toHaveLength(1);
     await expect.poll(() => line.told).toEqual([true, false]);
     expect(line.errors).toHaveLength(1);
     await expect.poll(() => line.told).toEqual([true, false, true]);
@@ -172,7 +174,8 @@ describe('a line', () => {
       await expect.poll(() => proofs).toBeGreaterThan(2);
       expect([line.told, line.listener.isUp]).toEqual([[], false]);
       expect(line.errors).toEqual([expect.any(UnheardError)]);
-      expect((await client.query("select from pg_locks where locktype = 'advisory' and classid = 1936941420")).rows).toEqual([]);
+      const locks = `select from pg_locks where locktype = 'advisory' and pid in (select pid from ${listening})`;
+      expect((await client.query(locks)).rows).toEqual([]);
       await line.listener.close();
     } finally {
       await others.end();
