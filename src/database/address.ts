@@ -3,7 +3,7 @@
  * the query go before the rest of the address, and PGHOST, PGSSLMODE and others stand in for what is left out.
  */
 import { isIPv6 } from 'node:net';
-import { Client } from 'pg';
+import { VerifiedClient } from './verified-client.ts';
 
 export interface Address {
   /** A name, an IP address without brackets, or the directory of a Unix socket. */
@@ -36,7 +36,7 @@ const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1']);
  * that is not there, or parameters that contradict each other.
  */
 export function addressOf(url: string): Address {
-  const { host, port, user = '', database = '', ssl } = new Client({ connectionString: url });
+  const { host, port, user = '', database = '', ssl } = new VerifiedClient({ connectionString: url });
   return { host, port, user, database, encryption: encryptionOf(ssl) };
 }
 

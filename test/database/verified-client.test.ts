@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+import { DirectAddressError } from '../../src/database/address.ts';
 import { connect } from '../../src/database/connect.ts';
 import { isOutage } from '../../src/database/failure.ts';
 import { Listener } from '../../src/database/listen.ts';
@@ -40,12 +41,14 @@ const ways: Record<string, Way> = {
   },
   'the listener': async (url) => {
     const { promise, reject, resolve } = Promise.withResolvers<void>();
-    const listener = new Listener(url, { onLine: (up) => up && resolve(), onNotice: ignore, onError: reject });
+    const { pool, close } = connect(url, 1, ignore);
+    const listener = new Listener(url, pool, { onLine: (up) => up && resolve(), onNotice: ignore, onError: reject });
     try {
       await listener.open();
       await promise;
     } finally {
       await listener.close();
+      await close();
     }
   },
   'the migrations': async (url) => migrate(url),
@@ -62,7 +65,7 @@ async function attack(way: Way, kind: Attack, query = '') {
   const fake = await FakePostgres.start(kind);
   const error = await way(fake.url(password, query)).then(
     () => undefined,
-    (reason: Error) => reason,
+    (reason: Error) => (reason instanceof DirectAddressError ? (reason.cause as Error) : reason),
   );
   return { fake, error };
 }
