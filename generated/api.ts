@@ -47,8 +47,8 @@ export interface paths {
         /**
          * Refresh the session
          * @description Replaces the session's token and moves its idle deadline; the absolute deadline never moves. The replaced token serves requests in
-         *     flight for ten more seconds, but cannot refresh again: of concurrent refreshes one wins and the others get 409. Using it later ends
-         *     the session, since then two parties hold it.
+         *     flight for ten more seconds, unless the session ends or changes in another way before. It cannot refresh again: of concurrent
+         *     refreshes one wins and the others get 409. Using it later ends the session, since then two parties hold it.
          */
         post: operations["refreshSession"];
         delete?: never;

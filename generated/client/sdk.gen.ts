@@ -101,8 +101,8 @@ export const createSession = (options: Options<CreateSessionData>): RequestResul
  * Refresh the session
  *
  * Replaces the session's token and moves its idle deadline; the absolute deadline never moves. The replaced token serves requests in
- * flight for ten more seconds, but cannot refresh again: of concurrent refreshes one wins and the others get 409. Using it later ends
- * the session, since then two parties hold it.
+ * flight for ten more seconds, unless the session ends or changes in another way before. It cannot refresh again: of concurrent
+ * refreshes one wins and the others get 409. Using it later ends the session, since then two parties hold it.
  *
  */
 export const refreshSession = (options: Options<RefreshSessionData>): RequestResult<RefreshSessionResponses> => options.client.post<RefreshSessionResponses>({

@@ -105,12 +105,12 @@ export async function underThrottle<T>(
 }
 
 /**
- * Opens a session, in one transaction with ending the one the request carries (rule 15). Throws 401
+ * Opens a session, in one transaction with ending the one the request carries (rule 15), which no process accepts any more on return. Throws 401
  * when the user has been disabled or the password changed since the account was read, or the sign-in was so long ago that the session
  * would be over; 403 `identity-not-linked` when the identity has been unlinked.
  */
 export async function openSession(context: Context, request: FastifyRequest, opening: Opening): Promise<Opened> {
-  const { config, db, principals } = context;
+  const { config, db, listener, principals } = context;
   const { account, attempt, identity, method } = opening;
   const origin = originOf(request);
   const token = newToken();
@@ -140,11 +140,11 @@ export async function openSession(context: Context, request: FastifyRequest, ope
   const openIn = async (db: Kysely<Database>, attempt?: Attempt) => {
     const opened = await open(db, session, config, events, attempt?.handOver());
     if (!opened) throw new Problem(identity ? 'invalid-token' : 'invalid-credentials');
-    return { principal: opened.principal, ended: opened.evicted };
+    return { ...opened, replaced: undefined };
   };
   const carried = tokenIn(request.headers.cookie, sessionCookie(config).name);
   const isOneStatement = carried === undefined && identity === undefined;
-  const { principal, ended } = isOneStatement
+  const { principal, evicted, replaced } = isOneStatement
     ? await repeating(() => writing(openIn(db, attempt)))
     : await transact(db, async (trx) => {
         if (identity && !(await lockLink(trx, identity, account.id))) throw new Problem('identity-not-linked');
@@ -153,8 +153,12 @@ export async function openSession(context: Context, request: FastifyRequest, ope
         const before = carried === undefined ? undefined : await revokeByToken(trx, hashToken(carried), 'login');
         if (!before) return opened;
         await insertEvent(trx, origin, { event: 'session.revoked', outcome: 'ok', userName: before.userName, sessionId: before.id });
-        return { ...opened, ended: [...opened.ended, before.id] };
+        return { ...opened, replaced: before.id };
       });
-  for (const id of ended) principals.forget(`session ${id}`);
+  for (const id of evicted) principals.forget(`session ${id}`);
+  if (replaced !== undefined) {
+    principals.forget(`session ${replaced}`);
+    await listener.settle();
+  }
   return { token, principal };
 }

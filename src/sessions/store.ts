@@ -16,8 +16,8 @@ export interface Lifetimes {
 
 /**
  * Replaces the token of a live session: a compare-and-swap, so of several callers with the same old token one wins and the others get
- * undefined (rule 19). With `refresh` the idle deadline moves and the old token serves ten more seconds, at most six times a minute;
- * otherwise it is dead at commit.
+ * undefined (rule 19). With `refresh` the idle deadline moves and the old token serves ten more seconds, at most six times a minute.
+ * With any other change the old token, and those that refreshes have replaced before, are dead at COMMIT (`verify.ts`).
  */
 export async function rotate(
   trx: Transaction<Database>,

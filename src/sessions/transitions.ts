@@ -31,8 +31,8 @@ export async function refresh(context: Context, request: FastifyRequest, princip
 }
 
 /**
- * Switches to the user's profile called `name`, or to the default one for undefined; returns the new token. Throws 404 `not-found` for
- * anything else (rule 63).
+ * Switches to the user's profile called `name`, or to the default one for undefined; returns the new token once no process accepts an
+ * older one (rule 15). Throws 404 `not-found` for anything else (rule 63).
  */
 export async function switchProfile(
   context: Context,
@@ -42,7 +42,10 @@ export async function switchProfile(
 ): Promise<string> {
   const profile = await findProfile(context.db, principal.user.id, name);
   if (!profile) throw new Problem('not-found');
-  return await change(context, request, principal, 'profile.changed', { profileId: profile.id, locale: profile.locale ?? undefined });
+  const to = { profileId: profile.id, locale: profile.locale ?? undefined };
+  const token = await change(context, request, principal, 'profile.changed', to);
+  await context.listener.settle();
+  return token;
 }
 
 async function change(

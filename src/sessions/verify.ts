@@ -10,7 +10,7 @@ import { builder, prepare } from '../database/statement.ts';
 import type { Database } from '../database/tables.ts';
 import { grantsOf } from '../profiles/store.ts';
 
-/** For so long a token that a refresh has replaced still serves requests in flight (rule 20). */
+/** Seconds for which a token that a refresh has replaced still serves requests in flight (rule 20). */
 export const graceSeconds = 10;
 const lastSeenSeconds = 60;
 /** For so many minutes after the sign-in a session may do what needs a recent one (rule 60): `fresh` in `authn/session-rights.ts`. */
@@ -109,13 +109,24 @@ const findByToken = prepare<{ tokenHash: Buffer }, PrincipalRow>('session.find',
   principals.where(live).where('session.token_hash', '=', value('tokenHash')).compile(),
 );
 
+/**
+ * Finds by a token that a refresh has replaced within the last {@link graceSeconds}, if every replacement since was a refresh as well. Any other
+ * change of the session ends all its older tokens with its COMMIT (rules 15, 20 and 44).
+ */
 const findBySupersededToken = prepare<{ tokenHash: Buffer }, PrincipalRow>('session.find-superseded', (value) =>
   principals
     .where(live)
     .innerJoin('superseded_token', 'superseded_token.session_id', 'session.id')
     .where('superseded_token.token_hash', '=', value('tokenHash'))
-    .where('superseded_token.refreshed', '=', true)
     .where('superseded_token.superseded_at', '>', sql<Date>`now() - make_interval(secs => ${graceSeconds})`)
+    .where((eb) => {
+      const otherChange = eb
+        .selectFrom('superseded_token as since')
+        .whereRef('since.session_id', '=', 'superseded_token.session_id')
+        .whereRef('since.superseded_at', '>=', 'superseded_token.superseded_at')
+        .where('since.refreshed', '=', false);
+      return eb.not(eb.exists(otherChange.select('since.token_hash')));
+    })
     .compile(),
 );
 
