@@ -1,6 +1,6 @@
 /**
  * Profiles that come and go with a claim, such as groups at the issuer. An issuer's map says which ones: of these the user has exactly those
- * that the claim gives; all others are left alone. Roles come with profiles.
+ * that the claim of the newest token gives (decision 62); all others are left alone. Roles come with profiles.
  */
 import type { FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
@@ -8,8 +8,8 @@ import { insertEvent, originOf } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
-import { deleteAssignment, findAnyProfiles, insertAssignment, listAssignments, lockAssignments } from '../profiles/assignments.ts';
-import { findLinkedAccount, lockLink } from '../users/identities.ts';
+import { deleteAssignment, findAnyProfiles, insertAssignment, lockAssignments } from '../profiles/assignments.ts';
+import { advanceClaims, findClaimed } from '../users/identities.ts';
 import type { Claims } from './claims.ts';
 import type { ClaimedProfiles } from './claim-settings.ts';
 import type { Issuer } from './issuers.ts';
@@ -25,23 +25,37 @@ export function claimedProfiles(profiles: ClaimedProfiles | undefined, claims: C
   return [...new Set([...profiles.map].flatMap(([given, profile]) => (values.has(given) ? [profile] : [])))];
 }
 
-/** Gives and takes what the claims ask for; returns whether anything had to change. Does nothing for a disabled user. */
+/** A token's claims about a subject, and when the token was issued (`iat`, whole seconds). */
+export interface IssuedClaims {
+  issuer: Issuer;
+  subject: string;
+  claims: Claims;
+  issuedAt: Date;
+}
+
+/**
+ * Gives and takes what the claims ask for, unless newer ones have been applied; returns whether what was read of the user before may be out of
+ * date. Claims that change nothing are still written down as the newest, once for each token. Does nothing for a disabled user.
+ */
 export async function followClaims(
   { db }: Context,
   request: FastifyRequest,
-  { issuer: { issuer, profiles }, subject, claims }: { issuer: Issuer; subject: string; claims: Claims },
+  { issuer: { issuer, profiles }, subject, claims, issuedAt }: IssuedClaims,
 ): Promise<boolean> {
   if (!profiles) return false;
   const identity = { issuer, subject };
-  const account = await findLinkedAccount(db, identity);
+  const account = await findClaimed(db, identity);
   if (!account?.active) return false;
+  const newest = account.claimsAt?.getTime() ?? -Infinity;
+  if (issuedAt.getTime() < newest) return false;
   const managed = new Set(profiles.map.values());
   const wanted = claimedProfiles(profiles, claims);
-  const before = (await listAssignments(db, account.id)).filter(({ name }) => managed.has(name));
-  if (before.length === wanted.length && before.every(({ name }) => wanted.includes(name))) return false;
+  const before = account.profiles.filter((name) => managed.has(name));
+  const agree = before.length === wanted.length && before.every((name) => wanted.includes(name));
+  if (agree && issuedAt.getTime() === newest) return false;
   await transact(db, async (trx) => {
-    if (!(await lockLink(trx, identity, account.id))) return;
     const present = await lockAssignments(trx, account.id);
+    if (!(await advanceClaims(trx, identity, account.id, issuedAt))) return;
     const given = await findAnyProfiles(trx, wanted);
     const taken = present.filter(({ name }) => managed.has(name) && !wanted.includes(name));
     const others = present.filter(({ name }) => !managed.has(name)).map(({ profileId, name }) => ({ id: profileId, name }));

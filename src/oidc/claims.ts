@@ -30,6 +30,11 @@ export function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= 253_402_300_799;
 }
 
+/** The time `iat`, which must be a time, in whole seconds: issuers that count finer do not order their tokens by it. */
+export function issuedAtOf(iat: number): Date {
+  return new Date(Math.floor(iat) * 1_000);
+}
+
 /** A `sub`: OpenID Connect Core, section 2, limits it to 255 characters. The database could not hold U+0000. */
 export function isSubject(value: unknown): value is string {
   return isText(value) && value.length <= 255;

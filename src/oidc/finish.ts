@@ -81,12 +81,12 @@ export async function redeem(
 /** Opens a session for the user behind the identity, or one made for it. Throws {@link FailedSignIn}. */
 export async function signIn(context: Context, request: FastifyRequest, provider: Provider, redeemed: Redeemed): Promise<Opened> {
   const { config, issuers } = context;
-  const { subject, authenticatedAt, signedInAt, sessionId: id, endUrl } = redeemed;
+  const { subject, authenticatedAt, signedInAt, issuedAt, claims, sessionId: id, endUrl } = redeemed;
   const identity = { issuer: provider.issuer, subject };
   const about = { subject };
   let userName: string | undefined;
   try {
-    const presented = { issuer: provider, subject, claims: redeemed.claims, isClient: false };
+    const presented = { issuer: provider, subject, claims, issuedAt, isClient: false };
     const account = await findOrProvision(context, request, presented, findLinkedAccount);
     userName = account.name;
     if (!account.active) throw new FailedSignIn('user-disabled', { about, userName });

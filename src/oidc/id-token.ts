@@ -1,7 +1,7 @@
 /** What a provider says of who has signed in. The client library has checked most of it by now (rule 53); the signature is checked here. */
 import { errors, type JWTPayload } from 'jose';
 import { Problem } from '../errors.ts';
-import { isSubject, isText, isTime, type Claims } from './claims.ts';
+import { isSubject, issuedAtOf, isText, isTime, type Claims } from './claims.ts';
 import { leewaySeconds } from './discover.ts';
 import { FailedSignIn } from './failed.ts';
 import { issuerUnavailable } from './fetched.ts';
@@ -16,6 +16,8 @@ export interface SignedIn {
   authenticatedAt: Date;
   /** `auth_time` alone, never in the future; undefined if the provider does not say when the user signed in. */
   signedInAt: Date | undefined;
+  /** When the token was issued (`iat`), to the second. */
+  issuedAt: Date;
   /** All that the provider has signed. */
   claims: Claims;
 }
@@ -29,7 +31,8 @@ export async function readIdToken(provider: Provider, token: string, now: number
   const latest = now / 1_000 + leewaySeconds;
   if (iat > latest || (authTime ?? iat) > latest) throw new FailedSignIn('bad-id-token');
   const authenticatedAt = new Date(Math.min((authTime ?? iat) * 1_000, now));
-  return { subject: sub, sessionId: sid, authenticatedAt, signedInAt: authTime === undefined ? undefined : authenticatedAt, claims };
+  const signedInAt = authTime === undefined ? undefined : authenticatedAt;
+  return { subject: sub, sessionId: sid, authenticatedAt, signedInAt, issuedAt: issuedAtOf(iat), claims };
 }
 
 async function verify({ algorithms, clientId, issuer, keys }: Provider, token: string, now: number): Promise<JWTPayload> {

@@ -14,16 +14,12 @@ import { findAnyProfiles, insertAssignment } from '../profiles/assignments.ts';
 import { findLinkedAccount, insertIdentity, lockIdentity, type Identity } from '../users/identities.ts';
 import { normaliseUserName } from '../users/name.ts';
 import { insertUser } from '../users/store.ts';
-import { claimedProfiles, followClaims } from './claimed-profiles.ts';
-import { isText, type Claims } from './claims.ts';
-import type { Issuer } from './issuers.ts';
+import { claimedProfiles, followClaims, type IssuedClaims } from './claimed-profiles.ts';
+import { isText } from './claims.ts';
 import { RefusedToken } from './refusal.ts';
 
 /** A subject as its issuer has just vouched for it. */
-export interface Presented {
-  issuer: Issuer;
-  subject: string;
-  claims: Claims;
+export interface Presented extends IssuedClaims {
   /** A client without a user: for it no user is made, and its profiles are an administrator's business. */
   isClient: boolean;
 }
@@ -54,7 +50,7 @@ export async function findOrProvision<T>(
 
 /** Makes a user with the profile and links the identity to it, unless somebody has done so meanwhile. */
 async function provision({ db }: Context, request: FastifyRequest, presented: Presented, profile: string): Promise<void> {
-  const { issuer, subject, claims } = presented;
+  const { issuer, subject, claims, issuedAt } = presented;
   const identity = { issuer: issuer.issuer, subject };
   await transact(db, async (trx) => {
     await lockIdentity(trx, identity);
@@ -64,7 +60,7 @@ async function provision({ db }: Context, request: FastifyRequest, presented: Pr
     if (!profiles.some(({ name }) => name === profile)) throw new RefusedToken('no-profile', { about: identity });
     const user = await insertUnderFreeName(trx, presented);
     // Only an administrator links without the lock.
-    if (!(await insertIdentity(trx, identity, user.id))) throw new Problem('unavailable', { headers: { 'Retry-After': '1' } });
+    if (!(await insertIdentity(trx, identity, user.id, issuedAt))) throw new Problem('unavailable', { headers: { 'Retry-After': '1' } });
     const origin = originOf(request);
     const noted = { outcome: 'ok', userName: user.name } as const;
     const by = 'issuer';

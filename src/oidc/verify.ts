@@ -4,7 +4,7 @@
  */
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
 import { Problem } from '../errors.ts';
-import { isClientToken, isSubject, isText, isTime, mayBeIdToken, type Claims } from './claims.ts';
+import { isClientToken, isSubject, issuedAtOf, isText, isTime, mayBeIdToken, type Claims } from './claims.ts';
 import { leewaySeconds } from './discover.ts';
 import { issuerUnavailable } from './fetched.ts';
 import type { Introspection } from './introspection.ts';
@@ -31,6 +31,8 @@ export interface AccessToken {
   authenticatedAt: Date;
   /** `auth_time` alone, never in the future; undefined if the issuer does not say when the user signed in. */
   signedInAt: Date | undefined;
+  /** When it was issued (`iat`), to the second. */
+  issuedAt: Date;
   /** Until the token counts for nothing, the leeway included. */
   lifeMilliseconds: number;
 }
@@ -148,6 +150,7 @@ function readClaims(issuer: TrustedIssuer, claims: Claims, now: number): AccessT
     scopes: scope.split(' ').filter(Boolean),
     authenticatedAt,
     signedInAt: authTime === undefined ? undefined : authenticatedAt,
+    issuedAt: issuedAtOf(iat),
     lifeMilliseconds: (exp + leewaySeconds) * 1_000 - now,
   };
 }

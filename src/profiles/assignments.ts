@@ -46,7 +46,7 @@ export interface Assignment {
 }
 
 /** The profiles that a user has, by name. */
-export function listAssignments(db: Kysely<Database>, userId: string): Promise<Assignment[]> {
+function listAssignments(db: Kysely<Database>, userId: string): Promise<Assignment[]> {
   return db
     .selectFrom('user_profile')
     .innerJoin('profile', 'profile.id', 'user_profile.profile_id')

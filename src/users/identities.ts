@@ -39,6 +39,58 @@ export function findLinkedAccount(db: Kysely<Database>, { issuer, subject }: Ide
     .executeTakeFirst();
 }
 
+/** The linked account with what its profiles follow; undefined when the identity is linked to none. */
+export async function findClaimed(db: Kysely<Database>, { issuer, subject }: Identity): Promise<Claimed | undefined> {
+  return await db
+    .selectFrom('identity')
+    .innerJoin('user_account', 'user_account.id', 'identity.user_id')
+    .where('identity.issuer', '=', issuer)
+    .where('identity.subject', '=', subject)
+    .select([
+      'user_account.id',
+      'user_account.name',
+      'user_account.active',
+      'identity.claims_at as claimsAt',
+      sql<string[]>`array(
+        select profile.name from user_profile join profile on profile.id = user_profile.profile_id
+        where user_profile.user_id = identity.user_id
+      )`.as('profiles'),
+    ])
+    .executeTakeFirst();
+}
+
+export interface Claimed {
+  id: string;
+  name: string;
+  active: boolean;
+  /** When the newest token was issued whose claims have been applied; null when there is none yet. */
+  claimsAt: Date | null;
+  /** The names of all profiles that the user has. */
+  profiles: string[];
+}
+
+/**
+ * Notes that claims issued at `claimsAt` are the newest, and holds the link until the transaction ends. False, and nothing done, when newer ones
+ * have been applied, or the identity is not linked to this user. Lock the user's row first: transactions that remove a link do so as well.
+ */
+export async function advanceClaims(
+  trx: Transaction<Database>,
+  { issuer, subject }: Identity,
+  userId: string,
+  claimsAt: Date,
+): Promise<boolean> {
+  const row = await trx
+    .updateTable('identity')
+    .set({ claims_at: claimsAt })
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .where('user_id', '=', userId)
+    .where((eb) => eb.or([eb('claims_at', 'is', null), eb('claims_at', '<=', claimsAt)]))
+    .returning('user_id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** What the database has of a caller who presents a token: the linked user under the default profile. */
 export type LinkedCaller = Pick<Principal, 'user' | 'profile' | 'locale' | 'grants'> & { active: boolean };
 
@@ -128,11 +180,19 @@ export function lockOwnLink(trx: Transaction<Database>, id: string, userId: stri
   return links(trx, userId).where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
-/** Links the identity to the user; false when it is linked already, to this user or to another. */
-export async function insertIdentity(db: Kysely<Database>, { issuer, subject }: Identity, userId: string): Promise<boolean> {
+/**
+ * Links the identity to the user; false when it is linked already, to this user or to another. `claimsAt` is when the token was issued whose
+ * claims the user has been made with; null when none have been applied.
+ */
+export async function insertIdentity(
+  db: Kysely<Database>,
+  { issuer, subject }: Identity,
+  userId: string,
+  claimsAt: Date | null = null,
+): Promise<boolean> {
   const row = await db
     .insertInto('identity')
-    .values({ issuer, subject, user_id: userId })
+    .values({ issuer, subject, user_id: userId, claims_at: claimsAt })
     .onConflict((conflict) => conflict.doNothing())
     .returning('user_id')
     .executeTakeFirst();

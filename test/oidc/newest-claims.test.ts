@@ -1,0 +1,198 @@
+/** Profiles that follow a claim follow the newest token: an older one gives and takes nothing (rule 62). */
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loginClient, TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
+import { cookieOf, TestService, useService, type Answer } from '../support/service.ts';
+
+interface Info {
+  user: { name: string };
+  profiles: { name: string; default: boolean }[];
+}
+
+const clock = new TestClock();
+const corp = await TestIssuer.start('corp', clock);
+const asked = await TestIssuer.start('asked', clock, { opaque: true });
+const home = useService({}, clock);
+let service: TestService;
+let subjects = 0;
+
+beforeAll(async () => {
+  const { id } = await home().createUser('keeper', null);
+  await home().createProfile(id, 'administrator', { '*': ['read', 'create'] });
+  await home().createProfile(id, 'member', { note: ['read'] });
+  await home().createProfile(id, 'auditor', { '*': ['read'] });
+  const provision = { enabled: true, profile: 'member' };
+  const issuersFile = await writeIssuers(
+    await corp.loginEntry({ provision, profiles: { claim: 'groups', map: { admins: 'administrator' } } }),
+    await asked.loginEntry({ tokenType: 'opaque', provision, profiles: { claim: 'groups', map: { audit: 'auditor' } } }),
+  );
+  service = await home().replica({ ISSUERS_FILE: issuersFile }, clock);
+});
+afterAll(() => service.close());
+
+const began = Math.floor(clock.wall() / 1_000);
+
+/** A token of the subject, issued `age` seconds before the tests began. */
+const token = (sub: string, groups: string[], age: number) =>
+  corp.mint({ claims: { sub, groups, iat: began - age, auth_time: began - age } });
+
+const namesOf = ({ body }: Answer<Info>) => body.profiles.map(({ name }) => name).sort();
+
+async function bear(accessToken: string): Promise<Answer<Info>> {
+  const answer = await service.call<Info>('GET', '/auth?profiles=1', { headers: { authorization: `Bearer ${accessToken}` } });
+  expect(answer.status, answer.text).toBe(200);
+  return answer;
+}
+
+async function exchange(accessToken: string): Promise<Answer<Info>> {
+  const opened = await service.call('POST', '/auth', { form: { oidcIssuer: 'corp', access_token: accessToken } });
+  expect(opened.status, opened.text).toBe(200);
+  return await service.call<Info>('GET', '/auth?profiles=1', { cookie: cookieOf(opened) });
+}
+
+/** Signs in at the provider with an ID token that was issued `age` seconds before the tests began. */
+async function signIn(sub: string, groups: string[], age: number): Promise<Answer<Info>> {
+  const left = await service.call('GET', '/auth/oidc/corp/start');
+  const { searchParams } = new URL(left.headers.get('location') ?? '');
+  const claims = {
+    sub,
+    groups,
+    iat: began - age,
+    aud: loginClient.id,
+    nonce: searchParams.get('nonce'),
+    client_id: undefined,
+    scope: undefined,
+  };
+  const id_token = await corp.mint({ claims, header: { typ: 'JWT' } });
+  corp.answers.set('/token', () => ({ access_token: 'opaque', token_type: 'Bearer', id_token }));
+  const query = new URLSearchParams({ state: searchParams.get('state') ?? '', code: 'any', iss: corp.url });
+  const [cookie = ''] = left.headers.getSetCookie();
+  const back = await service.call('GET', `/auth/oidc/corp/callback?${query.toString()}`, { cookie: cookie.split(';')[0] });
+  expect(back.status, back.text).toBe(303);
+  const session = back.headers.getSetCookie().find((line) => line.startsWith('sid=')) ?? '';
+  return await service.call<Info>('GET', '/auth?profiles=1', { cookie: session.split(';')[0] });
+}
+
+const newSubject = () => `subject-${subjects++}`;
+
+describe('an older token', () => {
+  test.each([
+    ['by itself', async (sub: string, groups: string[], age: number) => bear(await token(sub, groups, age))],
+    ['exchanged for a session', async (sub: string, groups: string[], age: number) => exchange(await token(sub, groups, age))],
+    ['as the ID token of a sign-in', signIn],
+  ])('200 — gives back no profile that a newer one has taken, %s (rule 62)', async (_how, present) => {
+    const sub = newSubject();
+    expect(namesOf(await present(sub, ['admins'], 200))).toEqual(['administrator', 'member']);
+    expect(namesOf(await bear(await token(sub, [], 100)))).toEqual(['member']);
+    for (const age of [200, 101]) expect(namesOf(await present(sub, ['admins'], age))).toEqual(['member']);
+    expect(namesOf(await present(sub, ['admins'], 99))).toEqual(['administrator', 'member']);
+  });
+
+  test('200 — takes no profile that a newer one has given (rule 62)', async () => {
+    const sub = newSubject();
+    expect(namesOf(await bear(await token(sub, [], 200)))).toEqual(['member']);
+    expect(namesOf(await exchange(await token(sub, ['admins'], 100)))).toEqual(['administrator', 'member']);
+    expect(namesOf(await bear(await token(sub, [], 150)))).toEqual(['administrator', 'member']);
+  });
+
+  test('200 — loses against a newer one that changed nothing (rule 62)', async () => {
+    const sub = newSubject();
+    expect(namesOf(await bear(await token(sub, [], 200)))).toEqual(['member']);
+    expect(namesOf(await bear(await token(sub, [], 100)))).toEqual(['member']);
+    expect(namesOf(await bear(await token(sub, ['admins'], 150)))).toEqual(['member']);
+  });
+
+  test('200 — loses against the one that the user was made with (rule 62)', async () => {
+    const sub = newSubject();
+    expect(namesOf(await exchange(await token(sub, [], 100)))).toEqual(['member']);
+    expect(namesOf(await bear(await token(sub, ['admins'], 101)))).toEqual(['member']);
+  });
+
+  test('200 — loses against a sign-in at the provider, and the ID token against a newer access token (rule 62)', async () => {
+    const sub = newSubject();
+    expect(namesOf(await bear(await token(sub, ['admins'], 300)))).toEqual(['administrator', 'member']);
+    expect(namesOf(await signIn(sub, [], 200))).toEqual(['member']);
+    expect(namesOf(await bear(await token(sub, ['admins'], 250)))).toEqual(['member']);
+    expect(namesOf(await bear(await token(sub, ['admins'], 100)))).toEqual(['administrator', 'member']);
+    expect(namesOf(await signIn(sub, [], 150))).toEqual(['administrator', 'member']);
+  });
+
+  test('200 — is told by the iat of the answer where the issuer is asked about it (rule 62)', async () => {
+    const sub = newSubject();
+    const told = async (groups: string[], age: number) => {
+      const claims = { active: true, token_type: 'Bearer', iss: asked.url, aud: 'entity-service', sub, client_id: 'web', exp: began + 600 };
+      asked.answers.set('/token/introspection', () => ({ ...claims, iat: began - age, groups }));
+      return await bear(`made-${sub}-${age}`);
+    };
+    expect(namesOf(await told(['audit'], 200))).toEqual(['auditor', 'member']);
+    expect(namesOf(await told([], 100))).toEqual(['member']);
+    expect(namesOf(await told(['audit'], 150))).toEqual(['member']);
+  });
+});
+
+describe('tokens at once', () => {
+  test.each([
+    ['the older', 200, 100],
+    ['the newer', 100, 200],
+  ])('200 — the newer one counts, where %s is first in line for the row of the user (rule 62)', async (_which, first, second) => {
+    const sub = newSubject();
+    expect(namesOf(await bear(await token(sub, ['admins'], 300)))).toEqual(['administrator', 'member']);
+    const tokens = new Map([
+      [200, await token(sub, [], 200)],
+      [100, await token(sub, ['admins'], 100)],
+    ]);
+    // What the newer one gives is there already, and the older one would take it.
+    const { answers } = await service.db.transaction().execute(async (trx) => {
+      await sql`select from user_account where id = (select user_id from identity where subject = ${sub}) for update`.execute(trx);
+      const answers: Promise<Answer<Info>>[] = [];
+      for (const age of [first, second]) {
+        answers.push(bear(tokens.get(age) ?? ''));
+        await expect.poll(waiting).toBe(answers.length);
+      }
+      return { answers };
+    });
+    await Promise.all(answers);
+    expect(namesOf(await bear(await token(sub, [], 299)))).toEqual(['administrator', 'member']);
+  });
+});
+
+describe('what it costs', () => {
+  test('200 — of tokens issued in the same second the last one counts', async () => {
+    const sub = newSubject();
+    const iat = began - 100;
+    const of = (groups: string[], fraction: number) => corp.mint({ claims: { sub, groups, iat: iat + fraction } });
+    expect(namesOf(await bear(await of([], 0.9)))).toEqual(['member']);
+    expect(namesOf(await bear(await of(['admins'], 0.1)))).toEqual(['administrator', 'member']);
+  });
+
+  test('200 — a token is written down once, and one that changes nothing empties no cache', async () => {
+    const sub = newSubject();
+    await bear(await token(sub, ['admins'], 200));
+    await service.settle();
+    const { generation } = service.context.principals;
+    const row = async () => {
+      const { rows } = await sql<{
+        at: Date;
+        xmin: string;
+      }>`select claims_at as at, xmin::text from identity where subject = ${sub}`.execute(service.db);
+      return rows[0];
+    };
+    const iat = began - 100;
+    await bear(await corp.mint({ claims: { sub, groups: ['admins'], iat } }));
+    await service.settle();
+    expect(service.context.principals.generation).toBe(generation);
+    const written = await row();
+    expect(written?.at.getTime()).toBe(iat * 1_000);
+    await bear(await corp.mint({ claims: { sub, groups: ['admins'], iat } }));
+    await bear(await token(sub, ['admins'], 150));
+    expect(await row()).toEqual(written);
+  });
+});
+
+/** How many connections wait for a row. */
+async function waiting(): Promise<number> {
+  const { rows } = await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+    home().db,
+  );
+  return rows.length;
+}
