@@ -28,6 +28,7 @@ import { createPasswordGate } from './password/gate.ts';
 import { readPeppers } from './password/pepper.ts';
 import { createPasswordPolicy } from './password/policy.ts';
 import { createThrottle } from './password/throttle.ts';
+import { isSessionToken } from './sessions/store.ts';
 
 /** How long load balancers have to learn at `/health/ready` that nobody should be sent here any more. */
 const noticeMilliseconds = 750;
@@ -84,7 +85,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       principals,
       listener,
       entityTypes,
-      issuers: new TrustedIssuers(issuers, onIssuerError, clock),
+      issuers: new TrustedIssuers(issuers, onIssuerError, (text) => isSessionToken(db, text), clock),
       refusedTokens: new AddressLimit(clock.steady),
       auditQuota: new AuditQuota(),
       gate: createPasswordGate(Math.ceil(availableParallelism() / config.workers)),

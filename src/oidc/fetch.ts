@@ -14,6 +14,14 @@ export function isUnanswered(error: unknown): boolean {
   return error instanceof Unanswered || (error instanceof Error && isUnanswered(error.cause));
 }
 
+/** Error codes of RFC 6749 (sections 4.1.2.1 and 5.2) that say nothing about what was sent: the issuer is out of order, or does not know us. */
+export const outageErrors: ReadonlySet<string> = new Set([
+  'server_error',
+  'temporarily_unavailable',
+  'invalid_client',
+  'unauthorized_client',
+]);
+
 /**
  * Like `fetch`, but reads the answer whole before returning it. Throws {@link Unanswered} when it is a redirect, too long, does not come in
  * time, or has another status than 200; a POST may also be answered with 400 to 499, which is about what was sent.

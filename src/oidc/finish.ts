@@ -15,7 +15,7 @@ import { openSession, type Opened } from '../sessions/login.ts';
 import { findLinkedAccount } from '../users/identities.ts';
 import { browserCookie, browserIn } from './cookie.ts';
 import { FailedSignIn } from './failed.ts';
-import { isUnanswered } from './fetch.ts';
+import { isUnanswered, outageErrors } from './fetch.ts';
 import { issuerUnavailable } from './fetched.ts';
 import { readIdToken, type SignedIn } from './id-token.ts';
 import { findOrProvision } from './provision.ts';
@@ -109,8 +109,6 @@ const knownErrors = new Set(
   `access_denied invalid_request invalid_scope unsupported_response_type invalid_grant unsupported_grant_type
   interaction_required login_required account_selection_required consent_required`.split(/\s+/),
 );
-/** The provider is not able to say yes, whoever comes: it is out of order, or does not know us. */
-const outages = new Set(['server_error', 'temporarily_unavailable', 'invalid_client', 'unauthorized_client']);
 /** Something else than an answer of a token endpoint, such as the page of a proxy. */
 const noAnswers = new Set(['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_PARSE_ERROR']);
 
@@ -118,7 +116,7 @@ const noAnswers = new Set(['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_N
 function failureOf(error: unknown): unknown {
   if (isUnanswered(error) || error instanceof WWWAuthenticateChallengeError) return issuerUnavailable(30, error);
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
-    if (outages.has(error.error)) return issuerUnavailable(30, error);
+    if (outageErrors.has(error.error)) return issuerUnavailable(30, error);
     const reason = error instanceof ResponseBodyError ? 'code-refused' : 'provider-refused';
     return new FailedSignIn(reason, { about: { error: knownErrors.has(error.error) ? error.error : undefined }, cause: error });
   }

@@ -35,8 +35,13 @@ export class TrustedIssuers {
   readonly #byId = new Map<string, TrustedIssuer>();
   readonly #answering = new Map<string, boolean>();
 
-  /** `onError` hears why an issuer could not be asked. */
-  constructor(issuers: readonly Issuer[], onError: (error: unknown, issuerId: string) => void, clock = systemClock) {
+  /** `onError` hears why an issuer could not be asked. `isOurs` tells texts that are shown to no issuer, as {@link Introspection} has it. */
+  constructor(
+    issuers: readonly Issuer[],
+    onError: (error: unknown, issuerId: string) => void,
+    isOurs: (text: string) => Promise<boolean>,
+    clock = systemClock,
+  ) {
     this.clock = clock;
     for (const issuer of issuers) {
       const options: FetchedOptions = {
@@ -49,7 +54,7 @@ export class TrustedIssuers {
       };
       const keys = new IssuerKeys(issuer, options);
       const provider = new Fetched(() => discoverProvider(issuer), `${issuer.issuer} does not say where to sign in`, options);
-      const introspection = issuer.tokenType === 'opaque' ? new Introspection(issuer, options) : undefined;
+      const introspection = issuer.tokenType === 'opaque' ? new Introspection(issuer, options, isOurs) : undefined;
       const trusted = { ...issuer, keys, provider, introspection };
       this.#byId.set(issuer.id, trusted);
       this.#byIssuer.set(issuer.issuer, trusted);

@@ -4,6 +4,7 @@
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
+import { hashToken, isToken } from './token.ts';
 import { live } from './verify.ts';
 
 /** A session is refreshed at most so often within a minute (rule 18). */
@@ -48,6 +49,19 @@ export async function rotate(
     await trx.insertInto('superseded_token').values(superseded).execute();
   }
   return row?.id;
+}
+
+/** Whether the text is a token that this service has given to a session, live or not. The database is asked only about text of that shape. */
+export async function isSessionToken(db: Kysely<Database>, text: string): Promise<boolean> {
+  if (!isToken(text)) return false;
+  const tokenHash = hashToken(text);
+  const row = await db
+    .selectFrom('session')
+    .where('token_hash', '=', tokenHash)
+    .select('token_hash')
+    .unionAll(db.selectFrom('superseded_token').where('token_hash', '=', tokenHash).select('token_hash'))
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /**

@@ -123,6 +123,8 @@ describe('a token that its issuer does not stand for', () => {
     ['another issuer', { iss: 'https://elsewhere.example' }, 'wrong-issuer'],
     ['no issuer', { iss: undefined }, 'incomplete'],
     ['another audience', { aud: ['another', `${audience}2`] }, 'wrong-audience'],
+    ['another audience as text, which begins like ours', { aud: `${audience}2` }, 'wrong-audience'],
+    ['another audience as text, which ends like ours', { aud: `another-${audience}` }, 'wrong-audience'],
     ['no audience', { aud: undefined }, 'incomplete'],
     ['expired', { exp: 1 }, 'expired'],
     ['without an end', { exp: undefined }, 'incomplete'],
@@ -141,6 +143,19 @@ describe('a token that its issuer does not stand for', () => {
       expect(await way(token)).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
       expect(await lastRefusal()).toBe(reason);
     }
+  });
+
+  test.each([
+    [200, 'ended 55 s ago', -55, {}],
+    [401, 'ended 65 s ago', -65, {}],
+    [200, 'begins in 55 s', 300, { nbf: 55 }],
+    [401, 'begins in 65 s', 300, { nbf: 65 }],
+    [200, 'was issued in 55 s', 300, { iat: 55 }],
+    [401, 'was issued in 65 s', 300, { iat: 65 }],
+  ])('%d — %s, with 60 s of leeway (rules 45 and 50)', async (status, _what, exp, times) => {
+    const now = Math.floor(clock.wall() / 1_000);
+    const moved = Object.fromEntries(Object.entries({ exp, ...times }).map(([name, seconds]) => [name, now + seconds]));
+    for (const way of [bear, exchange]) expect((await way((await told(moved)).token)).status).toBe(status);
   });
 
   test('401 — one that it never gave, which is asked about once in ten seconds (rule 50)', async () => {
@@ -182,6 +197,26 @@ describe('to whom a token is shown', () => {
     for (const token of ['a'.repeat(8_193), 'a,b', await service().createKey(id)]) expect((await bear(token)).status).toBe(401);
     for (const token of ['ä', 'a b', await service().createKey(id)]) expect((await exchange(token)).status).toBe(401);
     expect(corp.requests).toHaveLength(asked);
+  });
+
+  test('401 — to nobody when it is a session token of this service, present, replaced or ended', async () => {
+    const { id } = await service().db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirstOrThrow();
+    const replaced = await service().openSession(id);
+    const present = cookieOf(await service().call('POST', '/auth/refresh', { cookie: replaced }));
+    const ended = await service().openSession(id);
+    expect((await service().call('HEAD', '/auth?logout=1', { cookie: ended })).status).toBe(204);
+    corp.answers.set(path, () => ({ active: true }));
+    const asked = corp.introspections;
+    for (const cookie of [replaced, present, ended]) {
+      const token = cookie.slice('sid='.length);
+      for (const way of [bear, exchange]) expect(await way(token)).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
+    }
+    expect(corp.introspections).toBe(asked);
+    expect((await service().call('GET', '/auth', { cookie: present })).status).toBe(200);
+    // An issuer may give tokens of the same shape.
+    await told({});
+    expect((await exchange('abcdefghijklmnopqrstuvwxyz_-0123')).status).toBe(200);
+    expect(corp.introspections).toBe(asked + 1);
   });
 
   test('401 — never to another issuer than the one it names (rule 46)', async () => {
@@ -233,5 +268,52 @@ describe('an issuer that does not answer', () => {
     const replica = await service().replica({ ISSUERS_FILE: issuersFile }, clock);
     expect(await bear('some-token', replica)).toMatchObject({ status: 503, body: { code: 'issuer-unavailable' } });
     await replica.close();
+  });
+});
+
+describe('an issuer that refuses to answer', () => {
+  const json = (status: number, body: object) => () => Response.json(body, { status });
+  const page = (status: number) => () => new Response('<p>no</p>', { status, headers: { 'content-type': 'text/html' } });
+
+  test.each([
+    ['400 invalid_request', json(400, { error: 'invalid_request' })],
+    ['400 without a reason', page(400)],
+    ['404', page(404)],
+    ['413', json(413, { error: 'too long' })],
+  ])('503 — %s: about one token, keeps no other out, and is asked again after ten seconds (rule 50)', async (_what, answer) => {
+    const { token: good } = await told({});
+    corp.answers.set(path, answer);
+    const asked = corp.introspections;
+    const weird = `weird-${made++}`;
+    const refused = await Promise.all([bear(weird), exchange(weird), bear(weird)]);
+    for (const { status, body, headers } of [...refused, await bear(weird)]) {
+      expect([status, body.code]).toEqual([503, 'issuer-unavailable']);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    expect(corp.introspections).toBe(asked + 1);
+    await told({});
+    for (const token of [good, 'not-seen-before']) expect((await bear(`${token}-${made++}`)).status).toBe(200);
+    expect((await exchange(weird)).status).toBe(503);
+    clock.advance(11);
+    expect((await exchange(weird)).status).toBe(200);
+  });
+
+  test.each([
+    ['401', page(401)],
+    ['403', page(403)],
+    ['429', page(429)],
+    ['400 invalid_client', json(400, { error: 'invalid_client' })],
+    ['500', page(500)],
+    ['503', page(503)],
+    ['200 that is no answer', json(200, { active: 'yes' })],
+  ])('503 — %s: about every token, for five seconds (rule 50)', async (_what, answer) => {
+    corp.answers.set(path, answer);
+    const asked = corp.introspections;
+    expect((await bear(`any-${made++}`)).status).toBe(503);
+    await told({});
+    expect((await bear(`any-${made++}`)).status).toBe(503);
+    expect(corp.introspections).toBe(asked + 1);
+    clock.advance(6);
+    expect((await bear(`any-${made++}`)).status).toBe(200);
   });
 });

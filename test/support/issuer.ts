@@ -58,7 +58,7 @@ export class TestIssuer {
   /** The paths that were asked for. */
   readonly requests: string[] = [];
   behaviour: Behaviour = 'up';
-  /** What it answers at some paths in place of what it would: JSON. */
+  /** What it answers at some paths in place of what it would: JSON, or a whole response. */
   readonly answers = new Map<string, () => object | Promise<object>>();
   key: SigningKey;
   readonly options: IssuerOptions;
@@ -258,6 +258,10 @@ export class TestIssuer {
 
   async #answerWith(answer: () => object | Promise<object>, response: ServerResponse): Promise<void> {
     const body = await answer();
+    if (body instanceof Response) {
+      response.writeHead(body.status, Object.fromEntries(body.headers)).end(await body.text());
+      return;
+    }
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   }
 }
