@@ -117,6 +117,9 @@ async function readIssuer(members: Members, environment: Environment): Promise<I
   const report = (problem: string, name: string, index?: number) => members.report(problem, name, index);
   const label = members.text('label', { pattern: /^\P{C}{1,100}$/u, must: 'be 1 to 100 characters' });
   const allowInsecureHttp = members.flag('allowInsecureHttp');
+  if (allowInsecureHttp && environment['NODE_ENV'] === 'production') {
+    report('allowInsecureHttp is not for production (NODE_ENV=production): remove it', 'allowInsecureHttp');
+  }
   const issuer = members.text('issuer', { required: true });
   if (issuer !== undefined) checkAddress(issuer, allowInsecureHttp, report);
   const audience = members.text('audience', { required: true, pattern: printable, must: 'be 1 to 256 printable ASCII characters' });
@@ -191,7 +194,15 @@ function checkAddress(issuer: string, allowInsecureHttp: boolean, report: (probl
   }
 }
 
+/** The shortest secret that is accepted (rule 86). Auth0, Entra ID, Google and Keycloak make secrets of 32 bytes or more. */
+const minimumSecretBytes = 32;
+
 async function readSecret(members: Members, environment: Environment): Promise<string | undefined> {
+  const checkLength = (secret: string, source: string, member: string) => {
+    const bytes = Buffer.byteLength(secret);
+    if (bytes >= minimumSecretBytes) return;
+    members.report(`${source} has ${bytes} bytes: let the provider make a secret of ${minimumSecretBytes} or more`, member);
+  };
   const variable = members.text('clientSecretEnv');
   const file = members.text('clientSecretFile');
   if (variable !== undefined && file !== undefined) {
@@ -199,11 +210,13 @@ async function readSecret(members: Members, environment: Environment): Promise<s
   } else if (variable !== undefined) {
     const secret = environment[variable];
     if (!secret) members.report(`clientSecretEnv names ${variable}, which is not set in the environment`, 'clientSecretEnv');
+    else checkLength(secret, `${variable}, which clientSecretEnv names,`, 'clientSecretEnv');
     return secret;
   } else if (file !== undefined) {
     try {
       const secret = (await readFile(file, 'utf8')).trim();
       if (secret === '') members.report(`clientSecretFile ${file} is empty`, 'clientSecretFile');
+      else checkLength(secret, `clientSecretFile ${file}`, 'clientSecretFile');
       return secret;
     } catch (error) {
       members.report(`clientSecretFile cannot be read: ${error instanceof Error ? error.message : String(error)}`, 'clientSecretFile');

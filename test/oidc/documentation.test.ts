@@ -31,7 +31,10 @@ test('the examples for providers are files that the service takes, and the page 
   const files = (await readdir(folder)).toSorted();
   expect([...text.matchAll(/\(issuers\/([\w.-]+)\)/g)].map(([, file = '']) => file).toSorted()).toEqual(files);
   const secrets = Object.fromEntries(
-    ['KEYCLOAK', 'AUTH0', 'ENTRA', 'GOOGLE', 'CORP', 'PARTNER'].map((name) => [`${name}_SECRET`, 'secret']),
+    ['KEYCLOAK', 'AUTH0', 'ENTRA', 'GOOGLE', 'CORP', 'PARTNER'].map((name) => [
+      `${name}_SECRET`,
+      `secret-of-32-bytes-from-${name}`.padEnd(32, '-'),
+    ]),
   );
   const read = await Promise.all(files.map((file) => readIssuers(folder + file, secrets)));
   expect(read.flat().map(({ id, tokenType, claimNames }) => [id, tokenType, Object.values(claimNames).join(' ')])).toEqual([

@@ -47,14 +47,14 @@ issuers:
     provision: { enabled: false, profile: member }
     allowInsecureHttp: false
 `);
-    expect(await readIssuers(file, { CORP_SECRET: 'from the environment' })).toEqual([
+    expect(await readIssuers(file, { CORP_SECRET: 'a secret from the environment, 40 bytes' })).toEqual([
       {
         id: 'corp',
         label: 'Corporate login',
         issuer: 'https://login.example.com',
         audience: 'entity-service',
         clientId: 'entity-service',
-        clientSecret: 'from the environment',
+        clientSecret: 'a secret from the environment, 40 bytes',
         clients: undefined,
         algorithms: ['RS256'],
         tokenType: 'at+jwt',
@@ -108,9 +108,9 @@ issuers:
 
   test('a secret from a file, without the line end', async () => {
     const secret = await writeIssuersText('');
-    await writeFile(secret, 'from a file\n');
+    await writeFile(secret, 'a secret from a file, without its line end\n');
     const [issuer] = await readIssuers(await writeIssuersText(stringify({ issuers: [{ ...corp, clientSecretFile: secret }] })), {});
-    expect(issuer?.clientSecret).toBe('from a file');
+    expect(issuer?.clientSecret).toBe('a secret from a file, without its line end');
   });
 
   test('no file and an empty list, both of which trust nobody', async () => {
@@ -220,6 +220,31 @@ describe('what stops the start', () => {
   ])('%s', async (_what, members, problem) => {
     const problems = await problemsOfEntry(members);
     expect(problems.map((line) => line.replace(/^(issuer "corp"|entry 1): /, ''))).toContainEqual(expect.stringContaining(problem));
+  });
+
+  test('a client secret under 32 bytes, by its line, issuer and member, wherever it is read (rule 86)', async () => {
+    const secretFile = await writeIssuersText(`${'f'.repeat(31)}\n`);
+    const entries = (secret: string) => `issuers:
+  - ${JSON.stringify({ ...corp, clientId: 'a' }).slice(0, -1)},
+     clientSecretEnv: ${secret}}
+  - ${JSON.stringify({ ...corp, id: 'b', issuer: 'https://b.example' }).slice(0, -1)},
+     clientSecretFile: ${secretFile}}
+`;
+    const more = 'let the provider make a secret of 32 or more';
+    expect(await locatedProblemsOf(entries('SHORT'), { SHORT: 'e'.repeat(31) })).toEqual([
+      `3:23: issuer "corp": SHORT, which clientSecretEnv names, has 31 bytes: ${more}`,
+      `5:24: issuer "b": clientSecretFile ${secretFile} has 31 bytes: ${more}`,
+    ]);
+    await writeFile(secretFile, `${'f'.repeat(32)}\n`);
+    expect(await locatedProblemsOf(entries('LONG'), { LONG: 'e'.repeat(32) })).toEqual([]);
+  });
+
+  test('plain http in production, where the same file starts the service otherwise (rule 86)', async () => {
+    const local = { issuer: 'http://localhost:8080', allowInsecureHttp: true };
+    expect(await problemsOfEntry(local, { NODE_ENV: 'development' })).toEqual([]);
+    expect(await problemsOfEntry(local, { NODE_ENV: 'production' })).toEqual([
+      'issuer "corp": allowInsecureHttp is not for production (NODE_ENV=production): remove it',
+    ]);
   });
 
   test('two issuers of one id, and two ids of one issuer', async () => {
