@@ -6,12 +6,20 @@ export type Claims = Readonly<Record<string, unknown>>;
 
 /**
  * Whether a client got the token for itself (client credentials). RFC 9068 makes the client's id the subject; Auth0, Entra ID and Keycloak
- * show it otherwise, each in a way that no token of a person has.
+ * show it otherwise, each by a claim that no person can choose.
  */
 export function isClientToken(claims: Claims, clientId: string): boolean {
-  const { sub, oid, gty, idtyp, preferred_username: name } = claims;
+  const { sub, oid, gty, idtyp } = claims;
   if (sub === clientId || sub === `${clientId}@clients` || gty === 'client-credentials' || idtyp === 'app') return true;
-  return (typeof oid === 'string' && sub === oid) || (typeof name === 'string' && name.startsWith('service-account-'));
+  return (typeof oid === 'string' && sub === oid) || isKeycloakServiceAccount(claims, clientId);
+}
+
+/**
+ * Keycloak names the user of a client after it. A person can register under that name where the client has no such user, so the name alone proves
+ * nothing. Keycloak adds the address of the client (`clientAddress`) in the client credentials grant only.
+ */
+function isKeycloakServiceAccount({ preferred_username: name, clientAddress }: Claims, clientId: string): boolean {
+  return name === `service-account-${clientId.toLowerCase()}` && isText(clientAddress);
 }
 
 /** Whether claims look like those of an ID token, as a token that does not say what it is may be one. */

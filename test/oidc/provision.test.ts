@@ -208,12 +208,39 @@ describe('a client without a user', () => {
     ['Auth0 by grant', { sub: 'x-1', gty: 'client-credentials' }],
     ['Entra ID by idtyp', { sub: 'x-2', idtyp: 'app' }],
     ['Entra ID by oid', { sub: 'x-3', oid: 'x-3' }],
-    ['Keycloak', { sub: 'x-4', preferred_username: 'service-account-web' }],
+    ['Keycloak', { sub: 'x-4', preferred_username: 'service-account-web', clientHost: '192.0.2.1', clientAddress: '192.0.2.1' }],
   ])('403 — as %s shows one', async (_what, claims) => {
     const users = await countUsers();
     expect((await present(corp, claims)).status).toBe(403);
     expect(await lastRefusal()).toBe('client-not-linked');
     expect(await countUsers()).toBe(users);
+  });
+});
+
+describe('a person with the name of a service account', () => {
+  test.each([
+    ['of no client', 'service-account-bob'],
+    ['of another client', 'service-account-webshop'],
+    ['of the client that the token was given to', 'service-account-web'],
+  ])('200 — %s is made a user, and loses the profile that the claim takes (rule 62)', async (what, preferred_username) => {
+    const claims = { sub: `chosen ${what}`, preferred_username };
+    expect(profilesOf(await present(corp, { ...claims, groups: ['sales-team'] }))).toEqual(['member', 'sales (default)']);
+    expect(profilesOf(await present(corp, { ...claims, groups: [] }))).toEqual(['member (default)']);
+  });
+
+  test('200 — linked to a user by an administrator, loses it as well (rule 62)', async () => {
+    const { id } = await home().createUser('chosen', null);
+    await home().link(corp, 'chosen', 'chosen');
+    await assign(id, 'sales');
+    expect(profilesOf(await present(corp, { sub: 'chosen', preferred_username: 'service-account-web' }))).toEqual([]);
+  });
+
+  test('200 — and a client of Keycloak keeps what an administrator gave it: its tokens have no groups', async () => {
+    const { id } = await home().createUser('exporter', null);
+    await home().link(corp, 'exporter-1', 'exporter');
+    await assign(id, 'sales');
+    const claims = { sub: 'exporter-1', client_id: 'Exporter', preferred_username: 'service-account-exporter', clientAddress: '192.0.2.1' };
+    expect(profilesOf(await present(corp, claims))).toEqual(['sales (default)']);
   });
 });
 
