@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import { transact } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { deleteAssignment, findAnyProfiles, insertAssignment, lockAssignments } from '../profiles/assignments.ts';
-import { advanceClaims, findClaimed } from '../users/identities.ts';
+import { findClaimed, lockClaims, updateClaimsAt } from '../users/identities.ts';
 import type { Claims } from './claims.ts';
 import type { ClaimedProfiles } from './claim-settings.ts';
 import type { Issuer } from './issuers.ts';
@@ -54,8 +54,10 @@ export async function followClaims(
   const agree = before.length === wanted.length && before.every((name) => wanted.includes(name));
   if (agree && issuedAt.getTime() === newest) return false;
   await transact(db, async (trx) => {
+    if (!(await lockClaims(trx, identity, account.id, issuedAt))) return;
     const present = await lockAssignments(trx, account.id);
-    if (!(await advanceClaims(trx, identity, account.id, issuedAt))) return;
+    // After the lock on the user: a link by the user waits for a changed identity while it holds the user.
+    await updateClaimsAt(trx, identity, issuedAt);
     const given = await findAnyProfiles(trx, wanted);
     const taken = present.filter(({ name }) => managed.has(name) && !wanted.includes(name));
     const others = present.filter(({ name }) => !managed.has(name)).map(({ profileId, name }) => ({ id: profileId, name }));

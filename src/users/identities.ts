@@ -70,25 +70,30 @@ export interface Claimed {
 }
 
 /**
- * Notes that claims issued at `claimsAt` are the newest, and holds the link until the transaction ends. False, and nothing done, when newer ones
- * have been applied, or the identity is not linked to this user. Lock the user's row first: transactions that remove a link do so as well.
+ * Whether the identity is linked to this user and no claims newer than `claimsAt` have been applied. Both stay so until the transaction ends. A
+ * transaction that locks the user as well does so after this.
  */
-export async function advanceClaims(
+export async function lockClaims(
   trx: Transaction<Database>,
   { issuer, subject }: Identity,
   userId: string,
   claimsAt: Date,
 ): Promise<boolean> {
   const row = await trx
-    .updateTable('identity')
-    .set({ claims_at: claimsAt })
+    .selectFrom('identity')
     .where('issuer', '=', issuer)
     .where('subject', '=', subject)
     .where('user_id', '=', userId)
     .where((eb) => eb.or([eb('claims_at', 'is', null), eb('claims_at', '<=', claimsAt)]))
-    .returning('user_id')
+    .select('user_id')
+    .forNoKeyUpdate()
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Notes that claims issued at `claimsAt` are the newest that have been applied. The identity must be locked by {@link lockClaims}. */
+export async function updateClaimsAt(trx: Transaction<Database>, { issuer, subject }: Identity, claimsAt: Date): Promise<void> {
+  await trx.updateTable('identity').set({ claims_at: claimsAt }).where('issuer', '=', issuer).where('subject', '=', subject).execute();
 }
 
 /** What the database has of a caller who presents a token: the linked user under the default profile. */
