@@ -169,7 +169,7 @@ describe('what it costs', () => {
     const sub = newSubject();
     await bear(await token(sub, ['admins'], 200));
     await service.settle();
-    const { generation } = service.context.principals;
+    const { generation } = service.context.principals.startVerification();
     const row = async () => {
       const { rows } = await sql<{
         at: Date;
@@ -180,7 +180,7 @@ describe('what it costs', () => {
     const iat = began - 100;
     await bear(await corp.mint({ claims: { sub, groups: ['admins'], iat } }));
     await service.settle();
-    expect(service.context.principals.generation).toBe(generation);
+    expect(service.context.principals.startVerification().generation).toBe(generation);
     const written = await row();
     expect(written?.at.getTime()).toBe(iat * 1_000);
     await bear(await corp.mint({ claims: { sub, groups: ['admins'], iat } }));
