@@ -21,6 +21,8 @@ import { entityHandlers } from './entities/handlers.ts';
 import { oidcHandlers } from './oidc/handlers.ts';
 import { bearerScheme } from './oidc/scheme.ts';
 import { offeredIssuers } from './oidc/swagger-ui.ts';
+import { addressIn } from './ops/address.ts';
+import { readAddresses } from './ops/client-address.ts';
 import { allowTrustedOrigins, answerPreflights } from './ops/cors.ts';
 import { answerInTime } from './ops/deadline.ts';
 import { drainBeforeClosing } from './ops/drain.ts';
@@ -49,7 +51,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     genReqId: () => randomUUID(),
     rewriteUrl: originForm,
     requestIdHeader: false,
-    trustProxy: config.trustProxy.length > 0 ? config.trustProxy : false,
+    trustProxy: config.trustProxy.length > 0 ? addressIn(config.trustProxy) : false,
     bodyLimit: config.bodyLimitBytes,
     // Security rule 80, with answerInTime below. Fastify's own request timeout is none.
     requestTimeout: 30_000,
@@ -75,6 +77,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
       limit && problem.status === 401 ? limitRefused(request, limit, credentials) : problemAfterCommit(problem, request),
     (problem, request) => noteProblem(context, problem, request),
   );
+  readAddresses(app, config.trustProxy);
   answerInTime(app, 15_000);
   drainBeforeClosing(app);
   // Loaded only where it is wanted.

@@ -17,6 +17,7 @@ import { discover, discoverProvider, fetchKeys, innermost } from '../oidc/discov
 import { readIssuers, type Issuer } from '../oidc/issuers.ts';
 import { redirectUri } from '../oidc/start.ts';
 import { swaggerUiRedirectUri } from '../oidc/swagger-ui.ts';
+import { lacksProxy, unnamedProxyRisk } from '../ops/risks.ts';
 import { readPeppers, type Peppers } from '../password/pepper.ts';
 import { createPasswordPolicy } from '../password/policy.ts';
 import { openExisting } from './command.ts';
@@ -42,6 +43,7 @@ export async function examine(environment: NodeJS.ProcessEnv): Promise<Check[]> 
   await check(checks, undefined, 'node', checkNode);
   const config = readSettings(environment, checks);
   if (!config) return checks;
+  await check(checks, config, 'proxy', () => checkProxy(config));
   const issuers = await examineIssuers(checks, config, environment);
   await examineDatabase(checks, config, issuers);
   return checks;
@@ -149,6 +151,11 @@ function checkNode(): Finding {
   const [neededMajor = 0, neededMinor = 0] = numbers(needed);
   const enough = major > neededMajor || (major === neededMajor && minor >= neededMinor);
   return enough ? ok(process.version) : fail(`${process.version} is too old: Node ${needed} or later is needed`);
+}
+
+function checkProxy(config: Config): Finding {
+  if (lacksProxy(config)) return warn(unnamedProxyRisk);
+  return ok(config.trustProxy.length > 0 ? `requests from ${config.trustProxy.join(', ')} tell of the client` : 'none');
 }
 
 async function checkDisk(directory: string): Promise<Finding> {

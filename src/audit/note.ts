@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import type { Problem, ProblemCode } from '../errors.ts';
 import { addressGroup } from '../ops/address.ts';
+import { addressOf } from '../ops/client-address.ts';
 import { insertEvent, originOf, type AuditEvent, type AuditEventName, type Origin } from './store.ts';
 
 /** The problems that are audited here. What goes with a change or a sign-in is audited there. */
@@ -63,7 +64,7 @@ export async function noteRefusal(
   { detail, ...event }: AuditEvent,
 ): Promise<void> {
   const user = request.principal?.user;
-  const subject = user ? `user ${user.id}` : addressGroup(request.ip);
+  const subject = user ? `user ${user.id}` : addressGroup(addressOf(request));
   const leftOut = context.auditQuota.admit(subject, `${event.event} ${JSON.stringify(detail)}`);
   if (leftOut === undefined) return;
   const written = note(context, request.log, originOf(request), { ...event, detail: { ...detail, ...(leftOut > 0 && { leftOut }) } });

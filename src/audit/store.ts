@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import { sql, type Kysely, type OperationNodeSource, type RawBuilder } from 'kysely';
 import { builder, type ValueOf } from '../database/statement.ts';
 import type { Database } from '../database/tables.ts';
+import { addressOf } from '../ops/client-address.ts';
 
 /** Every event there is. docs/audit.md explains them; a test compares both. */
 export const auditEvents = [
@@ -75,7 +76,7 @@ export interface AuditEvent {
 
 /** The origin of a request, the user agent cut to 256 characters (rule 84). */
 export function originOf(request: FastifyRequest): Origin {
-  return { requestId: request.id, address: request.ip, userAgent: request.headers['user-agent']?.slice(0, 256) };
+  return { requestId: request.id, address: addressOf(request), userAgent: request.headers['user-agent']?.slice(0, 256) };
 }
 
 /** The values of a prepared statement that {@link audited} adds to those of the statement itself. */

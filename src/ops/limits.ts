@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Scheme, Schemes } from '../authn/authenticate.ts';
 import { Problem } from '../errors.ts';
 import { addressGroup } from './address.ts';
+import { addressOf } from './client-address.ts';
 
 const addressRate = { name: 'address', perSecond: 10, burst: 50 };
 /** A user may be as far ahead of the steady rate as so many seconds give. */
@@ -103,7 +104,7 @@ export interface Credentials {
 export function limitStrangers(app: FastifyInstance, limit: AddressLimit, credentials: Credentials): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const spared = request.routeOptions.url === '/health/live' || isToBeChecked(request, credentials);
-    done(spared || limit.take(request.ip) ? undefined : tooMany(addressRate));
+    done(spared || limit.take(addressOf(request)) ? undefined : tooMany(addressRate));
   });
 }
 
@@ -114,7 +115,7 @@ export function limitRefused(request: FastifyRequest, limit: AddressLimit, crede
 
 /** Draws a token for a request that meets no hook, such as one with an undecodable path; the 429 for it when there is none left. */
 export function limitUnrouted(request: FastifyRequest, limit: AddressLimit): Problem | undefined {
-  return limit.take(request.ip) ? undefined : tooMany(addressRate);
+  return limit.take(addressOf(request)) ? undefined : tooMany(addressRate);
 }
 
 function isToBeChecked({ headers, routeOptions }: FastifyRequest, { cookieName, checkedBy }: Credentials): boolean {

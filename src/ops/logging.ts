@@ -6,6 +6,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, FastifyServerO
 import { destination } from 'pino';
 import type { Config } from '../config.ts';
 import { databaseName } from '../database/address.ts';
+import { addressOf } from './client-address.ts';
 
 /** Lines are written out when there are so many bytes of them, or after so many milliseconds: a write for each costs as much as its request. */
 const batchBytes = 8_192;
@@ -102,7 +103,7 @@ export function logRequests(app: FastifyInstance): void {
       principal: principal?.user.id,
       way: principal?.method,
       session: principal?.session?.id,
-      address: request.ip,
+      address: addressOf(request),
       userAgent: request.headers['user-agent']?.slice(0, 256),
     });
     done();

@@ -2,7 +2,6 @@
  * OpenTelemetry traces: a span for every request and one for each thing it waits for, sent to the collector of OTEL_EXPORTER_OTLP_ENDPOINT by
  * OTLP over HTTP. Loaded only where that is set. No attribute holds what a caller sends, nor a value of a statement.
  */
-import { BlockList, isIPv6 } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   diag,
@@ -31,6 +30,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
+import { addressIn } from './address.ts';
 import { operationOf } from './operation-name.ts';
 import type { OpenScope, Scope, Work } from './spans.ts';
 
@@ -67,7 +67,7 @@ export function openTraces({ endpoint, sampler, share, trustProxy, version }: Tr
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url }) })],
   });
   const tracer = provider.getTracer('entity-service', version);
-  const isTrusted = among(trustProxy);
+  const isTrusted = addressIn(trustProxy);
   return {
     open: (request, reply) => openRequest(tracer, isTrusted, request, reply),
     close: async () => {
@@ -89,13 +89,13 @@ const propagator = new W3CTraceContextPropagator();
 
 function openRequest(
   tracer: Tracer,
-  isTrusted: (address: string) => boolean,
+  isTrusted: (address: string | undefined) => boolean,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Scope | undefined {
   const { config, url } = request.routeOptions;
   // Anybody else could write into the traces of others, and decide that its own requests are not recorded.
-  const parent = isTrusted(request.socket.remoteAddress ?? '')
+  const parent = isTrusted(request.socket.remoteAddress)
     ? propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter)
     : ROOT_CONTEXT;
   const attributes = {
@@ -139,19 +139,4 @@ function endSpan(span: Span, error: unknown): void {
     span.setStatus({ code: SpanStatusCode.ERROR });
   }
   span.end();
-}
-
-/** Whether an address is in one of `ranges`, which are addresses or CIDR ranges. */
-function among(ranges: readonly string[]): (address: string) => boolean {
-  if (ranges.length === 0) return () => false;
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [address = '', bits] = range.split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    list.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family);
-  }
-  return (address) => {
-    const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
-    return plain !== '' && list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
-  };
 }

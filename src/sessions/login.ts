@@ -9,6 +9,7 @@ import type { Context } from '../context.ts';
 import { repeating, transact, writing } from '../database/failure.ts';
 import type { Database, Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
+import { addressOf } from '../ops/client-address.ts';
 import { hashPassword, verifyPassword, type Verification } from '../password/hash.ts';
 import { failuresUntilLocked, type Attempt } from '../password/throttle.ts';
 import { normaliseUserName } from '../users/name.ts';
@@ -96,7 +97,7 @@ export async function underThrottle<T>(
   name: string,
   evaluate: (attempt: Attempt) => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  const { granted, failures } = await throttle.attempt({ name, address: request.ip }, evaluate);
+  const { granted, failures } = await throttle.attempt({ name, address: addressOf(request) }, evaluate);
   if (granted === undefined && failures === failuresUntilLocked) {
     const account = await findAccount(db, normaliseUserName(name) ?? '');
     await insertEvent(db, originOf(request), { event: 'login.locked', outcome: 'refused', userName: account?.name });

@@ -1,11 +1,18 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { isSuperuser, risksOf } from '../../src/ops/risks.ts';
+import { isSuperuser, lacksProxy, risksOf } from '../../src/ops/risks.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
 const verified = 'postgres://app@db.example.com/entities?sslmode=verify-full';
-const careful = { production: true, databaseUrl: verified, databaseDirectUrl: undefined, passwordMinLength: 15 };
+const careful = {
+  production: true,
+  databaseUrl: verified,
+  databaseDirectUrl: undefined,
+  passwordMinLength: 15,
+  publicUrl: new URL('https://api.example.com'),
+  trustProxy: ['10.0.0.1'],
+};
 const usual = { superuser: false, threads: 16 };
 
 test('nothing is said about careful settings, nor about development', () => {
@@ -22,6 +29,11 @@ test('short passwords, a superuser and an open way to the database are told (rul
   const here = 'postgres://app@localhost/entities?sslmode=disable';
   expect(risksOf({ ...careful, databaseUrl: here, databaseDirectUrl: verified }, usual)).toEqual([]);
   expect(risksOf(careful, { ...usual, threads: 4 })).toEqual([expect.stringContaining('UV_THREADPOOL_SIZE')]);
+});
+
+test('https without a trusted proxy is told: the service speaks plain http, so there is a proxy (rule 83)', () => {
+  expect(risksOf({ ...careful, trustProxy: [] }, usual)).toEqual([expect.stringContaining('TRUST_PROXY')]);
+  expect(lacksProxy({ publicUrl: new URL('http://localhost:3000'), trustProxy: [] })).toBe(false);
 });
 
 test('whether the role is a superuser is what PostgreSQL says itself', async () => {

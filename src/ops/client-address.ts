@@ -1,0 +1,34 @@
+/** Which network address a request comes from. The limits, the log and the audit trail all take it from here. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { cleanAddress } from './address.ts';
+import { unnamedProxyRisk } from './risks.ts';
+
+/** The client's IP address without port, brackets or zone id, or `unknown`: by `X-Forwarded-For` where TRUST_PROXY names the sender (rule 83). */
+export function addressOf(request: FastifyRequest): string {
+  return (request.address ??= cleanAddress(request.ip));
+}
+
+/**
+ * Reads the address of each request as it arrives, since the socket of a client that has hung up has none. Without trusted proxies it warns
+ * once in the life of `app` of a request that a proxy seems to have passed on.
+ */
+export function readAddresses(app: FastifyInstance, trustProxy: readonly string[]): void {
+  app.decorateRequest('address', undefined);
+  let isWarned = trustProxy.length > 0;
+  app.addHook('onRequest', (request, _reply, done) => {
+    addressOf(request);
+    const { 'x-forwarded-for': forwardedFor, forwarded } = request.headers;
+    if (!isWarned && (forwardedFor ?? forwarded) !== undefined) {
+      isWarned = true;
+      app.log.warn({ event: 'configuration.risky' }, unnamedProxyRisk);
+    }
+    done();
+  });
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Undefined until {@link addressOf} has been called. */
+    address: string | undefined;
+  }
+}

@@ -1,0 +1,43 @@
+/** Which address a client has where a proxy tells it, as the limits, the log and the audit trail see it. */
+import { describe, expect, test } from 'vitest';
+import { useService, type Answer } from '../support/service.ts';
+
+const service = useService({ TRUST_PROXY: '127.0.0.1,10.0.0.0/8' });
+
+let people = 0;
+/** A wrong password for a name of its own, so that only the address counts. */
+function guess(forwardedFor: string): Promise<Answer> {
+  const form = { user: `person ${(people += 1)}`, password: 'not a password at all' };
+  return service().call('POST', '/auth', { form, headers: { 'x-forwarded-for': forwardedFor } });
+}
+
+async function statusesOf(count: number, address: (n: number) => string): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let n = 1; n <= count; n++) statuses.push((await guess(address(n))).status);
+  return statuses;
+}
+
+const twentyAllowed = (count: number) => Array.from({ length: count }, (_, n) => (n < 20 ? 401 : 429));
+
+describe('behind a proxy that writes ports', () => {
+  test.each<[string, (n: number) => string]>([
+    ['an IPv4 address', (n) => `203.0.113.8:${50_000 + n}`],
+    ['an IPv6 address', (n) => `[2001:db8::${n}]:${50_000 + n}`],
+    ['what is no address', (n) => `client-${n}`],
+  ])('429 — %s has twenty wrong passwords in five minutes, whatever its ports (rule 40)', async (_what, address) => {
+    expect(await statusesOf(30, address)).toEqual(twentyAllowed(30));
+  });
+
+  test('401 — the twentieth is looked at and the next is not, and another address has its own twenty (rule 40)', async () => {
+    expect(await statusesOf(21, (n) => `203.0.113.20:${n}`)).toEqual(twentyAllowed(21));
+    expect((await guess('203.0.113.21:1')).status).toBe(401);
+  });
+
+  test('the audit trail shows the address without the port, also behind two proxies that both write ports (rules 83 and 84)', async () => {
+    await guess('198.51.100.1:4711');
+    await guess('203.0.113.9, 198.51.100.2:4711, 10.1.2.3:8080');
+    await guess('[2001:db8:ffff::1]:4711');
+    const rows = await service().db.selectFrom('audit_event').select('address').where('event', '=', 'login.failed').orderBy('id').execute();
+    expect(rows.slice(-3).map(({ address }) => address)).toEqual(['198.51.100.1', '198.51.100.2', '2001:db8:ffff::1']);
+  });
+});
