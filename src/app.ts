@@ -1,7 +1,7 @@
 /**
  * The composition root: every plugin, scheme and handler, in the order in which a request meets them. Nothing is discovered.
  */
-import Fastify, { LogController, type FastifyInstance } from 'fastify';
+import Fastify, { LogController, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { knowEveryMethod, makeRoutes, refuseOtherMethods, serve, type Binding } from './api/bind.ts';
 import { readBodies } from './api/body.ts';
@@ -28,7 +28,16 @@ import { answerInTime } from './ops/deadline.ts';
 import { drainBeforeClosing } from './ops/drain.ts';
 import { securityHeaders, sendSecurityHeaders } from './ops/headers.ts';
 import { serveHealth } from './ops/health.ts';
-import { AddressLimit, limitRefused, limitStrangers, limitUnrouted, limitUrls, limitUsers, type Credentials } from './ops/limits.ts';
+import {
+  AddressLimit,
+  isForRequest,
+  limitStrangers,
+  limitUnrecognised,
+  limitUnrouted,
+  limitUrls,
+  limitUsers,
+  type Credentials,
+} from './ops/limits.ts';
 import { logRequests, loggerOptions } from './ops/logging.ts';
 import { sendServerTiming } from './ops/server-timing.ts';
 import { followRequests } from './ops/spans.ts';
@@ -68,13 +77,15 @@ export async function buildApp(context: Context, contract: { text: string; docum
   app.server.maxConnections = 4_096;
   app.decorateRequest('principal', undefined);
 
-  const checkedBy = new Set(operationsOf(contract.document).flatMap((operation) => (isOpen(operation) ? [] : [operation.operationId])));
+  const checkedBy = new Set(
+    operationsOf(contract.document).flatMap(({ operationId, security }) => (security.length > 0 ? [operationId] : [])),
+  );
   const credentials: Credentials = { cookieName: sessionCookie(config).name, checkedBy };
+  const limitUnknown = (request: FastifyRequest) => limit && limitUnrecognised(request, limit, credentials);
   answerProblems(
     app,
     publicUrl,
-    (problem, request) =>
-      limit && problem.status === 401 ? limitRefused(request, limit, credentials) : problemAfterCommit(problem, request),
+    (problem, request) => (isForRequest(problem) ? limitUnknown(request) : problemAfterCommit(problem, request)),
     (problem, request) => noteProblem(context, problem, request),
   );
   readAddresses(app, config.trustProxy);
@@ -87,9 +98,9 @@ export async function buildApp(context: Context, contract: { text: string; docum
   logRequests(app);
   sendSecurityHeaders(app, headers);
   answerForNode(app, headers, publicUrl);
-  limitUrls(app);
   allowTrustedOrigins(app, config.trustedOrigins);
   if (limit) limitStrangers(app, limit, credentials);
+  limitUrls(app);
   answerPreflights(app, config.trustedOrigins);
   refuseUnknownPaths(app);
   await readBodies(app);
@@ -99,7 +110,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   const recognised: Schemes = { sessionCookie: sessionScheme(context), apiKey: apiKeyScheme(context), oauth2: bearer, openId: bearer };
   const schemes = config.rateLimitPerUser > 0 ? limitUsers(recognised, config.rateLimitPerUser) : recognised;
   const handlers: Handlers = {
-    ...sessionHandlers(context, schemes),
+    ...sessionHandlers(context, schemes, limitUnknown),
     ...profileHandlers(context),
     ...passwordHandlers(context),
     ...keyHandlers(context),

@@ -93,10 +93,10 @@ export function limitUrls(app: FastifyInstance): void {
   });
 }
 
-/** Which requests the limit leaves to the authenticator, that draws for a bad credential only. */
+/** Which requests are limited by what becomes of their credential, and not as they arrive. */
 export interface Credentials {
   cookieName: string;
-  /** The operations that look at a credential before they do anything. Elsewhere presenting one, good or bad, spares nobody the limit. */
+  /** The ids of the operations that look at a credential before they do anything. Elsewhere a credential, good or bad, spares no request. */
   checkedBy: ReadonlySet<string>;
 }
 
@@ -108,9 +108,21 @@ export function limitStrangers(app: FastifyInstance, limit: AddressLimit, creden
   });
 }
 
-/** Draws a token for a request whose credential was no good; the 429 that is to replace its 401 when there is none left. */
-export function limitRefused(request: FastifyRequest, limit: AddressLimit, credentials: Credentials): Problem | undefined {
-  return isToBeChecked(request, credentials) ? limitUnrouted(request, limit) : undefined;
+/**
+ * Draws a token for a request that {@link limitStrangers} has spared and that has turned out to have no principal, whatever is wrong with its
+ * credential; the 429 to answer it with when there is none left. Undefined for every other request.
+ */
+export function limitUnrecognised(request: FastifyRequest, limit: AddressLimit, credentials: Credentials): Problem | undefined {
+  if (request.principal !== undefined || !isToBeChecked(request, credentials)) return undefined;
+  return limitUnrouted(request, limit);
+}
+
+/**
+ * Whether a problem says something of the request and its credential, a token of an issuer that does not answer included. What goes wrong in
+ * the service itself must neither count for the client's address nor be hidden behind a 429.
+ */
+export function isForRequest({ code, status }: Problem): boolean {
+  return code !== 'rate-limited' && (status < 500 || code === 'issuer-unavailable');
 }
 
 /** Draws a token for a request that meets no hook, such as one with an undecodable path; the 429 for it when there is none left. */
@@ -125,10 +137,10 @@ function isToBeChecked({ headers, routeOptions }: FastifyRequest, { cookieName, 
 
 /**
  * The same schemes, which let each user in for so many requests a second, whatever credentials they come with, and answer 429 to more. This
- * process counts its own.
+ * process counts its own. `now` tells milliseconds on a clock that never goes back.
  */
-export function limitUsers(schemes: Schemes, perSecond: number): Schemes {
-  const users = new Buckets({ name: 'user', perSecond, burst: perSecond * userBurstSeconds }, () => performance.now());
+export function limitUsers(schemes: Schemes, perSecond: number, now: () => number = () => performance.now()): Schemes {
+  const users = new Buckets({ name: 'user', perSecond, burst: perSecond * userBurstSeconds }, now);
   const limited =
     (scheme: Scheme): Scheme =>
     async (request) => {

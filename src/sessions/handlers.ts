@@ -1,5 +1,5 @@
 /** Sessions over HTTP: open, show, end, refresh, and the caller's own ones: list, revoke. */
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Handlers } from '../api/operation.ts';
 import { authenticate, carrierOf, type Admission, type Carrier, type Schemes } from '../authn/authenticate.ts';
 import { logoutAllowed, logoutIntent } from '../authn/csrf.ts';
@@ -30,7 +30,12 @@ const anyCredential: Admission = {
   sessions: rightsTo({ operationId: 'getSession', tag: 'Sessions' }, false),
 };
 
-export function sessionHandlers(context: Context, schemes: Schemes): SessionHandlers {
+/** `limitUnknown` gives the 429 for a request whose credential stands for no principal, when its address has sent too many. */
+export function sessionHandlers(
+  context: Context,
+  schemes: Schemes,
+  limitUnknown: (request: FastifyRequest) => Problem | undefined,
+): SessionHandlers {
   const policy = originPolicy(context.config);
   const clearCookie = (reply: FastifyReply) => clearSessionCookie(reply, context.config);
 
@@ -55,9 +60,13 @@ export function sessionHandlers(context: Context, schemes: Schemes): SessionHand
         await authenticate(request, carrierOf(request.raw), anyCredential, schemes);
         return { status: 200 };
       }
+      // A logout needs no session, and with one it must not fall under the limit of the strangers who share its address.
+      request.principal = request.session.caller?.principal;
       const { headers } = request;
       const { 'sec-fetch-site': secFetchSite, origin, referer, 'sec-purpose': secPurpose, purpose } = headers;
       if (!logoutAllowed({ secFetchSite, origin, referer, secPurpose, purpose }, policy)) throw new Problem('csrf-rejected');
+      const tooMany = limitUnknown(request);
+      if (tooMany) throw tooMany;
       const endSessionUrl = await logout(context, request);
       clearCookie(reply);
       const link = endSessionUrl === undefined ? {} : { Link: `<${endSessionUrl}>; rel="${endSessionRelation}"` };

@@ -45,7 +45,7 @@ describe('refusals in the audit trail (rule 85)', () => {
     expect((await service().call('HEAD', '/auth?logout=1', { cookie: reader, headers })).status).toBe(403);
     expect(await eventsOf(service(), 'csrf.refused')).toMatchObject([
       { user_name: 'reader', detail: { operation: 'refreshSession' } },
-      { user_name: null, detail: { operation: 'endSession' } },
+      { user_name: 'reader', detail: { operation: 'endSession' } },
     ]);
   });
 

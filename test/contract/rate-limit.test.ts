@@ -1,5 +1,6 @@
 /** The general rate limit, for every operation of openapi.yaml (security rule 81): strangers and bad credentials draw from one bucket. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { sessionOf } from '../support/clock.ts';
 import { exampleCall, guarded, methodOf, operations, pathOf, titled } from '../support/operations.ts';
 import { useService, type Answer, type ProblemBody } from '../support/service.ts';
 
@@ -49,7 +50,8 @@ describe.for(titled(guarded))('%s', ([, operation]) => {
     service().call(methodOf(operation), pathOf(operation), exampleCall(operation, { headers }));
 
   test('429 — guessers at credentials, while a valid credential from the same address is served', async () => {
-    for (const headers of [{ 'x-api-key': 'esk_x' }, { authorization: 'Bearer abc' }, { cookie: `sid=${'x'.repeat(32)}` }]) {
+    const both = { 'x-api-key': key, authorization: 'Bearer abc' };
+    for (const headers of [{ 'x-api-key': 'esk_x' }, { authorization: 'Bearer abc' }, { cookie: `sid=${'x'.repeat(32)}` }, both]) {
       const answer = await refusal(() => send(headers));
       expect(answer.body.code).toBe('rate-limited');
     }
@@ -67,6 +69,43 @@ test.each([
 ] as const)('429 — %s %s, which checks no credential, also for who presents one (rule 81)', async (method, path, call) => {
   for (const headers of [{ 'x-api-key': key }, { authorization: 'Bearer abc' }, { cookie: `sid=${'x'.repeat(32)}` }]) {
     expect((await refusal(() => service().call(method, path, { ...call, headers }))).status).toBe(429);
+  }
+});
+
+test('200 — HEAD /auth with a valid credential, as GET, beside a flood from the same address (rule 81)', async () => {
+  const { id } = await service().createUser('frank');
+  const cookie = await service().openSession(id);
+  for (const headers of [{ 'x-api-key': key }, { cookie }]) {
+    await exhaust();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => service().call('HEAD', '/auth', { headers })));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  }
+});
+
+test('204 — a logout with a valid cookie ends its session beside a flood from the same address (rules 25 and 81)', async () => {
+  const { id } = await service().createUser('grace');
+  const cookies = await Promise.all(Array.from({ length: 10 }, () => service().openSession(id)));
+  const logout = (cookie: string) => service().call('HEAD', '/auth?logout=1', { cookie });
+  await exhaust();
+  const answers = await Promise.all(cookies.map(logout));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
+  for (const cookie of cookies) expect(await sessionOf(service(), cookie)).toMatchObject({ revoked_reason: 'logout' });
+  expect((await refusal(() => logout(`sid=${'x'.repeat(32)}`))).headers.get('problem-code')).toBe('rate-limited');
+});
+
+test('429 — a logout that a foreign site sends counts, unless its cookie is valid (rule 81)', async () => {
+  const { id } = await service().createUser('heidi');
+  const cookie = await service().openSession(id);
+  const headers = { 'sec-fetch-site': 'cross-site' };
+  const logout = (cookie: string) => service().call('HEAD', '/auth?logout=1', { cookie, headers });
+  expect((await refusal(() => logout(`sid=${'x'.repeat(32)}`))).headers.get('problem-code')).toBe('rate-limited');
+  expect((await logout(cookie)).headers.get('problem-code')).toBe('csrf-rejected');
+});
+
+test('429 — URLs that are too long (rule 81)', async () => {
+  const path = `/auth?${'x'.repeat(9_000)}`;
+  for (const headers of [{}, { authorization: 'Bearer abc' }]) {
+    expect((await refusal(() => service().call('GET', path, { headers }))).body.code).toBe('rate-limited');
   }
 });
 

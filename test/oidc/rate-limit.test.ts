@@ -1,0 +1,41 @@
+/** Tokens that say who somebody is, but not a user here, count for the rate limit of their address as bad ones do (security rule 81). */
+import { afterEach, expect, test } from 'vitest';
+import { TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
+import { useService } from '../support/service.ts';
+
+const clock = new TestClock();
+const corp = await TestIssuer.start('corp', clock);
+const partner = await TestIssuer.start('partner', clock, { opaque: true });
+const issuersFile = await writeIssuers(corp.entry(), await partner.loginEntry({ tokenType: 'opaque' }));
+const service = useService({ RATE_LIMIT: 'on', ISSUERS_FILE: issuersFile, TRUST_PROXY: '127.0.0.1' }, clock);
+
+afterEach(() => {
+  partner.behaviour = 'up';
+});
+
+const ask = (token: string, address: string) =>
+  service().call('GET', '/auth', { headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': address } });
+
+/** The statuses of 200 requests with this token from one address, in the order of the first of each. */
+async function statusesOf(token: string, address: string): Promise<number[]> {
+  const answers = await Promise.all(Array.from({ length: 200 }, () => ask(token, address)));
+  return [...new Set(answers.map(({ status }) => status))].toSorted();
+}
+
+test('429 — a good token of a subject that no user is linked to, like a bad token (rule 81)', async () => {
+  expect(await statusesOf(await corp.mint({ claims: { sub: 'stranger' } }), '203.0.113.1')).toEqual([403, 429]);
+  expect((await ask(await corp.mint({ claims: { sub: 'stranger' } }), '203.0.113.2')).status).toBe(403);
+});
+
+test('429 — a token whose issuer does not answer (rule 81)', async () => {
+  partner.behaviour = 'down';
+  expect(await statusesOf('opaque-and-made-up', '203.0.113.3')).toEqual([429, 503]);
+});
+
+test('200 — never a good token of a user, whatever comes from the same address (rule 81)', async () => {
+  await service().createUser('ada');
+  await service().link(corp, 'alice', 'ada');
+  const token = await corp.mint();
+  expect(await statusesOf(await corp.mint({ claims: { aud: 'another' } }), '203.0.113.4')).toEqual([401, 429]);
+  expect(await statusesOf(token, '203.0.113.4')).toEqual([200]);
+});
