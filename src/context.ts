@@ -9,7 +9,6 @@ import type { Pipelines } from './database/pipelines.ts';
 import type { Database } from './database/tables.ts';
 import type { EntityTypes } from './entities/types.ts';
 import type { TrustedIssuers } from './oidc/trusted.ts';
-import type { AddressLimit } from './ops/limits.ts';
 import type { OpenScope } from './ops/spans.ts';
 import type { Gate } from './password/gate.ts';
 import type { Peppers } from './password/pepper.ts';
@@ -28,9 +27,7 @@ export interface Context {
   entityTypes: EntityTypes;
   /** Whose access tokens count. */
   issuers: TrustedIssuers;
-  /** How many refused tokens of one address are written into the audit trail, which nobody shall be able to flood. */
-  refusedTokens: AddressLimit;
-  /** Which refusals go into the audit trail, so that nobody can flood it. */
+  /** Which events that callers can cause at will go into the audit trail, so that none can flood it. */
   auditQuota: AuditQuota;
   /** Bounds the work on passwords in this process. */
   gate: Gate;

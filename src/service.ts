@@ -20,7 +20,6 @@ import { readIssuers } from './oidc/issuers.ts';
 import { systemClock, TrustedIssuers } from './oidc/trusted.ts';
 import { closeDoor } from './ops/drain.ts';
 import { keepHouse } from './ops/housekeeping.ts';
-import { AddressLimit } from './ops/limits.ts';
 import { listeningLine, logConfiguration, openSettings } from './ops/logging.ts';
 import { isSuperuser, risksOf } from './ops/risks.ts';
 import type { Traces } from './ops/traces.ts';
@@ -86,7 +85,6 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       listener,
       entityTypes,
       issuers: new TrustedIssuers(issuers, onIssuerError, (text) => isSessionToken(db, text), clock),
-      refusedTokens: new AddressLimit(clock.steady),
       auditQuota: new AuditQuota(),
       gate: createPasswordGate(Math.ceil(availableParallelism() / config.workers)),
       peppers,

@@ -26,5 +26,7 @@ export async function auditRefusedKey(context: Context, request: FastifyRequest,
   const wrong = !timingSafeEqual(row.keyHash, keyHash);
   // What is neither wrong nor over by itself can only be refused for its owner.
   const reason = wrong ? 'wrong-secret' : revoked ? 'revoked' : expired ? 'expired' : 'user-disabled';
-  await noteRefusal(context, request, { event: 'api_key.refused', outcome: 'refused', userName, detail: { key: id, reason } });
+  const event = { event: 'api_key.refused', outcome: 'refused', userName, detail: { key: id, reason } } as const;
+  // A wrong secret proves nothing: the id of a key is no secret, so that a stranger could count for its owner.
+  await noteRefusal(context, request, event, wrong ? { subject: { budget: 'named', name: `key ${id}` } } : {});
 }

@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import type { Problem, ProblemCode } from '../errors.ts';
 import { addressGroup } from '../ops/address.ts';
 import { addressOf } from '../ops/client-address.ts';
+import type { Subject } from './quota.ts';
 import { insertEvent, originOf, type AuditEvent, type AuditEventName, type Origin } from './store.ts';
 
 /** The problems that are audited here. What goes with a change or a sign-in is audited there. */
@@ -40,35 +41,64 @@ export async function noteProblem(context: Pick<Context, 'db' | 'auditQuota'>, p
   if (!event) return;
   const { operationId: operation } = request.routeOptions.config;
   const detail = { operation, ...particulars(problem, request) };
-  // Which limit it was is in the name of its policy; those that slow down guessing begin with `login-`.
-  const throttled = 'limit' in detail && detail.limit?.startsWith('login-');
-  await noteRefusal(context, request, {
-    event: throttled ? 'login.throttled' : event,
+  const refusal: AuditEvent = {
+    event,
     outcome: event === 'fault' ? 'failed' : 'refused',
-    userName: request.principal?.user.name,
     sessionId: request.principal?.session?.id,
     detail,
-  });
+  };
+  if (!('limit' in detail)) return await noteRefusal(context, request, refusal);
+  // Which limit it was is in the name of its policy; those that slow down guessing begin with `login-`. A stranger can try any operation.
+  const limited: AuditEventName = detail.limit?.startsWith('login-') ? 'login.throttled' : event;
+  await noteRefusal(context, request, { ...refusal, event: limited }, { kind: `${limited} ${detail.limit}` });
 }
 
 /** How long the answer to a refusal waits until its event is written. Where the database is slow, the event comes after the answer. */
 const patienceMilliseconds = 1_000;
 
+interface Counting {
+  /** Whom the event counts for, where the request does not say so itself. */
+  subject?: Subject;
+  /** Events of the same kind are written once a minute; by default those with the same name and detail. */
+  kind?: string;
+}
+
 /**
- * Writes an event that anybody can cause at will, unless they have caused it lately; says how many were left out. Never throws, and keeps
- * nobody waiting for longer than a second.
+ * Writes an event that callers can cause at will, unless its subject has caused enough of them lately; says how many were left out. Never
+ * throws, and keeps the answer waiting for a second at most.
  */
 export async function noteRefusal(
   context: Pick<Context, 'db' | 'auditQuota'>,
   request: FastifyRequest,
-  { detail, ...event }: AuditEvent,
+  event: AuditEvent,
+  counting: Counting = {},
 ): Promise<void> {
-  const user = request.principal?.user;
-  const subject = user ? `user ${user.id}` : addressGroup(addressOf(request));
-  const leftOut = context.auditQuota.admit(subject, `${event.event} ${JSON.stringify(detail)}`);
-  if (leftOut === undefined) return;
-  const written = note(context, request.log, originOf(request), { ...event, detail: { ...detail, ...(leftOut > 0 && { leftOut }) } });
-  await Promise.race([written, delay(patienceMilliseconds, undefined, { ref: false })]);
+  const admitted = admitRefusal(context, request, event, counting);
+  if (!admitted) return;
+  await Promise.race([note(context, request.log, originOf(request), admitted), delay(patienceMilliseconds, undefined, { ref: false })]);
+}
+
+/** The event as it is to be written, with the number of those left out; undefined when the quota does not allow it. */
+export function admitRefusal(
+  { auditQuota }: Pick<Context, 'auditQuota'>,
+  request: FastifyRequest,
+  { detail = {}, ...event }: AuditEvent,
+  { subject, kind = `${event.event} ${JSON.stringify(detail)}` }: Counting = {},
+): AuditEvent | undefined {
+  const userName = request.principal?.user.name ?? event.userName;
+  const leftOut = auditQuota.admit(subject ?? subjectOf(request, userName, detail), kind);
+  if (leftOut === undefined) return undefined;
+  return { ...event, userName, detail: { ...detail, ...(leftOut > 0 && { leftOut }) } };
+}
+
+/**
+ * Whom an event counts for that does not say so itself: the user whose credential has been verified, else the identity that an issuer has
+ * vouched for (`subject`), else the address.
+ */
+function subjectOf(request: FastifyRequest, userName: string | undefined, { issuer, subject }: Record<string, unknown>): Subject {
+  if (userName !== undefined) return { budget: 'users', name: userName };
+  if (subject !== undefined) return { budget: 'named', name: `identity ${JSON.stringify([issuer, subject])}` };
+  return { budget: 'strangers', name: addressGroup(addressOf(request)) };
 }
 
 function particulars(problem: Problem, request: FastifyRequest): { reason?: string; entity?: string; limit?: string | undefined } {

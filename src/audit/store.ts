@@ -130,21 +130,23 @@ export function eventsOfSessions(
     select event, 'ok', ${of('userName')}, session_id, ${of('requestId')}, ${of('address')}, ${of('userAgent')}, detail from ${from}`;
 }
 
-/** Writes one event. `origin` is undefined for what no request caused, such as an administrator's command. */
+/** Makes the statement that writes one event. `origin` is undefined for what no request caused, such as an administrator's command. */
+export function eventInsertion(db: Kysely<Database>, origin: Origin | undefined, event: AuditEvent) {
+  return db.insertInto('audit_event').values({
+    event: event.event,
+    outcome: event.outcome,
+    user_name: event.userName ?? null,
+    session_id: event.sessionId ?? null,
+    request_id: origin?.requestId ?? null,
+    address: origin?.address ?? null,
+    user_agent: origin?.userAgent ?? null,
+    detail: JSON.stringify(event.detail ?? {}),
+  });
+}
+
+/** Writes one event, see {@link eventInsertion}. */
 export async function insertEvent(db: Kysely<Database>, origin: Origin | undefined, event: AuditEvent): Promise<void> {
-  await db
-    .insertInto('audit_event')
-    .values({
-      event: event.event,
-      outcome: event.outcome,
-      user_name: event.userName ?? null,
-      session_id: event.sessionId ?? null,
-      request_id: origin?.requestId ?? null,
-      address: origin?.address ?? null,
-      user_agent: origin?.userAgent ?? null,
-      detail: JSON.stringify(event.detail ?? {}),
-    })
-    .execute();
+  await eventInsertion(db, origin, event).execute();
 }
 
 /** An event as it was written, or as an older version wrote it. */

@@ -3,7 +3,7 @@
  * database's (`begin_login_attempt`); when to ask again and what to tell the caller is decided in `throttle.ts`.
  */
 import { createHmac } from 'node:crypto';
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type OperationNodeSource } from 'kysely';
 import { builder, compileOnce } from '../database/statement.ts';
 import type { Database } from '../database/tables.ts';
 import { addressGroup } from '../ops/address.ts';
@@ -72,10 +72,17 @@ export async function beginAttempt(
 
 /**
  * Decides a counted attempt, and returns how often in a row the account has failed now (0 when an administrator has just reset it). Only a
- * failure waits for the disk: what a crash of the server takes of the other outcomes leaves a failure too many.
+ * failure waits for the disk: what a crash of the server takes of the other outcomes leaves a failure too many. `beside` is a further
+ * statement of its transaction.
  */
-export async function endAttempt(db: Kysely<Database>, { account, address }: Subjects, outcome: Outcome): Promise<number> {
+export async function endAttempt(
+  db: Kysely<Database>,
+  { account, address }: Subjects,
+  outcome: Outcome,
+  beside?: OperationNodeSource,
+): Promise<number> {
   const { rows } = await sql<{ failures: number | null }>`
+    ${beside ? sql`with beside as (${beside})` : sql``}
     select end_login_attempt(${account}, ${address}, ${outcome}) as failures
     ${outcome === 'failed' ? sql`` : sql`from ${withoutWait}`}`.execute(db);
   return rows[0]?.failures ?? 0;

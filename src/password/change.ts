@@ -3,6 +3,7 @@
  * on under a new token, or nothing has happened (security rules 43 and 44).
  */
 import type { FastifyRequest } from 'fastify';
+import { noteRefusal } from '../audit/note.ts';
 import { insertEvent, originOf } from '../audit/store.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
@@ -42,8 +43,8 @@ export async function changePassword(
   await confirmPresent(context, request, account, change.current);
   const faults = await faultsOf(context, account, change);
   if (faults.length > 0) {
-    const detail = { reasons: faults.map(({ code }) => code) };
-    await insertEvent(db, origin, { event: 'password.refused', outcome: 'refused', userName: account.name, detail });
+    const reasons = faults.map(({ code }) => code);
+    await noteRefused(context, request, reasons);
     throw new Problem('password-rejected', { faults });
   }
   const passwordHash = await hashPassword(context, change.next);
@@ -77,9 +78,13 @@ async function confirmPresent(context: Context, request: FastifyRequest, account
     return matches || undefined;
   });
   if (confirmed) return;
-  const detail = { reasons: ['credential-mismatch'] };
-  await insertEvent(context.db, originOf(request), { event: 'password.refused', outcome: 'refused', userName: account.name, detail });
+  await noteRefused(context, request, ['credential-mismatch']);
   throw new Problem('credential-mismatch');
+}
+
+/** Audits that the caller's change was refused: each time, but no more often than the quota allows. */
+function noteRefused(context: Context, request: FastifyRequest, reasons: string[]): Promise<void> {
+  return noteRefusal(context, request, { event: 'password.refused', outcome: 'refused', detail: { reasons } }, { kind: request.id });
 }
 
 async function faultsOf({ policy }: Context, account: Account, { current, next, confirmation }: PasswordChange): Promise<Fault[]> {

@@ -3,7 +3,7 @@
  * attempts queue, so that those which may go on go in order of arrival and the others do not burden the database. It does not know
  * what a password is: it is told whether the attempt was good.
  */
-import type { Kysely } from 'kysely';
+import type { Kysely, OperationNodeSource } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import type { Account } from '../users/store.ts';
@@ -42,6 +42,8 @@ export interface Attempt {
    * does nothing: a value of `evaluate` then says that it was committed.
    */
   readonly handOver: () => Subjects;
+  /** Lets this statement be run in the transaction that counts the attempt as failed, if it fails. */
+  readonly onFailure: (statement: OperationNodeSource) => void;
 }
 
 export interface Throttle {
@@ -104,16 +106,21 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
           handedOver = true;
           return subjects;
         };
+        let beside: OperationNodeSource | undefined;
+        const onFailure = (statement: OperationNodeSource) => {
+          beside = statement;
+        };
         let granted;
         try {
-          granted = await evaluate({ account, handOver });
+          granted = await evaluate({ account, handOver, onFailure });
         } catch (error) {
           // If this fails too, or nobody knows whether it is decided, the database counts it as a failure when its time is over.
           if (!handedOver || !isInDoubt(error)) await endAttempt(db, subjects, 'abandoned').catch(() => undefined);
           throw error;
         }
         if (handedOver && granted !== undefined) return { granted, failures: 0 };
-        const failures = await endAttempt(db, subjects, granted === undefined ? 'failed' : 'succeeded');
+        const failures =
+          granted === undefined ? await endAttempt(db, subjects, 'failed', beside) : await endAttempt(db, subjects, 'succeeded');
         return { granted, failures };
       }),
     );

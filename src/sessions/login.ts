@@ -3,7 +3,9 @@
  */
 import type { FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
-import { insertEvent, originOf } from '../audit/store.ts';
+import { admitRefusal, noteRefusal } from '../audit/note.ts';
+import type { Subject } from '../audit/quota.ts';
+import { eventInsertion, insertEvent, originOf } from '../audit/store.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { repeating, transact, writing } from '../database/failure.ts';
@@ -59,12 +61,26 @@ export async function loginByPassword(
       const opened = await openSession(context, request, { account: found, method: 'password', locale, attempt }).catch(unlessRefused);
       if (opened) return opened;
     }
-    await insertEvent(db, originOf(request), { event: 'login.failed', outcome: 'refused', userName: found?.name });
+    noteFailure(context, request, attempt);
     return undefined;
   });
   if (!opened) throw new Problem('invalid-credentials');
   return opened;
 }
+
+/**
+ * Lets the failure of the attempt be audited, as far as the quota allows. Each failure on an account counts for the account, so that strangers'
+ * failures on made-up names, which are one kind for each address, leave none of them out. The event is written by the statement that counts
+ * the failure, so that the time of an answer hardly differs between a name whose event is written and one whose event is not (rule 42).
+ */
+function noteFailure(context: Context, request: FastifyRequest, { account, onFailure }: Attempt): void {
+  const event = { event: 'login.failed', outcome: 'refused', userName: account?.name } as const;
+  const admitted = admitRefusal(context, request, event, account && { subject: accountSubject(account), kind: request.id });
+  if (admitted) onFailure(eventInsertion(context.db, originOf(request), admitted));
+}
+
+/** A wrong password names an account and proves nothing. */
+const accountSubject = ({ name }: Account): Subject => ({ budget: 'named', name: `account ${name}` });
 
 /** Undefined for an account that has been disabled or got another password meanwhile; throws any other error. */
 function unlessRefused(error: unknown): undefined {
@@ -92,15 +108,19 @@ export async function comparePassword(
  * request's address has failed too often (rules 39 to 41). Throws 429 `rate-limited` then.
  */
 export async function underThrottle<T>(
-  { db, throttle }: Context,
+  context: Context,
   request: FastifyRequest,
   name: string,
   evaluate: (attempt: Attempt) => Promise<T | undefined>,
 ): Promise<T | undefined> {
+  const { db, throttle } = context;
   const { granted, failures } = await throttle.attempt({ name, address: addressOf(request) }, evaluate);
   if (granted === undefined && failures === failuresUntilLocked) {
     const account = await findAccount(db, normaliseUserName(name) ?? '');
-    await insertEvent(db, originOf(request), { event: 'login.locked', outcome: 'refused', userName: account?.name });
+    const event = { event: 'login.locked', outcome: 'refused', userName: account?.name } as const;
+    // An account is locked once until an administrator unlocks it. Of made-up names there is no end.
+    if (account) await insertEvent(db, originOf(request), event);
+    else await noteRefusal(context, request, event);
   }
   return granted;
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { AuditQuota } from '../../src/audit/quota.ts';
+import { AuditQuota, budgets, type Subject } from '../../src/audit/quota.ts';
 
 let milliseconds = 0;
 let quota: AuditQuota;
@@ -8,39 +8,70 @@ beforeEach(() => {
   quota = new AuditQuota(() => milliseconds);
 });
 
-describe('the audit trail takes of refusals', () => {
+describe.each(budgets)('of %s the audit trail takes', (budget) => {
+  const subject = (name: string): Subject => ({ budget, name });
+  const ada = subject('ada');
+  /** How many of `count` events of this subject are written. */
+  const written = (count: number, of: (n: number) => Subject, kind: (n: number) => string = () => 'denied') =>
+    Array.from({ length: count }, (_, n) => quota.admit(of(n), kind(n))).filter((leftOut) => leftOut !== undefined).length;
+
   test('each kind once a minute, and is told how many it has missed', () => {
-    expect(quota.admit('ada', 'denied')).toBe(0);
-    for (let n = 0; n < 1_000; n++) expect(quota.admit('ada', 'denied')).toBeUndefined();
+    expect(quota.admit(ada, 'denied')).toBe(0);
+    for (let n = 0; n < 1_000; n++) expect(quota.admit(ada, 'denied')).toBeUndefined();
     milliseconds = 59_999;
-    expect(quota.admit('ada', 'denied')).toBeUndefined();
+    expect(quota.admit(ada, 'denied')).toBeUndefined();
     milliseconds = 60_000;
-    expect(quota.admit('ada', 'denied')).toBe(1_001);
+    expect(quota.admit(ada, 'denied')).toBe(1_001);
     milliseconds = 120_000;
-    expect(quota.admit('ada', 'denied')).toBe(0);
+    expect(quota.admit(ada, 'denied')).toBe(0);
+    expect(quota.leftOut).toBe(1_001);
   });
 
-  test('twenty kinds of one subject, however inventive it is, without costing another subject anything', () => {
-    const admitted = Array.from({ length: 100 }, (_, n) => quota.admit('ada', `denied entity${n}`)).filter(
-      (answer) => answer !== undefined,
-    );
-    expect(admitted).toHaveLength(20);
-    expect(quota.admit('bob', 'denied')).toBe(0);
-  });
-
-  test('300 of all subjects together', () => {
-    const flood = () => Array.from({ length: 1_000 }, (_, n) => quota.admit(`address ${n}`, 'limited')).filter((answer) => answer === 0);
-    expect(flood()).toHaveLength(300);
+  test('twenty kinds of one subject and not one more, without costing another subject anything', () => {
+    expect(
+      written(
+        20,
+        () => ada,
+        (n) => `denied entity${n}`,
+      ),
+    ).toBe(20);
+    expect(quota.admit(ada, 'the twenty-first')).toBeUndefined();
+    expect(quota.admit(subject('bob'), 'denied')).toBe(0);
     milliseconds = 60_000;
-    expect(quota.admit('address 999', 'limited')).toBe(1);
+    expect(quota.admit(ada, 'the twenty-first')).toBe(1);
   });
 
-  test('no memory without bound: the longest silent of 10,000 subjects is forgotten', () => {
-    expect(quota.admit('first', 'x')).toBe(0);
-    expect(quota.admit('first', 'x')).toBeUndefined();
-    for (let n = 0; n < 10_000; n++) quota.admit(`subject ${n}`, 'x');
+  test('300 of all subjects together and not one more', () => {
+    expect(written(300, (n) => subject(`${n}`))).toBe(300);
+    expect(quota.admit(subject('300'), 'denied')).toBeUndefined();
+    milliseconds = 59_999;
+    expect(quota.admit(subject('301'), 'denied')).toBeUndefined();
     milliseconds = 60_000;
-    expect(quota.admit('first', 'x')).toBe(0);
-    expect(quota.admit('subject 9999', 'x')).toBe(1);
+    expect(quota.admit(subject('300'), 'denied')).toBe(1);
+    expect(written(1_000, (n) => subject(`${n}`))).toBe(299);
   });
+
+  test('none that another budget has used up', () => {
+    for (const other of budgets) if (other !== budget) written(1_000, (n) => ({ budget: other, name: `${n}` }));
+    expect(quota.admit(ada, 'denied')).toBe(0);
+  });
+
+  test('no memory without bound: the longest silent of 10,000 subjects is forgotten with what it has missed, and no other', () => {
+    for (const name of ['first', 'second'])
+      expect([quota.admit(subject(name), 'x'), quota.admit(subject(name), 'x')]).toEqual([0, undefined]);
+    for (let n = 0; n < 9_999; n++) quota.admit(subject(`subject ${n}`), 'x');
+    milliseconds = 60_000;
+    expect(quota.admit(subject('second'), 'x')).toBe(1);
+    expect(quota.admit(subject('first'), 'x')).toBe(0);
+  });
+});
+
+test('fifteen users can use up the minute of all users, and one alone cannot (rule 85)', () => {
+  const denied = (name: string, count: number) => {
+    for (let n = 0; n < count; n++) quota.admit({ budget: 'users', name }, `denied entity${n}`);
+  };
+  for (let n = 0; n < 14; n++) denied(`mallory ${n}`, 1_000);
+  expect(quota.admit({ budget: 'users', name: 'ada' }, 'denied')).toBe(0);
+  denied('mallory 14', 1_000);
+  expect(quota.admit({ budget: 'users', name: 'bob' }, 'denied')).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 /** Which access tokens do not count, by every rule of RFC 9068 we hold to; each by both ways in, and each for the reason we think. */
 import { TestService, useService, type Answer } from '../support/service.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { AuditQuota } from '../../src/audit/quota.ts';
 import { createHmac } from 'node:crypto';
 import { exportSPKI, importJWK } from 'jose';
 import { newKey, TestClock, TestIssuer, writeIssuers, type Minted } from '../support/issuer.ts';
@@ -25,7 +26,10 @@ beforeAll(async () => {
 const now = () => Math.floor(clock.wall() / 1_000);
 
 async function present(token: string, issuer: TestIssuer, by: TestService = service()): Promise<{ bearer: Answer; login: Answer }> {
+  // The quota would leave out what is refused again within a minute.
+  by.context.auditQuota = new AuditQuota();
   const bearer = await by.call('GET', '/auth', { headers: { authorization: `Bearer ${token}` } });
+  by.context.auditQuota = new AuditQuota();
   const login = await by.call('POST', '/auth', { headers: { authorization: `Bearer ${token}` }, form: { oidcIssuer: issuer.id } });
   return { bearer, login };
 }
@@ -251,8 +255,8 @@ describe('ID tokens are no access tokens (rules 45 and 47)', () => {
   });
 });
 
-test('401 — a flood of refused tokens fills no audit trail: of one address at one time fifty are written down', async () => {
-  const crowded = await service().replica({ ISSUERS_FILE: issuersFile }, { wall: clock.wall, steady: () => 0 });
+test('401 — a flood of refused tokens fills no audit trail: of one address and reason one a minute is written', async () => {
+  const crowded = await service().replica({ ISSUERS_FILE: issuersFile });
   try {
     const before = await lastEvent();
     const answers = await Promise.all(
@@ -260,7 +264,7 @@ test('401 — a flood of refused tokens fills no audit trail: of one address at 
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
     const events = await service().db.selectFrom('audit_event').where('id', '>', before).select('id').execute();
-    expect(events).toHaveLength(50);
+    expect(events).toHaveLength(1);
   } finally {
     await crowded.close();
   }

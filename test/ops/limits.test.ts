@@ -56,7 +56,7 @@ describe('an address', () => {
 
 test('a user has five seconds’ worth at once and not one more, by whatever credential (rule 81)', async () => {
   const principalOf = (id: string) => ({ user: { id } }) as Principal;
-  const scheme = async (request: FastifyRequest) => principalOf(String(request.id));
+  const scheme = async (request: FastifyRequest) => principalOf(request.id);
   const schemes = limitUsers({ sessionCookie: scheme, apiKey: scheme, oauth2: scheme, openId: scheme }, 2, now);
   const ask = async (id: string, way: keyof typeof schemes = 'apiKey') => {
     const request = { id } as FastifyRequest;
