@@ -19,3 +19,30 @@ test('a permit for an action is what authorize gives for it, and nothing else co
   const unchecked: Parameters<typeof find>[1] = { entity: 'note', userName: 'ada', sessionId: null, ownOnly: false };
   expect([other, unchecked]).toHaveLength(2);
 });
+
+test.each([
+  ['own', 'any'],
+  ['any', 'own'],
+] as const)('of two roles that grant the same action, for %s and for %s rows, the wider counts (rule 61)', (first, second) => {
+  const row = { entity: 'note', action: 'read' } as const;
+  const grants = grantMap([
+    { ...row, condition: first },
+    { ...row, condition: second },
+    { ...row, entity: 'memo', condition: 'own' },
+  ]);
+  expect(grants.get('note')?.get('read')).toBe('any');
+  expect(grants.get('memo')?.get('read')).toBe('own');
+});
+
+test.each([
+  ['own', 'any'],
+  ['any', 'own'],
+] as const)('so it does where one grants %s rows of the name and one %s rows of every name (rule 61)', (named, every) => {
+  const rows = [
+    { entity: 'note', action: 'read', condition: named },
+    { entity: '*', action: 'read', condition: every },
+  ] as const;
+  for (const list of [rows, rows.toReversed()]) {
+    expect(authorize({ ...principal, grants: grantMap(list) }, 'note', 'read')).toMatchObject({ ownOnly: false });
+  }
+});

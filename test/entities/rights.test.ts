@@ -1,6 +1,6 @@
 /** Who may do what with which entities: grants by name, action and owner, the same for every way in (security section 8). */
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Action } from '../../src/database/tables.ts';
+import type { Action, Condition } from '../../src/database/tables.ts';
 import { rowsOf, seed, type Entity } from '../support/entities.ts';
 import { useService, type Call } from '../support/service.ts';
 
@@ -226,5 +226,29 @@ describe('a change of rights', () => {
     } finally {
       await replica.close();
     }
+  });
+});
+
+describe.for([
+  ['own', 'any'],
+  ['any', 'own'],
+] as const)('two roles, the first for %s and the second for %s rows', ([first, second]) => {
+  test('200 — the wider counts, by session and by key, and no user is shown other rows with the narrower alone (rule 61)', async () => {
+    const { db } = service();
+    const grantsOf = (condition: Condition) => ({ note: { actions: ['read' as const], condition } });
+    const narrow = await service().createUser(`narrow-${first}`, grantsOf('own'));
+    const both = await service().createUser(`both-${first}`, grantsOf(first));
+    const role = await db
+      .insertInto('role')
+      .values({ name: `second-${second}`, description: '' })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    await db.insertInto('role_grant').values({ role_id: role.id, entity: 'note', action: 'read', condition: second }).execute();
+    const profile = await db.selectFrom('profile').where('name', '=', `both-${first}`).select('id').executeTakeFirstOrThrow();
+    await db.insertInto('profile_role').values({ profile_id: profile.id, role_id: role.id }).execute();
+    const key = await put('note', 'ada');
+    expect((await act('read', 'note', key, { cookie: await service().openSession(narrow.id) })).status).toBe(404);
+    expect((await act('read', 'note', key, { cookie: await service().openSession(both.id) })).status).toBe(200);
+    expect((await act('read', 'note', key, { headers: { 'x-api-key': await service().createKey(both.id) } })).status).toBe(200);
   });
 });

@@ -19,7 +19,7 @@ async function statusesOf(count: number, address: (n: number) => string): Promis
 
 const twentyAllowed = (count: number) => Array.from({ length: count }, (_, n) => (n < 20 ? 401 : 429));
 
-describe('behind a proxy that writes ports', () => {
+describe('behind a proxy that writes ports', { timeout: 120_000 }, () => {
   test.each<[string, (n: number) => string]>([
     ['an IPv4 address', (n) => `203.0.113.8:${50_000 + n}`],
     ['an IPv6 address', (n) => `[2001:db8::${n}]:${50_000 + n}`],

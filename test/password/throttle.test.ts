@@ -145,11 +145,16 @@ describe('an address', () => {
     expect(seconds).toBeGreaterThan(290);
     expect(seconds).toBeLessThanOrEqual(300);
     expect(headers['RateLimit-Policy']).toBe('"login-address";q=20;w=300');
+    await later('298 seconds');
+    expect((await refusal(from('192.0.2.1', 'another'))).seconds).toBeLessThanOrEqual(2);
+    await later('-298 seconds');
     await refusal(from('::ffff:192.0.2.1', 'another'));
     expect((await throttle.attempt(from('192.0.2.2', 'another'), good)).granted).toBe('come in');
     await later('5 minutes');
     expect((await throttle.attempt(from('192.0.2.1', 'another'), bad)).failures).toBe(1);
     expect((await row('address')).failures).toBe(1);
+    for (let failure = 2; failure <= 20; failure += 1) await throttle.attempt(from('192.0.2.1', `later${failure}`), bad);
+    await refusal(from('192.0.2.1', 'another'));
   });
 
   test('429 — of IPv6 is its network (rule 40)', async () => {
@@ -322,7 +327,13 @@ describe('an attempt that goes wrong', () => {
   test('counts as a failure when its process died (rule 41: killing the service gives no free guesses)', async () => {
     await throttle.attempt(ada, bad);
     await db.updateTable('login_attempt').set({ pending: 4, failures: 1 }).execute();
-    await later('16 seconds');
+    await later('12 seconds');
+    const waiting = createThrottle(db, (_ms, action) => {
+      action();
+      return () => undefined;
+    });
+    await expect(waiting.attempt(ada, good)).rejects.toMatchObject({ code: 'busy' });
+    await later('3 seconds');
     expect((await throttle.attempt(ada, bad)).failures).toBe(6);
     await refusal(ada);
     expect(await row('address')).toMatchObject({ failures: 6, pending: 0 });
@@ -368,12 +379,16 @@ describe('housekeeping', () => {
     await throttle.attempt({ ...ada, name: 'grace' }, bad);
     await throttle.attempt({ ...ada, name: 'mallory' }, bad);
     expect(await deleteIdleAttempts(db, 1000)).toBe(0);
-    await later('2 hours');
+    await later('59 minutes');
+    expect(await deleteIdleAttempts(db, 1000)).toBe(0);
+    await later('1 minute');
     expect(await deleteIdleAttempts(db, 1)).toBe(1);
     expect(await deleteIdleAttempts(db, 1000)).toBe(1);
     expect((await db.selectFrom('login_attempt').selectAll().execute()).map(({ failures }) => failures)).toEqual([1, 1]);
     await sql`update login_attempt set failures = 100 where ctid = (select min(ctid) from login_attempt)`.execute(db);
-    await later('31 days');
+    await sql`update login_attempt set last_at = now() - interval '29 days 23 hours'`.execute(db);
+    expect(await deleteIdleAttempts(db, 1000)).toBe(0);
+    await later('1 hour');
     expect(await deleteIdleAttempts(db, 1000)).toBe(1);
     expect((await row('account')).failures).toBe(100);
   });

@@ -86,6 +86,45 @@ describe('createSession', () => {
     expect(events).toEqual([{ session_id: firstId }]);
   });
 
+  test('200 — the longest idle session ends, which is neither the oldest nor the newest nor the one that expires first (rule 13)', async () => {
+    const { db } = service();
+    const { id } = await service().createUser('idle');
+    await sql`insert into session (token_hash, user_id, method, locale, credential_version, created_at, last_seen_at, idle_expires_at, expires_at)
+      select sha256(('idle ' || n)::bytea), ${id}, 'password', 'en', 1,
+        now() - (60 - n) * interval '1 minute',
+        case n when 20 then now() - interval '39 minutes' else now() - n * interval '1 second' end,
+        now() + (case n when 30 then 1 else 60 end) * interval '1 minute',
+        now() + (case n when 40 then 1 else 60 end) * interval '1 minute'
+      from generate_series(1, 50) as n`.execute(db);
+    const idle = () =>
+      db
+        .selectFrom('session')
+        .where(sql<boolean>`token_hash = sha256('idle 20')`)
+        .select(['id', 'revoked_reason'])
+        .executeTakeFirstOrThrow();
+    expect((await idle()).revoked_reason).toBeNull();
+    await service().signIn('idle');
+    expect((await idle()).revoked_reason).toBe('evicted');
+    const ended = await db.selectFrom('session').where('user_id', '=', id).where('revoked_at', 'is not', null).select('id').execute();
+    expect(ended).toEqual([{ id: (await idle()).id }]);
+  });
+
+  test('200 — the fiftieth live session ends none, and those that are over do not count (rule 13)', async () => {
+    const { db } = service();
+    const { id } = await service().createUser('forty-nine');
+    await sql`insert into session (token_hash, user_id, method, locale, credential_version, idle_expires_at, expires_at, revoked_at, revoked_reason)
+      select sha256(('forty-nine ' || n)::bytea), ${id}, 'password', 'en', 1,
+        now() + (case n when 50 then -1 else 60 end) * interval '1 minute',
+        now() + (case n when 51 then -1 else 60 end) * interval '1 minute',
+        case n when 52 then now() end, case n when 52 then 'logout' end
+      from generate_series(1, 52) as n`.execute(db);
+    await service().signIn('forty-nine');
+    const evicted = () => db.selectFrom('session').where('user_id', '=', id).where('revoked_reason', '=', 'evicted').select('id').execute();
+    expect(await evicted()).toHaveLength(0);
+    await service().signIn('forty-nine');
+    expect(await evicted()).toHaveLength(1);
+  });
+
   test.each([
     ['de-at', 'de-AT'],
     ['EN', 'en'],
