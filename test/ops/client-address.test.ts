@@ -1,5 +1,6 @@
 /** Which address a client has where a proxy tells it, as the limits, the log and the audit trail see it. */
 import { describe, expect, test } from 'vitest';
+import { sendRequest } from '../support/raw.ts';
 import { useService, type Answer } from '../support/service.ts';
 
 const service = useService({ TRUST_PROXY: '127.0.0.1,10.0.0.0/8' });
@@ -37,7 +38,11 @@ describe('behind a proxy that writes ports', { timeout: 120_000 }, () => {
     await guess('198.51.100.1:4711');
     await guess('203.0.113.9, 198.51.100.2:4711, 10.1.2.3:8080');
     await guess('[2001:db8:ffff::1]:4711');
+    // The client's own line, and that of the proxy below it.
+    const lines = ['x-forwarded-for', '203.0.113.9', 'x-forwarded-for', '198.51.100.3:4711'];
+    const form = ['content-type', 'application/x-www-form-urlencoded'];
+    await sendRequest(service().url, 'POST', '/auth', [...lines, ...form], 'user=made+up&password=not+the+password');
     const rows = await service().db.selectFrom('audit_event').select('address').where('event', '=', 'login.failed').orderBy('id').execute();
-    expect(rows.slice(-3).map(({ address }) => address)).toEqual(['198.51.100.1', '198.51.100.2', '2001:db8:ffff::1']);
+    expect(rows.slice(-4).map(({ address }) => address)).toEqual(['198.51.100.1', '198.51.100.2', '2001:db8:ffff::1', '198.51.100.3']);
   });
 });
