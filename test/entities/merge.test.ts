@@ -1,3 +1,5 @@
+/** The merge that the database does (RFC 7396), against the RFC's own examples and its pseudocode. */
+import fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { useService } from '../support/service.ts';
@@ -28,15 +30,54 @@ const cases: [target: unknown, patch: unknown, result: unknown][] = [
   [{ a: 'text' }, { a: { b: 1 } }, { a: { b: 1 } }],
   [{ a: { b: 1 } }, {}, { a: { b: 1 } }],
   [{ a: 1 }, { a: false, b: 0, c: '' }, { a: false, b: 0, c: '' }],
+  [{ a: 1 }, { b: [{ c: null }], d: { e: [null, { f: null }], g: null } }, { a: 1, b: [{ c: null }], d: { e: [null, { f: null }] } }],
+  [
+    { a: { b: null }, c: { d: 1 } },
+    { a: { e: 1 }, c: {} },
+    { a: { b: null, e: 1 }, c: { d: 1 } },
+  ],
 ];
+
+/** RFC 7396 section 2, as it is written there. */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const merged = new Map(Object.entries(isObject(target) ? target : {}));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name);
+    else merged.set(name, mergePatch(merged.get(name), value));
+  }
+  return Object.fromEntries(merged);
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Few names, so that target and patch share some; nulls, empty objects, and objects in arrays, which a patch must not look into. */
+const leaf = fc.constantFrom(null, null, true, 0, 1.5, '', 'text');
+const { value: json } = fc.letrec((tie) => ({
+  value: fc.oneof({ depthSize: 'medium' }, leaf, tie('object'), tie('array')),
+  object: fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', ''), tie('value'), { maxKeys: 5 }),
+  array: fc.array(tie('value'), { maxLength: 3 }),
+}));
+
+async function merge(target: unknown, patch: unknown): Promise<unknown> {
+  const [of, by] = [JSON.stringify(target), JSON.stringify(patch)];
+  const { rows } = await sql<{ merged: string }>`select json_merge_patch(${of}::jsonb, ${by}::jsonb)::text as merged`.execute(service().db);
+  return JSON.parse(rows[0]?.merged ?? '') as unknown;
+}
 
 describe('json_merge_patch', () => {
   test.each(cases)('%j patched by %j is %j', async (target, patch, result) => {
-    const [of, by] = [JSON.stringify(target), JSON.stringify(patch)];
-    const { rows } = await sql<{ merged: string }>`select json_merge_patch(${of}::jsonb, ${by}::jsonb)::text as merged`.execute(
-      service().db,
+    expect(mergePatch(target, patch)).toEqual(result);
+    expect(await merge(target, patch)).toEqual(result);
+  });
+
+  test('any document patched by any other is what RFC 7396 says, nulls and objects in arrays included', async () => {
+    await fc.assert(
+      fc.asyncProperty(json, json, async (target, patch) => {
+        expect(await merge(target, patch)).toEqual(mergePatch(target, patch));
+      }),
+      { numRuns: 500 },
     );
-    expect(JSON.parse(rows[0]?.merged ?? '')).toEqual(result);
   });
 
   test('200 — nine thousand members of a large entity change in one update, well within the time a statement has', async () => {
