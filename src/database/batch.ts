@@ -17,6 +17,8 @@ const maximumCharacters = 1_000_000;
 const patienceMilliseconds = 2_000;
 /** Statements under way at once, so that one waits for the disk while the next ones are gathered. */
 const maximumUnderWay = 3;
+/** Age in milliseconds beyond which a row of a failed statement is not tried alone; a request has 15 seconds. */
+const retryMilliseconds = 12_000;
 
 /** A row of the result: what was done for the `n`th row that went in, counted from 1. */
 interface Numbered {
@@ -60,7 +62,7 @@ export class Batches<R> {
 
   /**
    * What the statement did for `row` (JSON text of an object); undefined when that was nothing. Throws what it would throw for this row alone,
-   * and 503 `unavailable` when it had no turn in time, or there is no way to the server.
+   * and 503 `unavailable` when it had no turn in time, or the server cannot be reached.
    */
   run(row: string): Promise<R | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<R | undefined>();
@@ -94,20 +96,42 @@ export class Batches<R> {
     this.#underWay++;
     if (this.#waiting.length > 0) this.#schedule();
     try {
-      const results = await this.#statement(this.#pool, { rows: `[${taken.map(({ row }) => row).join()}]` });
-      const byNumber = new Map(results.map((result) => [Number(result.n), result]));
-      taken.forEach(({ resolve }, index) => resolve(byNumber.get(index + 1)));
-    } catch (error) {
-      if (taken.length > 1 && isOfOneRow(error)) await Promise.all(taken.map((one) => this.#send([one])));
-      else {
-        for (const { reject } of taken) reject(error);
-        // Without a way to the server nobody needs to wait for their turn, and nothing has been done for them.
-        if (!(error instanceof DatabaseError)) for (const { reject } of this.#waiting.splice(0)) reject(outage(error));
-      }
+      await this.#write(taken);
     } finally {
       this.#underWay--;
       if (this.#waiting.length > 0) this.#schedule();
     }
+  }
+
+  /**
+   * Runs the statement for these rows, and again for each of them alone when one of them may have made it fail. Never rejects; false when the
+   * server cannot be reached.
+   */
+  async #write(taken: Waiting<R>[]): Promise<boolean> {
+    try {
+      const results = await this.#statement(this.#pool, { rows: `[${taken.map(({ row }) => row).join()}]` });
+      const byNumber = new Map(results.map((result) => [Number(result.n), result]));
+      taken.forEach(({ resolve }, index) => resolve(byNumber.get(index + 1)));
+      return true;
+    } catch (error) {
+      if (taken.length > 1 && isOfOneRow(error)) return await this.#writeOneByOne(taken);
+      for (const { reject } of taken) reject(error);
+      if (error instanceof DatabaseError) return true;
+      // No waiting row can be written now, and none has been.
+      for (const { reject } of this.#waiting.splice(0)) reject(outage(error));
+      return false;
+    }
+  }
+
+  /** All at once they would be up to 64 statements for a database that may just be slow. */
+  async #writeOneByOne(rows: Waiting<R>[]): Promise<boolean> {
+    let isReachable = true;
+    for (const row of rows) {
+      if (!isReachable) row.reject(outage(new Error('the server cannot be reached')));
+      else if (this.#now() - row.since > retryMilliseconds) row.reject(outage(new Error('no time for another attempt')));
+      else isReachable = await this.#write([row]);
+    }
+    return isReachable;
   }
 }
 

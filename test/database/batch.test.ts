@@ -42,15 +42,67 @@ test('a row for which the statement does nothing gets nothing', async () => {
   expect(results.map((result) => result?.quotient)).toEqual([10, undefined, 5]);
 });
 
-test('a row that makes the statement fail does so for itself alone', async () => {
-  const batches = open();
-  const outcomes = await Promise.allSettled([10, 0, 20, 0].map((divisor) => batches.run(row(divisor))));
-  expect(outcomes).toMatchObject([
-    { value: { quotient: 10 } },
-    { reason: { code: '22012' } },
-    { value: { quotient: 5 } },
-    { reason: { code: '22012' } },
-  ]);
+/** Fails with the SQLSTATE that a row names; else gives `ok`. `wait` seconds pass first. */
+const fail = prepareBatch<{ result: string }>(
+  'test.fail',
+  (rows) => sql`
+    select n, case when pg_sleep(coalesce(wait, 0)) is not null and fails is not null then fail_with(fails) else 'ok' end as result
+    from rows from (jsonb_to_recordset(${rows}::jsonb) as (fails text, wait float)) with ordinality as input (fails, wait, n)`,
+);
+const failWith = `create or replace function fail_with(state text) returns text language plpgsql as
+  $$ begin raise exception using errcode = state; end $$`;
+
+function openFailing(size = 4, now?: () => number) {
+  const { db, pool, close } = connect(database.url, size, () => undefined);
+  onTestFinished(close);
+  return { db, pool, batches: new Batches(pool, fail, now) };
+}
+
+const ok = { value: { result: 'ok' } };
+
+test.each(['22012', '23514', '54001', '57014'])('a row that makes the statement fail with %s does so for itself alone', async (state) => {
+  const { db, batches } = openFailing();
+  await sql.raw(failWith).execute(db);
+  const rows = [{}, { fails: state }, {}, { fails: state }, {}].map((row) => batches.run(JSON.stringify(row)));
+  const failed = { reason: { code: state } };
+  expect(await Promise.allSettled(rows)).toMatchObject([ok, failed, ok, failed, ok]);
+});
+
+test('a row that is cancelled, in the group and then alone, is given up alone; its neighbours succeed', async () => {
+  const { db, batches } = openFailing();
+  const cancel = async () => {
+    const running = sql<{ done: boolean }>`
+      select pg_cancel_backend(pid) as done from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and wait_event = 'PgSleep'`;
+    await expect.poll(async () => (await running.execute(db)).rows.map(({ done }) => done)).toEqual([true]);
+  };
+  const outcomes = Promise.allSettled([{}, { wait: 60 }, {}].map((row) => batches.run(JSON.stringify(row))));
+  await cancel();
+  await cancel();
+  expect(await outcomes).toMatchObject([ok, { reason: { code: '57014' } }, ok]);
+});
+
+test('the rows of a failed statement are tried again over its connection, not over one each at once', async () => {
+  const { db, pool, batches } = openFailing(40);
+  await sql.raw(failWith).execute(db);
+  const rows = Array.from({ length: 64 }, (_, n) => batches.run(JSON.stringify(n === 32 ? { fails: '57014' } : {})));
+  const outcomes = await Promise.allSettled(rows);
+  expect(outcomes).toMatchObject(outcomes.map((_, n) => (n === 32 ? { reason: { code: '57014' } } : ok)));
+  // It closes no connection that has been idle for less than a minute.
+  expect(pool.totalCount).toBe(1);
+});
+
+test('a row of a failed statement that is older than twelve seconds is not tried again: 503 unavailable', async () => {
+  let now = 0;
+  const { db, batches } = openFailing(4, () => now);
+  await sql.raw(failWith).execute(db);
+  const rows = [{}, { fails: '57014', wait: 0.3 }].map((row) => batches.run(JSON.stringify(row)));
+  const late = { reason: { code: 'unavailable', cause: { message: 'no time for another attempt' } } };
+  const refused = expect(Promise.allSettled(rows)).resolves.toMatchObject([late, late]);
+  await nextTurn();
+  await nextTurn();
+  now = 12_001;
+  await refused;
 });
 
 test('what has had no turn within two seconds is 503 unavailable, and nothing is done for it', async () => {
