@@ -75,19 +75,35 @@ describe('createEntity with an Idempotency-Key', () => {
     expectReplay(await create('mine', { json: { a: 1 }, headers: { 'x-api-key': key } }), first);
   });
 
-  test('201 — another user, another entity name and another key are another request (rule 79)', async () => {
-    const first = await create('shared');
-    const bob = await service().createKey((await service().createUser(`bob-${count}`)).id);
-    const theirs = await create('shared', { json: { a: 1 }, headers: { 'x-api-key': bob } });
-    const otherKey = await create('Shared');
+  test('201 — another user, another entity name and another key are another request, and each is repeated as its own (rule 79)', async () => {
+    const key = await service().createKey((await service().createUser(`bob-${count}`)).id);
+    const theirs = (json: object) => ({ json, headers: { 'x-api-key': key } });
     const here = name;
-    name = `${name}.other`;
-    const otherName = await create('shared');
-    const answers = [first, theirs, otherKey, otherName];
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    const there = `${name}.other`;
+    const requests: [place: string, key: string, call: Call][] = [
+      [here, 'shared', { json: { a: 1 } }],
+      [here, 'shared', theirs({ a: 1 })],
+      [here, 'Shared', { json: { a: 1 } }],
+      [there, 'shared', { json: { a: 1 } }],
+      [here, 'other body', { json: { a: 1 } }],
+      [here, 'other body', theirs({ a: 2 })],
+      [there, 'other body', { json: { a: 3 } }],
+      [there, 'other body', theirs({ a: 4 })],
+    ];
+    const send = async () => {
+      const answers: Answer<Entity>[] = [];
+      for (const [place, key, call] of requests) {
+        name = place;
+        answers.push(await create(key, call));
+      }
+      return answers;
+    };
+    const answers = await send();
+    expect(answers.map(({ status }) => status)).toEqual(requests.map(() => 201));
     expect(answers.some(isReplay)).toBe(false);
-    expect(keysOf(answers).size).toBe(4);
-    expect(await rowsOf(service(), here)).toHaveLength(3);
+    expect(keysOf(answers).size).toBe(requests.length);
+    for (const [index, replay] of (await send()).entries()) expectReplay(replay, answers[index] as Answer<Entity>);
+    expect([...(await rowsOf(service(), here)), ...(await rowsOf(service(), there))]).toHaveLength(requests.length);
   });
 
   test('201 — quoted and bare are the same key, of up to 255 characters (rule 79)', async () => {
