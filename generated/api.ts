@@ -900,7 +900,7 @@ export interface components {
             /** @description The request, to quote to the operator. */
             instance: string;
             code: components["schemas"]["ProblemCode"];
-            /** @description What exactly is wrong with the input, and where. */
+            /** @description What exactly is wrong with the input, and where. A request with more faults gets the first 20. */
             errors?: components["schemas"]["Fault"][];
         };
         /** @description One thing wrong with the input. Has either a pointer or a parameter. */

@@ -115,8 +115,11 @@ type FaultText =
  */
 export type Fault = FaultText & ({ pointer: string; parameter?: never } | { parameter: string; pointer?: never });
 
+/** Most faults that an answer lists (rule 75): a small request must not make a large answer. Code that collects faults may stop there. */
+export const maximumFaults = 20;
+
 export interface ProblemOptions {
-  /** What is wrong in detail; becomes the member `errors`. */
+  /** What is wrong in detail; the first {@link maximumFaults} become the member `errors`. */
   faults?: readonly Fault[];
   /** Headers the answer owes because of this problem, such as `Retry-After`. */
   headers?: Record<string, string>;
@@ -144,7 +147,7 @@ export class Problem extends Error {
     super(code, { cause });
     this.code = code;
     this.status = problemStatus[code];
-    this.faults = faults;
+    this.faults = faults.slice(0, maximumFaults);
     this.values = values;
     this.headers = headers;
   }

@@ -582,7 +582,7 @@ export type Problem = {
     instance: string;
     code: ProblemCode;
     /**
-     * What exactly is wrong with the input, and where.
+     * What exactly is wrong with the input, and where. A request with more faults gets the first 20.
      */
     errors?: Array<Fault>;
 };

@@ -2,12 +2,13 @@
  * Reads `application/x-www-form-urlencoded` text, form bodies and query strings alike, and refuses what lenient parsers guess at: broken
  * escapes and repeated names. Which names are known is not its business.
  */
-import type { Fault, FaultCode } from '../errors.ts';
+import { maximumFaults, type Fault, type FaultCode } from '../errors.ts';
 import { pointerTo } from './pointer.ts';
 
 /**
  * The pairs of the text (security.md rule 71): split and decoded as the URL standard says, `+` being a space, except that nothing is
- * replaced or kept raw. Undecodable bytes, U+0000 and lone surrogates are a fault and so is a repeated name, each reported once a name.
+ * replaced or kept raw. Undecodable bytes, U+0000 and lone surrogates are a fault and so is a repeated name, each reported once a name, and
+ * {@link maximumFaults} in all: the rest of the text is not read.
  * A pair without `=` has the value `''`. The length of the text is the caller's to limit.
  *
  * @param kind whether faults name a query parameter or point to a form field
@@ -22,6 +23,7 @@ export function readPairs(text: string, kind: 'parameter' | 'field'): { values: 
   };
 
   for (const pair of text.split('&')) {
+    if (faults.size === maximumFaults) break;
     if (pair === '') continue;
     const equals = pair.indexOf('=');
     const rawName = equals === -1 ? pair : pair.slice(0, equals);

@@ -3,7 +3,7 @@
  * checked by the validator.
  */
 import type { FastifyRequest } from 'fastify';
-import { Problem, type Fault } from '../errors.ts';
+import { maximumFaults, Problem, type Fault } from '../errors.ts';
 import type { Operation } from './contract.ts';
 import { readPairs } from './form.ts';
 
@@ -25,9 +25,10 @@ export function queryParametersOf({ parameters, ignoresUnknownParameters }: Oper
 /** Throws 400 for a query that cannot be decoded, repeats a parameter, or has one that is not among the `declared`, if that is given. */
 export function refuseUnknownParameters(request: FastifyRequest, declared: ReadonlySet<string> | undefined): void {
   const query = request.query as Record<string, unknown> & { [faultsInQuery]?: Fault[] };
-  const unknown = Object.keys(query)
-    .filter((name) => declared && !declared.has(name))
-    .map((parameter): Fault => ({ parameter, code: 'unknown' }));
-  const faults = [...(query[faultsInQuery] ?? []), ...unknown];
+  const faults = [...(query[faultsInQuery] ?? [])];
+  for (const parameter in query) {
+    if (faults.length === maximumFaults) break;
+    if (declared && !declared.has(parameter)) faults.push({ parameter, code: 'unknown' });
+  }
   if (faults.length > 0) throw new Problem('malformed-request', { faults });
 }

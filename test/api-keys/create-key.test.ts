@@ -130,4 +130,11 @@ describe('createKey', () => {
     expect(answer.status, answer.text).toBe(422);
     expect(answer.body).toMatchObject({ code: 'validation-failed', errors: [{ pointer }] });
   });
+
+  test('422 — of 100 scopes that are refused the answer lists twenty (rule 75)', async () => {
+    const scopes = Array.from({ length: 100 }, (_, n) => ({ entity: `order${n}`, actions: ['read'] }));
+    const answer = await create<ProblemBody>(ada, { name: 'n', profile: 'reader', scopes });
+    expect(answer.status, answer.text).toBe(422);
+    expect(answer.body.errors).toMatchObject(Array.from({ length: 20 }, (_, n) => ({ pointer: `/scopes/${n}/actions/0` })));
+  });
 });

@@ -46,6 +46,13 @@ describe('decoding', () => {
 });
 
 describe('refusals', () => {
+  test('twenty are reported at most, and what follows the twentieth is not read (rule 75)', () => {
+    const text = Array.from({ length: 2_000 }, (_, n) => `a${n}=%`).join('&');
+    const { values, faults } = readPairs(`${text}&late=1`, 'field');
+    expect(faults).toEqual(Array.from({ length: 20 }, (_, n) => ({ code: 'invalid-encoding', pointer: `/a${n}` })));
+    expect(values).toEqual({});
+  });
+
   test.each([
     ['a broken escape', 'a=%'],
     ['an escape cut off', 'a=%4'],
