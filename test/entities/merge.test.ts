@@ -1,5 +1,5 @@
 /** The merge that the database does (RFC 7396), against the RFC's own examples and its pseudocode. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { useService } from '../support/service.ts';
