@@ -1,6 +1,6 @@
 /**
- * A bounded gate: so many jobs run, so many more wait, for so long, and whoever comes after is refused. One of them stands before all
- * argon2 work of the process; it knows nothing about passwords.
+ * Bounds work: a {@link Gate} lets a number of jobs run and a number wait for a limited time, and refuses the rest; {@link KeyedQueues} has a gate
+ * for each user, account or address. One gate bounds all argon2 work of the process. Nothing here knows passwords.
  */
 import { availableParallelism } from 'node:os';
 import { Problem } from '../errors.ts';
@@ -147,6 +147,29 @@ export class Gate {
     const [next] = this.#queue;
     if (next) next.admit();
     else this.#held -= 1;
+  }
+}
+
+/** A gate of its own, with the same limits, for each key that has a job running or waiting. */
+export class KeyedQueues {
+  readonly #gates = new Map<string, Gate>();
+  readonly #limits: GateLimits;
+  readonly #options: GateOptions;
+
+  constructor(limits: GateLimits, options: GateOptions = {}) {
+    this.#limits = limits;
+    this.#options = options;
+  }
+
+  /** Runs `job` under a permit of the key's gate, which `job` is given. Throws the gate's refusal like {@link Gate.run}. */
+  async run<T>(key: string, job: (gate: Gate) => Promise<T>): Promise<T> {
+    const gate = this.#gates.get(key) ?? new Gate(this.#limits, this.#options);
+    this.#gates.set(key, gate);
+    try {
+      return await gate.run(() => job(gate));
+    } finally {
+      if (gate.idle && this.#gates.get(key) === gate) this.#gates.delete(key);
+    }
   }
 }
 

@@ -8,7 +8,7 @@ import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import type { Account } from '../users/store.ts';
 import { beginAttempt, endAttempt, getAttemptKey, subjectsOf, type Subjects } from './attempts.ts';
-import { busy, Gate, scheduleTimeout, type Schedule } from './gate.ts';
+import { busy, KeyedQueues, scheduleTimeout, type Gate, type Schedule } from './gate.ts';
 
 /**
  * At most four attempts on an account and eight from an address are under way in this process, which keeps the cores busy; the others
@@ -66,8 +66,8 @@ export const failuresUntilLocked = 100;
 
 /** One for the process. */
 export function createThrottle(db: Kysely<Database>, schedule: Schedule = scheduleTimeout): Throttle {
-  const accounts = new Lanes(accountLane, schedule);
-  const addresses = new Lanes(addressLane, schedule);
+  const accounts = new KeyedQueues(accountLane, { schedule });
+  const addresses = new KeyedQueues(addressLane, { schedule });
   const ended = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
   let key: Promise<Buffer> | undefined;
 
@@ -98,8 +98,8 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
 
   const attempt: Throttle['attempt'] = async ({ name, address }, evaluate) => {
     const subjects = subjectsOf(await getKey(), name, address);
-    return accounts.pass(subjects.account, (accountGate) =>
-      addresses.pass(subjects.address, async (addressGate) => {
+    return accounts.run(subjects.account.toString('base64'), (accountGate) =>
+      addresses.run(subjects.address.toString('base64'), async (addressGate) => {
         const account = await count(name, subjects, { account: accountGate, address: addressGate });
         let handedOver = false;
         const handOver = () => {
@@ -148,33 +148,6 @@ function isInDoubt(error: unknown): boolean {
 function outcomeOf(error: unknown): Outcome {
   if (!(error instanceof Problem)) return 'error';
   return error.code === 'rate-limited' ? 'throttled' : error.code === 'busy' ? 'busy' : 'error';
-}
-
-/** A gate for each account or address that somebody is trying right now. */
-class Lanes {
-  readonly #lanes = new Map<string, Gate>();
-  readonly #limits: typeof accountLane;
-  readonly #schedule: Schedule;
-
-  constructor(limits: typeof accountLane, schedule: Schedule) {
-    this.#limits = limits;
-    this.#schedule = schedule;
-  }
-
-  async pass<T>(subject: Buffer, job: (lane: Gate) => Promise<T>): Promise<T> {
-    const name = subject.toString('base64');
-    let lane = this.#lanes.get(name);
-    if (!lane) {
-      lane = new Gate(this.#limits, { schedule: this.#schedule });
-      this.#lanes.set(name, lane);
-    }
-    const open = lane;
-    try {
-      return await open.run(() => job(open));
-    } finally {
-      if (open.idle && this.#lanes.get(name) === open) this.#lanes.delete(name);
-    }
-  }
 }
 
 const policies = {
