@@ -51,17 +51,13 @@ export async function seed(databaseUrl: string): Promise<Seeds> {
       [accounts.map(({ id }) => id)],
     );
     const sessionToken = newToken();
-    const { id, key: apiKey } = newKey();
     const owner = [accounts[0]?.id, profiles[0]?.id];
     await client.query(
       `insert into session (token_hash, user_id, profile_id, method, locale, credential_version, idle_expires_at, expires_at)
        values ($1, $2, $3, 'password', 'en', 1, now() + interval '8 hours', now() + interval '8 hours')`,
       [hashToken(sessionToken), ...owner],
     );
-    await client.query(
-      `insert into api_key (id, key_hash, user_id, name, profile_id, expires_at) values ($1, $2, $3, 'bench', $4, now() + interval '8 hours')`,
-      [id, hashKey(apiKey), ...owner],
-    );
+    const apiKey = await insertKey(client, users[0] ?? '');
     const entityName = 'customer';
     const { rows: entities } = await client.query<{ key: string }>(
       `insert into entity (name, fields, created_by, updated_by) select $1, fields, $2, $2 from unnest($3::jsonb[]) as fields returning key`,
@@ -72,4 +68,26 @@ export async function seed(databaseUrl: string): Promise<Seeds> {
   } finally {
     await client.end();
   }
+}
+
+/** Makes an API key of a seeded user, under the user's default profile. */
+export async function seedKey(databaseUrl: string, user: string): Promise<string> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return await insertKey(client, user);
+  } finally {
+    await client.end();
+  }
+}
+
+async function insertKey(client: Client, user: string): Promise<string> {
+  const { id, key } = newKey();
+  await client.query(
+    `insert into api_key (id, key_hash, user_id, name, profile_id, expires_at)
+     select $1, $2, account.id, 'bench', profile_id, now() + interval '8 hours'
+     from user_account as account join user_profile on user_id = account.id and is_default where account.name = $3`,
+    [id, hashKey(key), user],
+  );
+  return key;
 }

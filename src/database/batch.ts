@@ -71,6 +71,12 @@ export class Batches<R> {
     return spanning(this.#statement.work, () => promise);
   }
 
+  /** The same at once and in a statement of its own, for a row that others should not wait for. */
+  async runAlone(row: string): Promise<R | undefined> {
+    const [result] = await this.#statement(this.#pool, { rows: `[${row}]` });
+    return result;
+  }
+
   #schedule(): void {
     if (this.#scheduled || this.#underWay >= maximumUnderWay) return;
     this.#scheduled = true;

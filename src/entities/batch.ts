@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import { eventsOfWritten } from '../audit/store.ts';
 import { prepareBatch } from '../database/batch.ts';
+import { areLight } from './heavy.ts';
 import { columnList, type EntityRow } from './row.ts';
 
 const auditColumns = sql`"userName" text, "sessionId" uuid, "requestId" text, address text, "userAgent" text`;
@@ -32,7 +33,9 @@ export const insertMany = prepareBatch<EntityRow>(
     select n, ${columnList} from written`,
 );
 
-/** Rows that somebody else is changing are left alone, and so is all but one of the requests that change the same row. */
+/**
+ * Leaves out rows that another transaction is changing, rows that are heavy, and all but one of the requests that change the same row.
+ */
 export const updateMany = prepareBatch<EntityRow>(
   'entity.update-many',
   (rows) => sql`
@@ -47,6 +50,7 @@ export const updateMany = prepareBatch<EntityRow>(
         select entity.name, entity.key, json_merge_patch(entity.fields, patch) as fields from entity
         where entity.name = input.name and entity.key = input.key
           and (owner is null or created_by = owner) and (versions is null or version = any(versions))
+          and ${areLight(sql`entity.fields`)}
         for no key update skip locked
       ) as found
     ), written as (

@@ -9,9 +9,10 @@ import { Problem } from '../errors.ts';
 import { insertMany, updateMany } from './batch.ts';
 import { acceptedVersions, etagOf, isCurrent } from './etag.ts';
 import { createOnce, readIdempotencyKey } from './idempotency.ts';
+import { EntityQueues, isHeavy } from './heavy.ts';
 import { readKey } from './key.ts';
 import type { EntityRow } from './row.ts';
-import { find, insert, remove, versionOf } from './store.ts';
+import { find, findLight, insert, remove, versionOf } from './store.ts';
 import { updateEntity } from './update.ts';
 
 type EntityHandlers = Pick<Handlers, 'createEntity' | 'getEntity' | 'updateEntity' | 'deleteEntity'>;
@@ -19,31 +20,41 @@ type EntityHandlers = Pick<Handlers, 'createEntity' | 'getEntity' | 'updateEntit
 export function entityHandlers({ config, pool, reads, entityTypes }: Context): EntityHandlers {
   const creates = new Batches(pool, insertMany);
   const updates = new Batches(pool, updateMany);
+  const queues = new EntityQueues();
   return {
     async createEntity({ params, headers, body, bodyText, principal, request }) {
       const permit = authorize(principal, params.name, 'create');
       const key = readIdempotencyKey(headers['idempotency-key'], request);
       entityTypes.find(params.name)?.check(body);
-      if (key === undefined) return created(await insert(creates, permit, originOf(request), bodyText));
-      const { row, replayed } = await createOnce(pool, permit, originOf(request), key, bodyText);
-      const answer = created(row);
-      return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } } : answer;
+      const origin = originOf(request);
+      const insertOne = async (insertRow: Batches<EntityRow>['run']) => created(await insert(insertRow, permit, origin, bodyText));
+      const insertOnce = async (key: string) => {
+        const { row, replayed } = await createOnce(pool, permit, origin, key, bodyText);
+        const answer = created(row);
+        return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' as const } } : answer;
+      };
+      if (isHeavy(bodyText))
+        return await queues.runHeavy(permit, () => (key === undefined ? insertOne((row) => creates.runAlone(row)) : insertOnce(key)));
+      return await (key === undefined ? insertOne((row) => creates.run(row)) : insertOnce(key));
     },
 
     async getEntity({ params, headers, principal }) {
       const permit = authorize(principal, params.name, 'read');
       entityTypes.find(params.name);
-      const row = await find(reads, permit, readKey(params.key));
+      const key = readKey(params.key);
+      const light = await findLight(reads, permit, key);
+      if (!light) throw new Problem('not-found');
+      if (isCurrent(headers['if-none-match'], light.version)) return { status: 304, headers: { ETag: etagOf(light.version) } };
+      const row = light.fields !== null ? light : await queues.runHeavy(permit, () => find(pool, permit, key));
       if (!row) throw new Problem('not-found');
-      const ETag = etagOf(row.version);
-      if (isCurrent(headers['if-none-match'], row.version)) return { status: 304, headers: { ETag } };
-      return { status: 200, headers: { ETag }, body: represent(row) };
+      return { status: 200, headers: { ETag: etagOf(row.version) }, body: represent(row) };
     },
 
     async updateEntity({ params, headers, bodyText, principal, request }) {
       const permit = authorize(principal, params.name, 'update');
-      const row = await updateEntity({ pool, updates }, permit, originOf(request), readKey(params.key), {
+      const row = await updateEntity({ pool, updates, queues }, permit, originOf(request), readKey(params.key), {
         patch: bodyText,
+        isHeavy: isHeavy(bodyText),
         versions: acceptedVersions(headers['if-match']),
         isGuarded: headers['if-match'] !== undefined,
         type: entityTypes.find(params.name),

@@ -13,8 +13,8 @@ export interface EntityRow {
   fields: string;
 }
 
-/** For a query that Kysely builds. */
-export const columns = [
+/** All but the fields, for a query that Kysely builds. */
+export const rowColumns = [
   'name',
   'key',
   'version',
@@ -22,8 +22,9 @@ export const columns = [
   'created_by as createdBy',
   'updated_at as updatedAt',
   'updated_by as updatedBy',
-  sql<string>`fields::text`.as('fields'),
 ] as const;
+
+export const columns = [...rowColumns, sql<string>`fields::text`.as('fields')] as const;
 
 /** The same for one in words. */
 export const columnList = sql.join(columns.map((column) => (typeof column === 'string' ? aliased(column) : column)));

@@ -11,7 +11,8 @@ import { writing } from '../database/failure.ts';
 import { builder, prepare, type Destination, type ValueOf } from '../database/statement.ts';
 import type { Action } from '../database/tables.ts';
 import { rowOf } from './batch.ts';
-import { columnList, columns, type EntityRow } from './row.ts';
+import { areLight } from './heavy.ts';
+import { columnList, columns, rowColumns, type EntityRow } from './row.ts';
 
 interface Place extends Record<string, unknown> {
   name: string;
@@ -48,8 +49,19 @@ const insertFirst = prepare<AuditValues & Claim & { name: string }, EntityRow>('
   return audited('entity.created', statement, value, claim);
 });
 
-const findOne = prepare<Place, EntityRow>('entity.find', (value) =>
+const findOne = prepare<Place, EntityRow>('entity.find-heavy', (value) =>
   builder.selectFrom('entity').where(there(value)).select(columns).compile(),
+);
+
+/** The row of an entity; null in place of fields that are heavy. */
+export type LightRow = EntityRow | (Omit<EntityRow, 'fields'> & { fields: null });
+
+const findLightOne = prepare<Place, LightRow>('entity.find', (value) =>
+  builder
+    .selectFrom('entity')
+    .where(there(value))
+    .select([...rowColumns, sql<string | null>`case when ${areLight(sql`fields`)} then fields::text end`.as('fields')])
+    .compile(),
 );
 
 /** Versions the caller accepts; null accepts any. */
@@ -61,14 +73,16 @@ type GuardedValues = AuditValues & Place & { versions: Versions };
 const guarded = (value: ValueOf<GuardedValues>) =>
   sql<boolean>`${there(value)} and (${value('versions')}::bigint[] is null or version = any(${value('versions')}))`;
 
+/** Merges once, and again only where another transaction has changed the row meanwhile. */
 const updateOne = prepare<GuardedValues & { patch: string; limit: number }, EntityRow>('entity.update', (value) => {
-  const merged = sql<string>`json_merge_patch(fields, ${value('patch')}::jsonb)`;
-  const statement = builder
-    .updateTable('entity')
-    .where(guarded(value as unknown as ValueOf<GuardedValues>))
-    .where(sql<boolean>`octet_length(${merged}::text) <= ${value('limit')}`)
-    .set({ fields: merged, version: sql`version + 1`, updated_at: sql`now()`, updated_by: value('userName') })
-    .returning(columns);
+  const statement = sql`
+    with merged as materialized (
+      select name as merged_name, key as merged_key, json_merge_patch(fields, ${value('patch')}::jsonb) as result
+      from entity where ${guarded(value as unknown as ValueOf<GuardedValues>)} for no key update
+    )
+    update entity set fields = result, version = version + 1, updated_at = now(), updated_by = ${value('userName')}
+    from merged where name = merged_name and key = merged_key and octet_length(result::text) <= ${value('limit')}
+    returning ${columnList}`;
   return audited('entity.updated', statement, value);
 });
 
@@ -90,9 +104,14 @@ const placeOf = (permit: Permit<'read' | 'update' | 'delete'>, key: string): Pla
   owner: permit.ownOnly ? permit.userName : null,
 });
 
-/** Stores new fields (JSON text of an object) and returns the row. */
-export async function insert(creates: Batches<EntityRow>, permit: Permit<'create'>, origin: Origin, fields: string): Promise<EntityRow> {
-  const row = await writing(creates.run(rowOf({ ...auditValues(permit, origin), name: permit.entity }, 'fields', fields)));
+/** Stores new fields (JSON text of an object) and returns the row. `insertRow` runs the statement, alone or together with other requests. */
+export async function insert(
+  insertRow: Batches<EntityRow>['run'],
+  permit: Permit<'create'>,
+  origin: Origin,
+  fields: string,
+): Promise<EntityRow> {
+  const row = await writing(insertRow(rowOf({ ...auditValues(permit, origin), name: permit.entity }, 'fields', fields)));
   if (!row) throw new Error('insert returned no row');
   return row;
 }
@@ -112,8 +131,14 @@ export async function insertKeyed(
 }
 
 /** The entity, or undefined when there is none that the permit covers. */
-export async function find(reads: Destination, permit: Permit<'read'>, key: string): Promise<EntityRow | undefined> {
-  const [row] = await findOne(reads, placeOf(permit, key));
+export async function find(pool: Pool, permit: Permit<'read'>, key: string): Promise<EntityRow | undefined> {
+  const [row] = await findOne(pool, placeOf(permit, key));
+  return row;
+}
+
+/** Like {@link find}, without the fields where these are heavy, so that it costs little on a connection that requests share. */
+export async function findLight(reads: Destination, permit: Permit<'read'>, key: string): Promise<LightRow | undefined> {
+  const [row] = await findLightOne(reads, placeOf(permit, key));
   return row;
 }
 
@@ -126,7 +151,7 @@ export interface Merge {
   limitBytes: number;
 }
 
-/** Like {@link update}, together with other requests. Undefined also while somebody else is changing the entity. */
+/** Like {@link update}, together with other requests. Undefined also for a heavy entity, and while another request is changing it. */
 export async function updateTogether(
   updates: Batches<EntityRow>,
   permit: Permit<'update'>,
@@ -161,22 +186,33 @@ export async function remove(pool: Pool, permit: Permit<'delete'>, origin: Origi
   return rows.length > 0;
 }
 
-const previewOne = prepare<Place & { patch: string }, { version: string; fields: string }>('entity.preview', (value) =>
-  builder
-    .selectFrom('entity')
-    .where(there(value as ValueOf<Place>))
-    .select(['version', sql<string>`json_merge_patch(fields, ${value('patch')}::jsonb)::text`.as('fields')])
-    .compile(),
+const previewOne = prepare<Place & { patch: string; light: boolean }, { version: string; fields: string | null }>(
+  'entity.preview',
+  (value) => {
+    const isWanted = sql<boolean>`not ${value('light')}::boolean or ${areLight(sql`fields`)}`;
+    return builder
+      .selectFrom('entity')
+      .where(there(value as unknown as ValueOf<Place>))
+      .select([
+        'version',
+        sql<string | null>`case when ${isWanted} then json_merge_patch(fields, ${value('patch')}::jsonb)::text end`.as('fields'),
+      ])
+      .compile();
+  },
 );
 
-/** What {@link update} would make of a row that the permit covers, and its present version; undefined when there is none. */
+/**
+ * What {@link update} would make of a row that the permit covers, and its present version; undefined when there is none. With `light` there are no
+ * fields for a heavy row.
+ */
 export async function preview(
   pool: Pool,
   permit: Permit<'update'>,
   key: string,
   patch: string,
-): Promise<{ version: string; fields: string } | undefined> {
-  const [row] = await previewOne(pool, { ...placeOf(permit, key), patch });
+  light: boolean,
+): Promise<{ version: string; fields: string | null } | undefined> {
+  const [row] = await previewOne(pool, { ...placeOf(permit, key), patch, light });
   return row;
 }
 

@@ -7,6 +7,7 @@ import type { Origin } from '../audit/store.ts';
 import type { Permit } from '../authn/principal.ts';
 import type { Batches } from '../database/batch.ts';
 import { Problem } from '../errors.ts';
+import type { EntityQueues } from './heavy.ts';
 import type { EntityRow } from './row.ts';
 import { preview, update, updateTogether, type Merge } from './store.ts';
 import type { EntityType } from './types.ts';
@@ -15,46 +16,74 @@ import type { EntityType } from './types.ts';
 const rounds = 100;
 
 export interface Change extends Merge {
+  /** Whether merging the patch may cost much, whatever it is merged into. */
+  isHeavy: boolean;
   /** Whether the caller has named versions, or has said that any will do. */
   isGuarded: boolean;
   /** What the merged fields must fit; undefined for any object. */
   type: EntityType | undefined;
 }
 
+/** How an update is written: together with others, or alone over the pool, when it is its turn. */
+export interface Writes {
+  pool: Pool;
+  updates: Batches<EntityRow>;
+  queues: EntityQueues;
+}
+
 /**
  * Merges the patch and returns the row as it then is. Throws 404 when the permit covers no such row, 412 when its version is none of
  * `versions`, 428 when the type wants to be told, 413 and 422 when what merging makes is too large or does not fit, 503 `busy` when others are
- * always faster.
+ * always faster, or too much heavy work is waiting.
  */
 export async function updateEntity(
-  writes: { pool: Pool; updates: Batches<EntityRow> },
+  { pool, updates, queues }: Writes,
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
   change: Change,
 ): Promise<EntityRow> {
-  const { pool, updates } = writes;
-  const { versions, type } = change;
+  const alone = () => updateAlone(pool, permit, origin, key, change);
+  if (change.isHeavy) return await queues.runHeavy(permit, alone);
   // Without a type the statement decides by itself, and is asked why only when it did nothing.
-  let version = type && (await look(pool, permit, key, change));
-  const accepted = () => ({ ...change, versions: type && version !== undefined ? [version] : versions });
-  let row = await updateTogether(updates, permit, origin, key, accepted());
-  for (let round = 0; !row && round < rounds; round++) {
-    version = await look(pool, permit, key, change);
-    row = await update(pool, permit, origin, key, accepted());
-  }
+  let seen = change.type && (await look(pool, permit, key, change, true));
+  const row = seen?.isHeavy ? undefined : await updateTogether(updates, permit, origin, key, narrowedTo(seen, change));
   if (row) return row;
+  seen ??= await look(pool, permit, key, change, true);
+  return await (seen.isHeavy ? queues.runHeavy(permit, alone) : queues.runContended(permit, alone));
+}
+
+async function updateAlone(pool: Pool, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {
+  let seen = change.type && (await look(pool, permit, key, change, false));
+  for (let round = 0; round < rounds; round++) {
+    const row = await update(pool, permit, origin, key, narrowedTo(seen, change));
+    if (row) return row;
+    seen = await look(pool, permit, key, change, false);
+  }
   throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
 }
 
-/** The version the patch could be merged into, or a throw when it could not. */
-async function look(pool: Pool, permit: Permit<'update'>, key: string, change: Change): Promise<string> {
+/** The merge that a type allows is one into the version that was looked at. */
+function narrowedTo(seen: Seen | undefined, change: Change): Merge {
+  return change.type && seen ? { ...change, versions: [seen.version] } : change;
+}
+
+interface Seen {
+  /** The version that the patch could be merged into. */
+  version: string;
+  /** Whether the entity was too heavy to merge into it. */
+  isHeavy: boolean;
+}
+
+/** Throws when the patch cannot be merged. With `light` a heavy entity is not merged into, so the size and type of the result are not checked. */
+async function look(pool: Pool, permit: Permit<'update'>, key: string, change: Change, light: boolean): Promise<Seen> {
   const { patch, versions, isGuarded, type, limitBytes } = change;
-  const merged = await preview(pool, permit, key, patch);
+  const merged = await preview(pool, permit, key, patch, light);
   if (!merged) throw new Problem('not-found');
   if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
   if (versions && !versions.includes(merged.version)) throw new Problem('precondition-failed');
+  if (merged.fields === null) return { version: merged.version, isHeavy: true };
   if (Buffer.byteLength(merged.fields) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
   type?.check(JSON.parse(merged.fields));
-  return merged.version;
+  return { version: merged.version, isHeavy: false };
 }
