@@ -58,8 +58,8 @@ export function entityHandlers({ config, pool, reads, entityTypes }: Context): E
         versions: acceptedVersions(headers['if-match']),
         isGuarded: headers['if-match'] !== undefined,
         type: entityTypes.find(params.name),
-        // What merging makes may not outgrow what creating allows by more than PostgreSQL's spacing and number notation can.
-        limitBytes: 4 * config.bodyLimitBytes,
+        // As PostgreSQL writes it, with a space after each comma and colon.
+        limitBytes: 2 * config.bodyLimitBytes,
       });
       return { status: 200, headers: { ETag: etagOf(row.version) }, body: represent(row) };
     },

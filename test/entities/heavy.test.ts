@@ -1,0 +1,206 @@
+/** Work that costs the database much: it goes alone and waits for its user's turn, so that other callers do not pay for it (rule 70). */
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { rowsOf, type Entity } from '../support/entities.ts';
+import { useService, type Answer } from '../support/service.ts';
+
+const service = useService();
+let ada: string;
+let bob: string;
+let carol: string;
+
+beforeAll(async () => {
+  const cookieOf = async (name: string) => await service().openSession((await service().createUser(name)).id);
+  [ada, bob, carol] = [await cookieOf('ada'), await cookieOf('bob'), await cookieOf('carol')];
+});
+
+const write = (cookie: string, path: string, json: object): Promise<Answer<Entity>> =>
+  service().call<Entity>('POST', path, { cookie, json });
+const pathOf = ({ body }: Answer<Entity>) => `/rest/entity/${body.name}/${body.key}`;
+
+const objects = (count: number) => ({ list: Array.from({ length: count - 1 }, () => ({})) });
+const long = { text: 'x'.repeat(20_000) };
+
+/** Runs `work` while no transaction may write entities, and waits for what it returns. */
+async function whileLocked<T>(work: () => Promise<() => Promise<T>>): Promise<T> {
+  const finish = await service()
+    .db.transaction()
+    .execute(async (trx) => {
+      await sql`lock table entity in exclusive mode`.execute(trx);
+      return await work();
+    });
+  return await finish();
+}
+
+const statementsThatWait = async (): Promise<number> => {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from pg_locks where not granted and relation = 'entity'::regclass`.execute(service().db);
+  return rows[0]?.count ?? 0;
+};
+
+/** The transaction that wrote each row, by the row's key. */
+async function transactionsOf(name: string): Promise<Map<string, string>> {
+  const { rows } = await sql<{ key: string; transaction: string }>`
+    select key, xmin::text as transaction from entity where name = ${name}`.execute(service().db);
+  return new Map(rows.map(({ key, transaction }) => [key, transaction]));
+}
+
+/** Asserts that each of the heavy answers was written by a transaction of its own, in which no light one took part. */
+async function expectAlone(heavy: Answer<Entity>[], light: Answer<Entity>[]): Promise<void> {
+  for (const answer of [...heavy, ...light]) expect([200, 201], answer.text).toContain(answer.status);
+  const transactions = await transactionsOf(heavy[0]?.body.name ?? '');
+  const of = (answers: Answer<Entity>[]) => new Set(answers.map(({ body }) => transactions.get(body.key)));
+  expect(of(heavy).size).toBe(heavy.length);
+  expect(of(light).size).toBeLessThan(light.length);
+  expect([...of(heavy)].filter((transaction) => of(light).has(transaction))).toEqual([]);
+}
+
+const many = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
+
+describe('createEntity', () => {
+  test.each([
+    ['of 101 objects', objects(101)],
+    ['of 20,000 characters', long],
+  ])('201 — one %s shares no transaction with others, which share theirs (rule 70)', async (kind, fields) => {
+    const path = `/rest/entity/create-${kind.replaceAll(/\W/g, '-')}`;
+    const answers = await whileLocked(async () => {
+      const sent = [
+        ...many(35, (n) => write(ada, path, { n })),
+        ...many(4, () => write(bob, path, fields)),
+        ...many(35, (n) => write(ada, path, { n })),
+      ];
+      await expect.poll(statementsThatWait).toBeGreaterThan(1);
+      return () => Promise.all(sent);
+    });
+    await expectAlone(answers.slice(35, 39), [...answers.slice(0, 35), ...answers.slice(39)]);
+    expect(answers.slice(35, 39).map(({ body }) => body.fields)).toEqual(many(4, () => fields));
+  });
+
+  test('201 — with an Idempotency-Key a heavy one is repeated as any other (rule 79)', async () => {
+    const send = () =>
+      service().call<Entity>('POST', '/rest/entity/keyed', { cookie: ada, json: long, headers: { 'idempotency-key': 'k' } });
+    const [first, again] = [await send(), await send()];
+    expect([first.status, again.status]).toEqual([201, 201]);
+    expect(again.text).toBe(first.text);
+    expect(await rowsOf(service(), 'keyed')).toHaveLength(1);
+  });
+});
+
+describe('updateEntity', () => {
+  test.each([
+    ['a patch of 101 objects', {}, objects(101)],
+    ['a patch of 20,000 characters', {}, long],
+    ['a small patch of an entity of 20,000 characters, stored in 300 bytes', long, { a: 1 }],
+    [
+      'a small patch of an entity of 20,000 characters that do not compress',
+      { text: many(2_500, () => Math.random().toString(36).slice(2, 10)).join('') },
+      { a: 1 },
+    ],
+  ])('200 — %s shares no transaction with others, which share theirs (rule 70)', async (kind, fields, patch) => {
+    const name = `update-${kind.replaceAll(/\W/g, '-').slice(0, 50)}`;
+    const light = await Promise.all(many(70, () => write(ada, `/rest/entity/${name}`, { kept: true })));
+    const heavy = await Promise.all(many(4, () => write(bob, `/rest/entity/${name}`, fields)));
+    const answers = await whileLocked(async () => {
+      const sent = [
+        ...light.slice(0, 35).map((one) => write(ada, pathOf(one), { a: 1 })),
+        ...heavy.map((one) => write(bob, pathOf(one), patch)),
+        ...light.slice(35).map((one) => write(ada, pathOf(one), { a: 1 })),
+      ];
+      await expect.poll(statementsThatWait).toBeGreaterThan(1);
+      return () => Promise.all(sent);
+    });
+    await expectAlone(answers.slice(35, 39), [...answers.slice(0, 35), ...answers.slice(39)]);
+    for (const { body } of answers.slice(35, 39)) expect(body).toMatchObject({ version: 2, fields: { ...fields, ...patch } });
+  });
+
+  test('200 — of one user’s heavy patches one is under way, of all users’ two, and small updates pass them (rule 70)', async () => {
+    const { db } = service();
+    const make = (cookie: string) => write(cookie, '/rest/entity/turns', {});
+    const targets = {
+      ada: await Promise.all(many(5, () => make(ada))),
+      bob: await make(bob),
+      carol: await make(carol),
+      free: await make(ada),
+    };
+    const sent: Promise<Answer<Entity>>[] = [];
+    const lockWaits = async () => {
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query ilike '%json_merge_patch%'`.execute(db);
+      return rows[0]?.count;
+    };
+    await db.transaction().execute(async (trx) => {
+      await sql`select from entity where name = 'turns' and key <> ${targets.free.body.key} for update`.execute(trx);
+      sent.push(...targets.ada.map((one) => write(ada, pathOf(one), objects(101))));
+      await expect.poll(lockWaits).toBe(1);
+      expect((await write(ada, pathOf(targets.free), { n: 1 })).status).toBe(200);
+      expect(await lockWaits()).toBe(1);
+      sent.push(write(bob, pathOf(targets.bob), objects(101)), write(carol, pathOf(targets.carol), objects(101)));
+      await expect.poll(lockWaits).toBe(2);
+      expect((await write(carol, pathOf(targets.free), { n: 2 })).status).toBe(200);
+      expect(await lockWaits()).toBe(2);
+    });
+    // A machine that is slow enough lets the first ones run into the two seconds that a statement waits for a lock.
+    for (const answer of await Promise.all(sent)) expect([200, 503], answer.text).toContain(answer.status);
+  });
+
+  test('503 busy — a user whose queue is full is refused and nothing is changed; another user is served (rule 70)', async () => {
+    const target = await write(ada, '/rest/entity/queue', {});
+    const other = await write(bob, '/rest/entity/queue', {});
+    const sent = await service()
+      .db.transaction()
+      .execute(async (trx) => {
+        await sql`select from entity where name = 'queue' and key = ${target.body.key} for update`.execute(trx);
+        const sent = many(300, () => write(ada, pathOf(target), long));
+        const refused = await Promise.race(sent);
+        expect([refused.status, refused.body, refused.headers.get('retry-after')]).toMatchObject([503, { code: 'busy' }, '1']);
+        expect((await write(bob, pathOf(other), long)).status).toBe(200);
+        return sent;
+      });
+    const answers = await Promise.all(sent);
+    const [row] = await rowsOf(service(), 'queue');
+    expect(Number(row?.version) - 1).toBe(answers.filter(({ status }) => status === 200).length);
+    expect(answers.filter(({ status }) => status === 503).length).toBeGreaterThanOrEqual(300 - 257);
+  });
+
+  test('404, 412 and 413 — a heavy patch is refused as any other', async () => {
+    const made = await write(ada, '/rest/entity/refused', long);
+    const patch = (path: string, json: object, headers: Record<string, string> = {}) =>
+      service().call('POST', path, { cookie: ada, json, headers });
+    expect((await patch('/rest/entity/refused/1', long)).status).toBe(404);
+    for (const json of [long, { a: 1 }]) expect((await patch(pathOf(made), json, { 'if-match': '"2"' })).status).toBe(412);
+    const large = (text: string) => ({ [text]: text.repeat(1_000_000) });
+    for (const text of ['a', 'b']) expect((await patch(pathOf(made), large(text))).status).toBe(200);
+    const refused = await patch(pathOf(made), large('c'));
+    expect([refused.status, refused.body.code]).toEqual([413, 'content-too-large']);
+    expect((await rowsOf(service(), 'refused'))[0]?.version).toBe('3');
+  });
+});
+
+describe('getEntity', () => {
+  test('200 and 304 — a heavy entity waits for its turn, which light ones and unchanged ones do not (rule 70)', async () => {
+    const [heavy, light] = [await write(ada, '/rest/entity/read', long), await write(ada, '/rest/entity/read', { a: 1 })];
+    const blocked = await Promise.all([write(bob, '/rest/entity/held', {}), write(carol, '/rest/entity/held', {})]);
+    const read = (one: Answer<Entity>, headers: Record<string, string> = {}) =>
+      service().call<Entity>('GET', pathOf(one), { cookie: ada, headers });
+    let isRead = false;
+    const { reading, writing } = await service()
+      .db.transaction()
+      .execute(async (trx) => {
+        await sql`select from entity where name = 'held' for update`.execute(trx);
+        const writing = [write(bob, pathOf(blocked[0]), long), write(carol, pathOf(blocked[1]), long)];
+        const waiting = sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`;
+        await expect.poll(async () => (await waiting.execute(service().db)).rows[0]?.count).toBe(2);
+        const reading = read(heavy).finally(() => {
+          isRead = true;
+        });
+        expect((await read(light)).body.fields).toEqual({ a: 1 });
+        expect((await read(heavy, { 'if-none-match': '"1"' })).status).toBe(304);
+        expect(isRead).toBe(false);
+        return { reading, writing };
+      });
+    expect(await reading).toMatchObject({ status: 200, body: { version: 1, fields: long } });
+    await Promise.all(writing);
+  });
+});
