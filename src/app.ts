@@ -28,6 +28,7 @@ import { answerInTime } from './ops/deadline.ts';
 import { drainBeforeClosing } from './ops/drain.ts';
 import { securityHeaders, sendSecurityHeaders } from './ops/headers.ts';
 import { serveHealth } from './ops/health.ts';
+import { boundHeldBytes } from './ops/held-bytes.ts';
 import {
   AddressLimit,
   isForRequest,
@@ -103,6 +104,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   limitUrls(app);
   answerPreflights(app, config.trustedOrigins);
   refuseUnknownPaths(app);
+  boundHeldBytes(app, context.heldBytes);
   await readBodies(app);
   knowEveryMethod(app);
 

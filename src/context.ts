@@ -9,6 +9,7 @@ import type { Pipelines } from './database/pipelines.ts';
 import type { Database } from './database/tables.ts';
 import type { EntityTypes } from './entities/types.ts';
 import type { TrustedIssuers } from './oidc/trusted.ts';
+import type { HeldBytes } from './ops/held-bytes.ts';
 import type { OpenScope } from './ops/spans.ts';
 import type { Gate } from './password/gate.ts';
 import type { Peppers } from './password/pepper.ts';
@@ -29,6 +30,8 @@ export interface Context {
   issuers: TrustedIssuers;
   /** Which events that callers can cause at will go into the audit trail, so that none can flood it. */
   auditQuota: AuditQuota;
+  /** How much memory callers make this process hold. */
+  heldBytes: HeldBytes;
   /** Bounds the work on passwords in this process. */
   gate: Gate;
   /** What goes into the hashes of passwords besides the passwords. */

@@ -19,6 +19,7 @@ import { missingProfiles } from './oidc/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers.ts';
 import { systemClock, TrustedIssuers } from './oidc/trusted.ts';
 import { closeDoor } from './ops/drain.ts';
+import { HeldBytes } from './ops/held-bytes.ts';
 import { keepHouse } from './ops/housekeeping.ts';
 import { listeningLine, logConfiguration, openSettings } from './ops/logging.ts';
 import { isSuperuser, risksOf } from './ops/risks.ts';
@@ -86,6 +87,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       entityTypes,
       issuers: new TrustedIssuers(issuers, onIssuerError, (text) => isSessionToken(db, text), clock),
       auditQuota: new AuditQuota(),
+      heldBytes: new HeldBytes(),
       gate: createPasswordGate(Math.ceil(availableParallelism() / config.workers)),
       peppers,
       throttle: createThrottle(db),

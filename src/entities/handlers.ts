@@ -17,10 +17,10 @@ import { updateEntity } from './update.ts';
 
 type EntityHandlers = Pick<Handlers, 'createEntity' | 'getEntity' | 'updateEntity' | 'deleteEntity'>;
 
-export function entityHandlers({ config, pool, reads, entityTypes }: Context): EntityHandlers {
+export function entityHandlers({ config, pool, reads, entityTypes, heldBytes }: Context): EntityHandlers {
   const creates = new Batches(pool, insertMany);
   const updates = new Batches(pool, updateMany);
-  const queues = new EntityQueues();
+  const queues = new EntityQueues(heldBytes);
   return {
     async createEntity({ params, headers, body, bodyText, principal, request }) {
       const permit = authorize(principal, params.name, 'create');

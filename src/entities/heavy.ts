@@ -5,6 +5,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Permit } from '../authn/principal.ts';
 import type { Action } from '../database/tables.ts';
+import { holderOf, type HeldBytes } from '../ops/held-bytes.ts';
 import { Gate, KeyedQueues } from '../password/gate.ts';
 
 /** A body with more objects is heavy: PostgreSQL merges up to 20 µs for each. */
@@ -36,13 +37,26 @@ export class EntityQueues {
   readonly #heavyOfUser = new KeyedQueues(heavyOfUser);
   readonly #heavyOfProcess = new Gate(heavyOfProcess);
   readonly #contendedOfUser = new KeyedQueues(contendedOfUser);
+  readonly #heldBytes: HeldBytes;
+
+  constructor(heldBytes: HeldBytes) {
+    this.#heldBytes = heldBytes;
+  }
 
   /**
    * Runs `job`, which is heavy, when it is its turn. A user has one place in the queue of the process, whatever waits in the user's own queue, so
-   * users take turns. Throws 503 `busy` when a queue is full or the wait is over; `job` has not been run then.
+   * users take turns. Throws 503 `busy` when a queue is full or the wait is over, and 429 while the user reads too little of earlier answers; `job`
+   * has not been run then.
    */
   runHeavy<T>({ userName }: Permit<Action>, job: () => Promise<T>): Promise<T> {
-    return this.#heavyOfUser.run(userName, () => this.#heavyOfProcess.run(job));
+    return this.#heavyOfUser.run(userName, () =>
+      this.#heavyOfProcess.run(() => {
+        // Of the requests that wait here none was counted when it came.
+        const refusal = this.#heldBytes.refusal(holderOf({ name: userName }), 1);
+        if (refusal) throw refusal;
+        return job();
+      }),
+    );
   }
 
   /** Runs `job`, which waits for a row that another request is changing, when it is its turn among those of its user. Throws likewise. */

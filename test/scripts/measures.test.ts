@@ -31,6 +31,20 @@ test(
   },
 );
 
+test('bench:patches measures updates and creates of one user without and beside large patches of another', { timeout }, async () => {
+  const options = ['--seconds', '0.5', '--connections', '4', '--objects', '200', '--json'];
+  const { output, errors, code } = await measure('patches', options);
+  expect(code, errors).toBe(0);
+  const latencies = { answers: expect.toSatisfy((answers: number) => answers > 0), refused: 0, p95: expect.any(Number) };
+  const both = { updates: latencies, creates: latencies };
+  expect(JSON.parse(output)).toMatchObject({
+    alone: both,
+    beside: both,
+    ratio: { updates: expect.any(Number), creates: expect.any(Number) },
+    patches: { perSecond: expect.toSatisfy((perSecond: number) => perSecond > 0) },
+  });
+});
+
 test('bench:watched tells what metrics and traces cost a read and a create', { timeout }, async () => {
   const { output, errors, code } = await measure('watched', ['--seconds', '0.02', '--rounds', '1', '--connections', '4']);
   expect(code, errors).toBe(0);
@@ -44,7 +58,7 @@ test('timing compares wrong passwords for known and unknown users, pair by pair'
   expect(JSON.parse(output)).toMatchObject({ pairs: 10, known: expect.any(Number), unknown: expect.any(Number), p: expect.any(Number) });
 });
 
-test.each(['flood', 'watched', 'timing'])(
+test.each(['flood', 'patches', 'watched', 'timing'])(
   '%s tells of an unknown option on standard error, with exit code 2',
   { timeout },
   async (script) => {

@@ -1,0 +1,89 @@
+/**
+ * Bounds the memory that callers can make a process hold: long bodies until they are answered, and answers until the operating system has taken
+ * them. A client decides how fast it sends and reads (rule 80, decision 69).
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../authn/principal.ts';
+import { Problem } from '../errors.ts';
+import { busy } from '../password/gate.ts';
+import { addressGroup } from './address.ts';
+import { addressOf } from './client-address.ts';
+
+/** What one user, or one address without a credential, may hold in a process. */
+const limitOfCaller = 64 * 2 ** 20;
+const limitOfProcess = 256 * 2 ** 20;
+/** Shorter bodies and answers are not counted, unless an answer has to wait for those before it. */
+const longBytes = 16_384;
+
+/** What each caller holds at present. */
+export class HeldBytes {
+  readonly #byCaller = new Map<string, number>();
+  #total = 0;
+
+  /** Counts `bytes` for the caller until the returned function is called. */
+  hold(caller: string, bytes: number): () => void {
+    this.#add(caller, bytes);
+    return () => this.#add(caller, -bytes);
+  }
+
+  /**
+   * The 429 or 503 for a caller who wants to hold `bytes` more; undefined when that is within the limits, or the caller holds nothing yet: a single
+   * body or answer may be longer than the limit.
+   */
+  refusal(caller: string, bytes: number): Problem | undefined {
+    if (this.#total === 0) return undefined;
+    const held = this.#byCaller.get(caller) ?? 0;
+    if (held > 0 && held + bytes > limitOfCaller) return tooMuchHeld();
+    return bytes > 0 && this.#total + bytes > limitOfProcess ? busy() : undefined;
+  }
+
+  #add(caller: string, bytes: number): void {
+    const held = (this.#byCaller.get(caller) ?? 0) + bytes;
+    if (held === 0) this.#byCaller.delete(caller);
+    else this.#byCaller.set(caller, held);
+    this.#total += bytes;
+  }
+}
+
+/** What a user's bytes are counted under. */
+export function holderOf({ name }: Pick<Principal['user'], 'name'>): string {
+  return `user ${name}`;
+}
+
+/** Counts the bodies and answers of `app`, and refuses requests of callers who hold too much, before their body is read. */
+export function boundHeldBytes(app: FastifyInstance, held: HeldBytes): void {
+  const count = (caller: string, bytes: number, { raw }: FastifyReply) => void raw.once('close', held.hold(caller, bytes));
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    const bytes = announcedBytes(request);
+    const refusal = held.refusal(callerOf(request), bytes);
+    if (!refusal && bytes > longBytes) count(callerOf(request), bytes, reply);
+    done(refusal);
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const length = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0;
+    // Without a socket the answer waits for another one on the same connection.
+    const { socket } = reply.raw;
+    if (length > longBytes || (length > 0 && (!socket || socket.writableLength > 0))) count(callerOf(request), length, reply);
+    done();
+  });
+}
+
+function callerOf(request: FastifyRequest): string {
+  return request.principal ? holderOf(request.principal.user) : addressGroup(addressOf(request));
+}
+
+/** The length of the body; without a `Content-Length` the most it may have, and 0 when there is none. */
+function announcedBytes({ headers, routeOptions }: FastifyRequest): number {
+  if (headers['transfer-encoding'] !== undefined) return routeOptions.bodyLimit;
+  return Number(headers['content-length'] ?? 0);
+}
+
+const tooMuchHeld = () =>
+  new Problem('rate-limited', {
+    values: { seconds: 1 },
+    headers: {
+      'Retry-After': '1',
+      'RateLimit-Policy': `"held-bytes";q=${limitOfCaller};qu="content-bytes"`,
+      RateLimit: '"held-bytes";r=0;t=1',
+    },
+  });

@@ -1,0 +1,67 @@
+/** Answers that a client does not read, and bodies that it does not finish, take memory: each caller has a limit (rule 80). */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Entity } from '../support/entities.ts';
+import { useService } from '../support/service.ts';
+
+/** Answers of 14 MB take seconds on a machine that is busy with something else. */
+const timeout = 60_000;
+
+const service = useService({ BODY_LIMIT_BYTES: '16000000' });
+let ada: string;
+let bob: string;
+
+beforeAll(async () => {
+  ada = await service().openSession((await service().createUser('ada')).id);
+  bob = await service().openSession((await service().createUser('bob')).id);
+});
+
+/** Opens a connection that sends `text`, and reads no more than the first bytes of an answer, which it waits for if `isAnswered`. */
+async function openWithoutReading(text: string, isAnswered: boolean): Promise<Socket> {
+  const { hostname, port } = new URL(service().url);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => undefined);
+  socket.write(text);
+  await once(socket, isAnswered ? 'readable' : 'connect');
+  return socket;
+}
+
+const own = (cookie: string) => service().call('GET', '/auth', { cookie });
+const statusOf = async (cookie: string) => (await own(cookie)).status;
+
+test(
+  '429 — a user who does not read 64 MiB of answers is refused, another is not, until the connections end (rule 80)',
+  { timeout },
+  async () => {
+    // More than the operating system takes for a client that does not read.
+    const text = 'x'.repeat(14_000_000);
+    const { body } = await service().call<Entity>('POST', '/rest/entity/large', { cookie: ada, json: { text } });
+    const path = `/rest/entity/large/${body.key}`;
+    const sockets: Socket[] = [];
+    for (let count = 0; count < 5; count++)
+      sockets.push(await openWithoutReading(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nCookie: ${ada}\r\n\r\n`, true));
+    const refused = await own(ada);
+    expect([refused.status, refused.body.code]).toEqual([429, 'rate-limited']);
+    expect([refused.headers.get('retry-after'), refused.headers.get('ratelimit')]).toEqual(['1', '"held-bytes";r=0;t=1']);
+    expect(await statusOf(bob)).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(() => statusOf(ada)).toBe(200);
+    expect((await service().call<Entity>('GET', path, { cookie: ada })).body.fields).toEqual({ text });
+  },
+);
+
+test('429 — a user who has not finished bodies of 64 MiB begins no further one, another user does, until the connections end (rule 80)', async () => {
+  const head = `POST /rest/entity/large HTTP/1.1\r\nHost: localhost\r\nCookie: ${ada}\r\nContent-Type: application/json\r\n`;
+  const sockets = await Promise.all([1, 2, 3, 4, 5].map(() => openWithoutReading(`${head}Content-Length: 15999999\r\n\r\n{`, false)));
+  const [answer] = (await Promise.race(sockets.map((socket) => once(socket, 'data')))) as [Buffer];
+  expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 429 /);
+  const create = async (cookie: string) =>
+    (await service().call('POST', '/rest/entity/body', { cookie, json: { text: 'x'.repeat(4_000_000) } })).status;
+  expect(await create(ada)).toBe(429);
+  expect(await statusOf(ada)).toBe(200);
+  expect(await create(bob)).toBe(201);
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(() => create(ada)).toBe(201);
+});
