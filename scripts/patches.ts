@@ -96,7 +96,7 @@ async function measure(port: number, seeds: Seeds, otherKey: string): Promise<Fi
     alone,
     beside,
     ratio,
-    patches: { bytes: patch.text.length, perSecond: (flood.answers - flood.refused.count) / plan.seconds, refused: flood.refused.count },
+    patches: { bytes: patch.text.length, perSecond: (flood.statuses.get(200) ?? 0) / plan.seconds, refused: flood.refused.count },
   };
 }
 
