@@ -78,7 +78,7 @@ const updateOne = prepare<GuardedValues & { patch: string; limit: number }, Enti
   const statement = sql`
     with merged as materialized (
       select name as merged_name, key as merged_key, json_merge_patch(fields, ${value('patch')}::jsonb) as result
-      from entity where ${guarded(value as unknown as ValueOf<GuardedValues>)} for no key update
+      from entity where ${guarded(value)} for no key update
     )
     update entity set fields = result, version = version + 1, updated_at = now(), updated_by = ${value('userName')}
     from merged where name = merged_name and key = merged_key and octet_length(result::text) <= ${value('limit')}
