@@ -6,28 +6,36 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Client } from 'pg';
 import { directus } from '../../scripts/bench/peers/directus.ts';
 import { parseServer } from '../../scripts/bench/peers/parse-server.ts';
+import { startThrowAwayServer } from '../support/global-setup.ts';
 
-const timeout = 120_000;
+const timeout = 300_000;
 
-function startBench(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ['scripts/bench.ts', ...args], {
-    env: { ...process.env, DATABASE_URL: inject('postgresUrl'), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  return child;
-}
+/** A server of its own: on the suite's other files measure too, and make databases of these names. */
+let server: Awaited<ReturnType<typeof startThrowAwayServer>>;
+beforeAll(async () => {
+  server = await startThrowAwayServer();
+});
+afterAll(() => server.stop());
 
 async function benchDatabases(): Promise<string[]> {
-  const client = new Client({ connectionString: inject('postgresUrl') });
+  const client = new Client({ connectionString: server.url });
   await client.connect();
   const { rows } = await client.query<{ datname: string }>(`select datname from pg_database where datname like 'entity_service_bench_%'`);
   await client.end();
   return rows.map(({ datname }) => datname);
+}
+
+function startBench(args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, ['scripts/bench.ts', ...args], {
+    env: { ...process.env, DATABASE_URL: server.url, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
 }
 
 async function newDirectory(): Promise<string> {
@@ -59,7 +67,6 @@ async function installInstead(installations: string, program: string): Promise<v
 }
 
 test('the bench measures service and limit, and every answer is 2xx', { timeout }, async () => {
-  const before = await benchDatabases();
   const bench = startBench(['--only', 'get-entity-by-key', '--seconds', '0.2', '--rounds', '2', '--connections', '4', '--json']);
   const [output, errors, [code]] = await Promise.all([text(bench.stdout), text(bench.stderr), once(bench, 'exit')]);
   expect(code, errors).toBe(0);
@@ -76,15 +83,14 @@ test('the bench measures service and limit, and every answer is 2xx', { timeout 
     startUp: [{ name: 'start on a running database', milliseconds: expect.any(Number) }],
     comparisons: [{ name: 'get-entity-by-key', connections: 4, service: figures, limit: figures, ratio: expect.any(Number) }],
   });
-  expect(await benchDatabases()).toEqual(before);
+  expect(await benchDatabases()).toEqual([]);
 });
 
 test('Ctrl-C in the middle of a round leaves no process and no database behind', { timeout }, async () => {
-  const before = await benchDatabases();
   const bench = startBench(['--only', 'get-entity-by-key', '--seconds', '100']);
   const ended = once(bench, 'exit');
   for await (const line of createInterface(bench.stderr)) if (line === 'get-entity-by-key: warm-up') break;
-  expect((await benchDatabases()).length).toBe(before.length + 1);
+  expect(await benchDatabases()).toHaveLength(1);
   const servers = execFileSync('pgrep', ['-P', String(bench.pid)], { encoding: 'utf8' })
     .trim()
     .split('\n')
@@ -93,7 +99,7 @@ test('Ctrl-C in the middle of a round leaves no process and no database behind',
   bench.kill('SIGINT');
   expect(await ended).toEqual([130, null]);
   for (const pid of servers) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
-  expect(await benchDatabases()).toEqual(before);
+  expect(await benchDatabases()).toEqual([]);
 });
 
 test('an unknown option or name is told on standard error, with exit code 2', { timeout }, async () => {
@@ -113,7 +119,6 @@ test('a peer that cannot be installed is told with what npm says, with exit code
 });
 
 test('a peer that does not start is told with the end of what it wrote, and nothing is left of it', { timeout }, async () => {
-  const before = await benchDatabases();
   const { installations, temporary, start } = await benchWithPeers();
   await installInstead(installations, `console.log('listening to nobody'); console.error('no such setting'); process.exitCode = 1;`);
   const bench = start();
@@ -122,12 +127,11 @@ test('a peer that does not start is told with the end of what it wrote, and noth
   expect(errors).toMatch(/Parse Server \d+\.\d+\.\d+ did not start:\n/);
   expect(errors).toContain('listening to nobody');
   expect(errors).toContain('no such setting');
-  expect(await benchDatabases()).toEqual(before);
+  expect(await benchDatabases()).toEqual([]);
   expect(await readdir(temporary)).toEqual([]);
 });
 
 test('Ctrl-C while a peer starts leaves no process, no database and no file behind', { timeout }, async () => {
-  const before = await benchDatabases();
   const { installations, temporary, start } = await benchWithPeers();
   const listener = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void listener.close());
@@ -136,12 +140,12 @@ test('Ctrl-C while a peer starts leaves no process, no database and no file behi
   await installInstead(installations, `require('node:net').connect(${port}, '127.0.0.1');`);
   const bench = start();
   const [peer] = (await once(listener, 'connection')) as [Socket];
-  expect((await benchDatabases()).length).toBe(before.length + 2);
+  expect(await benchDatabases()).toHaveLength(2);
   const peerEnded = once(peer.resume(), 'close');
   const ended = once(bench, 'exit');
   bench.kill('SIGINT');
   expect(await ended).toEqual([130, null]);
   await peerEnded;
-  expect(await benchDatabases()).toEqual(before);
+  expect(await benchDatabases()).toEqual([]);
   expect(await readdir(temporary)).toEqual([]);
 });
