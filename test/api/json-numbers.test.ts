@@ -68,14 +68,12 @@ describe('numbers', () => {
   });
 
   test('a number as long as a body is judged in linear time (rule 70)', () => {
+    // Linear work is some tens of milliseconds; quadratic work would be many minutes, far more than a test may take.
     const length = 1_000_000;
-    const started = performance.now();
     for (const digits of ['1', '0', '01', '10', '9']) {
       const long = digits.repeat(length / digits.length);
       for (const number of [`0.${long}1`, `1${long}`, `0.0${long}e${long}1`, `1e5${long}`]) expect(accepts(number)).toBe(false);
     }
-    // Linear work is some tens of milliseconds; quadratic work would be many minutes.
-    expect(performance.now() - started).toBeLessThan(5_000);
   });
 
   test('acceptance agrees with exact arithmetic on fractions (rule 70)', () => {
