@@ -14,11 +14,12 @@ export default defineConfig({
     // A process runs file after file with the modules it has loaded; loading them anew for each took a quarter of the processor time of
     // eight files.
     isolate: false,
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // Ten times what the longest test without a timeout of its own takes on a quiet machine: a busy one is no fault.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     teardownTimeout: 30_000,
     // What tests wait for comes at once, but not on a machine that is busy with something else.
-    expect: { poll: { timeout: 15_000, interval: 20 } },
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     reporters: ['default', 'test/support/coverage-reporter.ts', 'test/support/closing-line.ts'],
   },
 });

@@ -5,7 +5,7 @@ import { answerInTime } from '../../src/ops/deadline.ts';
 
 const never = () => new Promise<never>(() => undefined);
 
-/** A server whose handlers have a fifth of a second; those under `/never` take longer. */
+/** A server whose handlers have a second; those under `/never` take longer. */
 async function serve(): Promise<string> {
   const app = Fastify();
   answerProblems(
@@ -14,11 +14,11 @@ async function serve(): Promise<string> {
     () => undefined,
     async () => undefined,
   );
-  answerInTime(app, 200);
+  answerInTime(app, 1_000);
   app.get('/at-once', async () => ({ done: true }));
   app.get('/never', never);
   app.post('/never', never);
-  app.get('/held', { onSend: (_request, _reply, _payload, done) => void setTimeout(done, 500) }, async () => ({ done: true }));
+  app.get('/held', { onSend: (_request, _reply, _payload, done) => void setTimeout(done, 2_500) }, async () => ({ done: true }));
   app.get('/half', (_request, reply) => {
     reply.raw.write('half');
     return never();

@@ -16,9 +16,9 @@ export const timeoutOf = (rounds: number): number => 30_000 + rounds * 15_000;
 
 /**
  * No wait for a turn ends, however slow the machine that runs the tests: what is held is that nobody is refused for coming in a crowd. What
- * is shorter than a second is a pause before asking again, so many times; with longer ones the asking goes on for longer.
+ * is shorter than a second is a pause before asking again, so many times; with longer ones the asking goes on for longer: 32 s, not 2.
  */
-export const patient: Schedule = (ms, action) => (ms < 1_000 ? scheduleTimeout(ms * 4, action) : () => undefined);
+export const patient: Schedule = (ms, action) => (ms < 1_000 ? scheduleTimeout(ms * 16, action) : () => undefined);
 
 /** Makes `count` requests, all of them under way at once. */
 export function race<T>(count: number, one: (index: number) => Promise<T>): Promise<T[]> {
