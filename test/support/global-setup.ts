@@ -50,7 +50,11 @@ async function noteCoverage(): Promise<{ remove(): Promise<void> }> {
 
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const given = process.env['DATABASE_URL'];
-  if (given) return { url: given, stop: async () => {} };
+  return given ? { url: given, stop: async () => {} } : startThrowAwayServer();
+}
+
+/** A server in memory where there is enough, which is removed when it stops or when this process ends. */
+export async function startThrowAwayServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const directory = await mkdtemp(join(await scratch(), 'entity-service-test-'));
   const callOff = watchOver(directory);
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' };

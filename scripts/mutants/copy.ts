@@ -1,0 +1,30 @@
+/** A copy of the checkout, in which mistakes can be made: the checkout itself is never changed. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { watchOver } from '../../test/support/watchdog.ts';
+
+export interface Copy {
+  directory: string;
+  remove(): void;
+}
+
+/** Of the files as they are now, committed or not. A process of its own removes it if this one is killed. */
+export function copyProject(project: string): Copy {
+  const directory = mkdtempSync(join(tmpdir(), 'entity-service-mutants-'));
+  const callOff = watchOver(directory);
+  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: project, encoding: 'utf8' });
+  for (const file of files.split('\0').filter((name) => name && existsSync(join(project, name)))) {
+    mkdirSync(dirname(join(directory, file)), { recursive: true });
+    cpSync(join(project, file), join(directory, file));
+  }
+  symlinkSync(join(project, 'node_modules'), join(directory, 'node_modules'));
+  return {
+    directory,
+    remove() {
+      rmSync(directory, { recursive: true, force: true });
+      callOff();
+    },
+  };
+}

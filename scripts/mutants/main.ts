@@ -1,0 +1,126 @@
+/**
+ * `npm run test:mutants`: makes one small mistake at a time in a copy of the project and runs the tests that reach it. Prints the mistakes that
+ * no test noticed. Fails when there is one that `accepted.json` does not explain.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openCompiler } from './compiles.ts';
+import { copyProject } from './copy.ts';
+import type { Mutation } from './mutations.ts';
+import { readOptions } from './options.ts';
+import { nearestTests, recordReach } from './reach.ts';
+import { applyMutation, orderedMutations, showMutation, type Shown } from './select.ts';
+import { startServer } from './server.ts';
+import { runTests, type TestRun } from './tests.ts';
+
+interface Result extends Shown {
+  status: 'caught' | 'survived' | 'accepted';
+  /** The test that noticed it, or why the mistake is accepted. */
+  reason: string;
+}
+
+interface Accepted {
+  file: string;
+  before: string;
+  after: string;
+  reason: string;
+}
+
+const project = join(import.meta.dirname, '../..');
+const accepted = JSON.parse(readFileSync(join(import.meta.dirname, 'accepted.json'), 'utf8')) as Accepted[];
+const options = readOptions();
+const progress = (line: string) => process.stderr.write(`${line}\n`);
+
+const compiles = openCompiler(project);
+const mistakes = possibleMistakes();
+if (options.list) {
+  for (const mutation of mistakes) process.stdout.write(`${describe(showMutation(textOf(mutation.file), mutation))}\n`);
+  process.exit(0);
+}
+
+const copy = copyProject(project);
+const server = await startServer();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void cleanUp().finally(() => process.exit(130)));
+}
+try {
+  const results = await makeAll();
+  report(results);
+} finally {
+  await cleanUp();
+}
+
+function textOf(file: string): string {
+  return readFileSync(join(project, file), 'utf8');
+}
+
+function* possibleMistakes(): Generator<Mutation> {
+  let left = options.count;
+  for (const mutation of orderedMutations(project, options.only, options.seed)) {
+    if (left === 0) return;
+    if (!compiles(mutation.file, applyMutation(textOf(mutation.file), mutation))) continue;
+    left -= 1;
+    yield mutation;
+  }
+}
+
+async function makeAll(): Promise<Result[]> {
+  const tests = { directory: copy.directory, env: { DATABASE_URL: server.url }, timeoutMs: options.timeoutMs };
+  const cacheFile = join(project, 'node_modules/.cache/mutants/reach.json');
+  const reach = await recordReach(cacheFile, { ...tests, timeoutMs: 1_800_000 }, progress);
+  const results: Result[] = [];
+  for (const mutation of mistakes) {
+    const text = textOf(mutation.file);
+    const path = join(copy.directory, mutation.file);
+    const files = nearestTests(mutation, text, reach, options.timeoutMs / 3);
+    const shown = showMutation(text, mutation);
+    writeFileSync(path, applyMutation(text, mutation));
+    const run = files.length > 0 ? await runTests(files, tests) : undefined;
+    writeFileSync(path, text);
+    await server.clear();
+    const result = judge(shown, run);
+    results.push(result);
+    progress(
+      `${results.length}/${options.count} ${result.status} ${shown.file}:${shown.line} ${shown.kind} (${result.reason.split('\n')[0]})`,
+    );
+  }
+  return results;
+}
+
+function judge(shown: Shown, run: TestRun | undefined): Result {
+  if (run?.status === 'failed') return { ...shown, status: 'caught', reason: run.failure ?? 'failed' };
+  if (run?.status === 'no end') return { ...shown, status: 'caught', reason: 'the tests did not end' };
+  const known = accepted.find(({ file, before, after }) => file === shown.file && before === shown.before && after === shown.after);
+  if (known) return { ...shown, status: 'accepted', reason: known.reason };
+  return { ...shown, status: 'survived', reason: run ? `${Object.keys(run.files).length} files passed` : 'no test reaches it' };
+}
+
+function describe({ file, line, kind, before, after }: Shown): string {
+  const lines = (sign: string, text: string) => text.split('\n').map((one) => `  ${sign} ${one.trim()}`);
+  return [`${file}:${line} ${kind}`, ...lines('-', before), ...lines('+', after)].join('\n');
+}
+
+function report(results: Result[]): void {
+  const count = (status: Result['status']) => results.filter((result) => result.status === status).length;
+  const summary = {
+    seed: options.seed,
+    made: results.length,
+    caught: count('caught'),
+    survived: count('survived'),
+    accepted: count('accepted'),
+  };
+  if (count('survived') > 0) process.exitCode = 1;
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify({ ...summary, results }, null, 2)}\n`);
+    return;
+  }
+  for (const result of results.filter(({ status }) => status === 'survived')) process.stdout.write(`${describe(result)}\n`);
+  const { seed, made, caught, survived, accepted: explained } = summary;
+  const share = ((100 * caught) / Math.max(1, made)).toFixed(1);
+  process.stdout.write(`seed ${seed}: ${made} mistakes, ${caught} caught (${share} %), ${survived} survived, ${explained} accepted\n`);
+}
+
+async function cleanUp(): Promise<void> {
+  copy.remove();
+  await server.stop();
+}

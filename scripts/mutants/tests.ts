@@ -1,0 +1,87 @@
+/** Runs files of the suite in a copy of the project, and stops at the first failure. */
+import { spawn } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+export interface TestRun {
+  /** `no end`: the run was killed after its time. */
+  status: 'passed' | 'failed' | 'no end';
+  /** File and name of the test that failed, or what Vitest printed when no test began. */
+  failure: string | undefined;
+  /** Of each file that ran: whether it passed, and its milliseconds. */
+  files: Record<string, { passed: boolean; ms: number }>;
+}
+
+export interface RunOptions {
+  /** The copy of the project. */
+  directory: string;
+  timeoutMs: number;
+  env?: Record<string, string>;
+  /** Goes on after a failure. */
+  all?: boolean;
+}
+
+interface Report {
+  testResults: {
+    name: string;
+    status: string;
+    startTime: number;
+    endTime: number;
+    message: string;
+    assertionResults: { fullName: string; status: string }[];
+  }[];
+}
+
+export async function runTests(files: readonly string[], options: RunOptions): Promise<TestRun> {
+  const { directory, timeoutMs, env = {}, all = false } = options;
+  const reportFile = join(directory, '.test-report.json');
+  rmSync(reportFile, { force: true });
+  const vitest = join(directory, 'node_modules/vitest/vitest.mjs');
+  const args = [vitest, 'run', ...files, '--config=scripts/mutants/vitest.config.ts', '--reporter=json', `--outputFile=${reportFile}`];
+  const child = spawn(process.execPath, all ? args : [...args, '--bail=1'], {
+    cwd: directory,
+    env: { ...process.env, ...env, TEST_ORDER: files.join(',') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A process group of its own: a mistake that never ends is killed with every process that its tests have started.
+    detached: true,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output = (output + text).slice(-4_000)));
+  let killed = false;
+  const killGroup = () => {
+    try {
+      process.kill(-(child.pid ?? 0), 'SIGKILL');
+    } catch {
+      // The group has ended.
+    }
+  };
+  const timer = setTimeout(() => {
+    killed = true;
+    killGroup();
+  }, timeoutMs);
+  const code = await new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject));
+  clearTimeout(timer);
+  killGroup();
+  if (killed) return { status: 'no end', failure: undefined, files: {} };
+  return readReport(reportFile, directory, code === 0, output);
+}
+
+function readReport(path: string, directory: string, passed: boolean, output: string): TestRun {
+  let report: Report;
+  try {
+    report = JSON.parse(readFileSync(path, 'utf8')) as Report;
+  } catch {
+    return { status: 'failed', failure: output.trim(), files: {} };
+  }
+  const fileOf = ({ name }: { name: string }) => relative(directory, name);
+  const failed = report.testResults.find(({ status }) => status !== 'passed');
+  const test = failed?.assertionResults.find(({ status }) => status === 'failed')?.fullName ?? failed?.message.split('\n')[0];
+  return {
+    status: passed ? 'passed' : 'failed',
+    failure: failed ? `${fileOf(failed)}: ${test}` : passed ? undefined : output.trim(),
+    files: Object.fromEntries(
+      report.testResults.map((result) => [fileOf(result), { passed: result.status === 'passed', ms: result.endTime - result.startTime }]),
+    ),
+  };
+}
