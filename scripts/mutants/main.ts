@@ -40,14 +40,14 @@ if (options.list) {
 
 const copy = copyProject(project);
 const server = await startServer();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void cleanUp().finally(() => process.exit(130)));
-}
+// What is under way is killed with this process, and then copy and server are removed by the processes that watch it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 try {
   const results = await makeAll();
   report(results);
 } finally {
-  await cleanUp();
+  copy.remove();
+  await server.stop();
 }
 
 function textOf(file: string): string {
@@ -72,7 +72,7 @@ async function makeAll(): Promise<Result[]> {
   for (const mutation of mistakes) {
     const text = textOf(mutation.file);
     const path = join(copy.directory, mutation.file);
-    const files = nearestTests(mutation, text, reach, options.timeoutMs / 3);
+    const files = nearestTests(mutation, text, reach, options.timeoutMs / 4);
     const shown = showMutation(text, mutation);
     writeFileSync(path, applyMutation(text, mutation));
     const run = files.length > 0 ? await runTests(files, tests) : undefined;
@@ -118,9 +118,4 @@ function report(results: Result[]): void {
   const { seed, made, caught, survived, accepted: explained } = summary;
   const share = ((100 * caught) / Math.max(1, made)).toFixed(1);
   process.stdout.write(`seed ${seed}: ${made} mistakes, ${caught} caught (${share} %), ${survived} survived, ${explained} accepted\n`);
-}
-
-async function cleanUp(): Promise<void> {
-  copy.remove();
-  await server.stop();
 }

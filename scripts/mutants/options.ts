@@ -18,7 +18,7 @@ const usage = `npm run test:mutants -- [options]
   --count N     how many mistakes (100)
   --seed N      the mistakes of this seed (another one each time)
   --only PATH   a folder or file to make them in; can be repeated (${folders.map((name) => `src/${name}`).join(', ')})
-  --timeout S   seconds after which the tests of one mistake are killed, which counts as caught (180)
+  --timeout S   processor seconds after which the tests of one mistake are killed, which counts as caught (180)
   --list        prints the mistakes and makes none
   --json        prints one JSON document
   --help        prints this

@@ -15,6 +15,10 @@ export interface TestRun {
 export interface RunOptions {
   /** The copy of the project. */
   directory: string;
+  /**
+   * Processor time that each process may take, so that a loop without end is told from a machine that is busy. Vitest itself ends what only
+   * waits. After five times as long on the clock the run is killed in any case.
+   */
   timeoutMs: number;
   env?: Record<string, string>;
   /** Goes on after a failure. */
@@ -38,7 +42,8 @@ export async function runTests(files: readonly string[], options: RunOptions): P
   rmSync(reportFile, { force: true });
   const vitest = join(directory, 'node_modules/vitest/vitest.mjs');
   const args = [vitest, 'run', ...files, '--config=scripts/mutants/vitest.config.ts', '--reporter=json', `--outputFile=${reportFile}`];
-  const child = spawn(process.execPath, all ? args : [...args, '--bail=1'], {
+  const limited = ['-c', `ulimit -t ${Math.ceil(timeoutMs / 1_000)}; exec "$@"`, 'sh', process.execPath];
+  const child = spawn('/bin/sh', [...limited, ...args, ...(all ? [] : ['--bail=1'])], {
     cwd: directory,
     env: { ...process.env, ...env, TEST_ORDER: files.join(',') },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -56,12 +61,14 @@ export async function runTests(files: readonly string[], options: RunOptions): P
       // The group has ended.
     }
   };
+  process.once('exit', killGroup);
   const timer = setTimeout(() => {
     killed = true;
     killGroup();
-  }, timeoutMs);
+  }, 5 * timeoutMs);
   const code = await new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject));
   clearTimeout(timer);
+  process.off('exit', killGroup);
   killGroup();
   if (killed) return { status: 'no end', failure: undefined, files: {} };
   return readReport(reportFile, directory, code === 0, output);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, inject, onTestFinished, test } from 'vitest';
 
-const timeout = 120_000;
+const timeout = 300_000;
 
 async function measure(script: string, args: string[]) {
   const child = spawn(process.execPath, [`scripts/${script}.ts`, ...args], {
