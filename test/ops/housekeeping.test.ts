@@ -1,10 +1,18 @@
-import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { sql, type Kysely } from 'kysely';
+import { beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../src/database/tables.ts';
+import { deleteOldKeys } from '../../src/entities/idempotency.ts';
+import { deleteExpiredTransactions } from '../../src/oidc/store.ts';
 import { deleteEndedSessions, sweep } from '../../src/ops/housekeeping.ts';
+import { deleteIdleAttempts } from '../../src/password/attempts.ts';
 import { deleteReplacedTokens } from '../../src/sessions/store.ts';
 import { cookieOf, useService } from '../support/service.ts';
 
 const service = useService();
+beforeAll(async () => {
+  await service().createUser('emmy');
+  await service().signIn('emmy');
+});
 
 test('removes all that is over, however many, and nothing that is not (rule 12)', async () => {
   const { db } = service();
@@ -40,3 +48,62 @@ test('removes tokens that a profile switch has replaced, and keeps those by whic
   expect((await service().call('GET', '/auth', { cookie: switched })).status).toBe(401);
   expect((await service().call('GET', '/auth', { cookie })).status).toBe(200);
 });
+
+test.each([
+  {
+    table: 'session',
+    limit: 1_000,
+    insert: sql`insert into session (token_hash, user_id, method, locale, credential_version, idle_expires_at, expires_at)
+      select sha256(n::text::bytea), user_account.id, 'password', 'en', 1, now() - interval '25 hours', now() - interval '25 hours'
+      from generate_series(1, 1002) as n, user_account where name = 'emmy'`,
+    remove: deleteEndedSessions,
+  },
+  {
+    table: 'superseded_token',
+    limit: 3,
+    insert: sql`insert into superseded_token (token_hash, session_id, refreshed, superseded_at)
+      select sha256(n::text::bytea), (select session.id from session join user_account on user_account.id = user_id where name = 'emmy' limit 1),
+        false, now() - interval '2 hours'
+      from generate_series(1, 5) as n`,
+    remove: (db: Kysely<Database>) => deleteReplacedTokens(db, 3),
+  },
+  {
+    table: 'login_attempt',
+    limit: 3,
+    insert: sql`insert into login_attempt (kind, subject, last_at)
+      select 'address', sha256(n::text::bytea), now() - interval '2 hours' from generate_series(1, 5) as n`,
+    remove: (db: Kysely<Database>) => deleteIdleAttempts(db, 3),
+  },
+  {
+    table: 'idempotency',
+    limit: 3,
+    insert: sql`insert into idempotency (user_name, entity, key, fingerprint, entity_key, created_at)
+      select 'emmy', 'customer', n::text, sha256('a'), n, now() - interval '25 hours' from generate_series(1, 5) as n`,
+    remove: (db: Kysely<Database>) => deleteOldKeys(db, 3),
+  },
+  {
+    table: 'openid_transaction',
+    limit: 3,
+    insert: sql`insert into openid_transaction (state_hash, browser_hash, issuer, nonce, code_verifier, return_path, expires_at)
+      select sha256(n::text::bytea), sha256('a'), 'a', 'a', 'a', '/', now() - interval '1 second' from generate_series(1, 5) as n`,
+    remove: (db: Kysely<Database>) => deleteExpiredTransactions(db, 3),
+  },
+])(
+  'removes $limit rows of $table at once, and does not wait for those that another replica holds',
+  async ({ table, limit, insert, remove }) => {
+    const { db } = service();
+    await service()
+      .createUser('emmy')
+      .catch(() => undefined);
+    await service().signIn('emmy');
+    await insert.execute(db);
+    await db.transaction().execute(async (other) => {
+      // One of those that are over: the session that has just begun is none.
+      await sql`select 1 from ${sql.table(table)} where ctid = (select max(ctid) from ${sql.table(table)}) for update`.execute(other);
+      expect(await remove(db)).toBe(limit);
+      expect(await remove(db)).toBe(1);
+      expect(await remove(db)).toBe(0);
+    });
+    expect(await remove(db)).toBe(1);
+  },
+);
