@@ -82,6 +82,8 @@ describe('a password', () => {
       '1985031219850312',
       '12.03.1985-01.01.2000',
       'xk7xk7xk7xk7xk7',
+      '12wqzkwqzkwqzkwqzk',
+      'wqzkwqzkwqzkwqzk12',
       'Иван-Иван-Иван-Иван',
       'aaaaabbbbbaaaaabbbbb',
       'abcdabcdabcd1234',
