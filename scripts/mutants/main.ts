@@ -31,32 +31,28 @@ const accepted = JSON.parse(readFileSync(join(import.meta.dirname, 'accepted.jso
 const options = readOptions();
 const progress = (line: string) => process.stderr.write(`${line}\n`);
 
-const compiles = openCompiler(project);
-const mistakes = possibleMistakes();
-if (options.list) {
-  for (const mutation of mistakes) process.stdout.write(`${describe(showMutation(textOf(mutation.file), mutation))}\n`);
-  process.exit(0);
-}
-
 const copy = copyProject(project);
-const server = await startServer();
 // What is under way is killed with this process, and then copy and server are removed by the processes that watch it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 try {
-  const results = await makeAll();
-  report(results);
+  const compiles = openCompiler(copy.directory);
+  if (options.list) list(possibleMistakes(compiles));
+  else report(await makeAll(possibleMistakes(compiles)));
 } finally {
   copy.remove();
-  await server.stop();
+}
+
+function list(mistakes: Iterable<Mutation>): void {
+  for (const mutation of mistakes) process.stdout.write(`${describe(showMutation(textOf(mutation.file), mutation))}\n`);
 }
 
 function textOf(file: string): string {
-  return readFileSync(join(project, file), 'utf8');
+  return readFileSync(join(copy.directory, file), 'utf8');
 }
 
-function* possibleMistakes(): Generator<Mutation> {
+function* possibleMistakes(compiles: (file: string, text: string) => boolean): Generator<Mutation> {
   let left = options.count;
-  for (const mutation of orderedMutations(project, options.only, options.seed)) {
+  for (const mutation of orderedMutations(copy.directory, options.only, options.seed)) {
     if (left === 0) return;
     if (!compiles(mutation.file, applyMutation(textOf(mutation.file), mutation))) continue;
     left -= 1;
@@ -64,27 +60,32 @@ function* possibleMistakes(): Generator<Mutation> {
   }
 }
 
-async function makeAll(): Promise<Result[]> {
-  const tests = { directory: copy.directory, env: { DATABASE_URL: server.url }, timeoutMs: options.timeoutMs };
-  const cacheFile = join(project, 'node_modules/.cache/mutants/reach.json');
-  const reach = await recordReach(cacheFile, { ...tests, timeoutMs: 1_800_000 }, progress);
-  const results: Result[] = [];
-  for (const mutation of mistakes) {
-    const text = textOf(mutation.file);
-    const path = join(copy.directory, mutation.file);
-    const files = nearestTests(mutation, text, reach, options.timeoutMs / 4);
-    const shown = showMutation(text, mutation);
-    writeFileSync(path, applyMutation(text, mutation));
-    const run = files.length > 0 ? await runTests(files, tests) : undefined;
-    writeFileSync(path, text);
-    await server.clear();
-    const result = judge(shown, run);
-    results.push(result);
-    progress(
-      `${results.length}/${options.count} ${result.status} ${shown.file}:${shown.line} ${shown.kind} (${result.reason.split('\n')[0]})`,
-    );
+async function makeAll(mistakes: Iterable<Mutation>): Promise<Result[]> {
+  const server = await startServer();
+  try {
+    const tests = { directory: copy.directory, env: { DATABASE_URL: server.url }, timeoutMs: options.timeoutMs };
+    const cacheFile = join(project, 'node_modules/.cache/mutants/reach.json');
+    const reach = await recordReach(cacheFile, { ...tests, timeoutMs: 1_800_000 }, progress);
+    const results: Result[] = [];
+    for (const mutation of mistakes) {
+      const text = textOf(mutation.file);
+      const path = join(copy.directory, mutation.file);
+      const files = nearestTests(mutation, text, reach, options.timeoutMs / 4);
+      const shown = showMutation(text, mutation);
+      writeFileSync(path, applyMutation(text, mutation));
+      const run = files.length > 0 ? await runTests(files, tests) : undefined;
+      writeFileSync(path, text);
+      await server.clear();
+      const result = judge(shown, run);
+      results.push(result);
+      progress(
+        `${results.length}/${options.count} ${result.status} ${shown.file}:${shown.line} ${shown.kind} (${result.reason.split('\n')[0]})`,
+      );
+    }
+    return results;
+  } finally {
+    await server.stop();
   }
-  return results;
 }
 
 function judge(shown: Shown, run: TestRun | undefined): Result {

@@ -19,7 +19,7 @@ interface Recorded {
 export type Reach = Record<string, Recorded>;
 
 /** Files that start whole processes or look at documents: they take minutes and are not near to any one function. */
-const excluded = /^test\/(docs|faults|journeys|scripts|locales)\//;
+const excluded = /^test\/((docs|faults|journeys|scripts|locales)\/|client\/(package|size)\.)/;
 
 /** How many files run between two notes on the disk, so that an abort loses little. */
 const groupSize = 8;
