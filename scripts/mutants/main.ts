@@ -110,7 +110,8 @@ function report(results: Result[]): void {
     survived: count('survived'),
     accepted: count('accepted'),
   };
-  if (count('survived') > 0) process.exitCode = 1;
+  if (results.length === 0) progress(`no mistake can be made in ${options.only.join(', ')}`);
+  if (results.length === 0 || count('survived') > 0) process.exitCode = 1;
   if (options.json) {
     process.stdout.write(`${JSON.stringify({ ...summary, results }, null, 2)}\n`);
     return;
