@@ -4,7 +4,7 @@
  */
 import { BlockList, isIP } from 'node:net';
 import type { OriginPolicy } from './authn/csrf.ts';
-import { addressOf, isLocal, type Address } from './database/address.ts';
+import { isLocal, readDatabaseAddress, type Address } from './database/address.ts';
 import { Reader, type Environment } from './environment.ts';
 import { normaliseUserName } from './users/name.ts';
 
@@ -184,7 +184,7 @@ function addressProblem(url: string, production: boolean): string | undefined {
   if (repeated !== undefined) return `must have the parameter ${repeated} once, of which only the last one would count`;
   let address: Address;
   try {
-    address = addressOf(url);
+    address = readDatabaseAddress(url);
   } catch (error) {
     return `cannot be used: ${(error as Error).message}`;
   }

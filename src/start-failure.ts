@@ -1,7 +1,7 @@
 /** Why a start failed, in words for the person who started it: what is wrong, and what to do. Stacks and codes stay out of it. */
 import { DatabaseError } from 'pg';
 import { ConfigError, type Config } from './config.ts';
-import { addressOf, databaseName, DirectAddressError } from './database/address.ts';
+import { databaseName, DirectAddressError, readDatabaseAddress } from './database/address.ts';
 
 type DatabaseSetting = ['DATABASE_URL' | 'DATABASE_DIRECT_URL', string | undefined];
 
@@ -35,7 +35,7 @@ function databaseFailure(error: unknown, [setting, url]: DatabaseSetting): strin
   // pg's own timeout carries no code.
   const code = message.startsWith('timeout e') ? 'timeout' : (error as NodeJS.ErrnoException).code;
   if (url === undefined) return undefined;
-  const { host, user, database } = addressOf(url);
+  const { host, user, database } = readDatabaseAddress(url);
   const server = `PostgreSQL at ${databaseName(url)} (${setting})`;
   switch (code) {
     case 'ECONNREFUSED':

@@ -35,7 +35,7 @@ const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1']);
  * What node-postgres makes of `url`. Throws an Error without the password in it where node-postgres could not connect: for a certificate file
  * that is not there, or parameters that contradict each other.
  */
-export function addressOf(url: string): Address {
+export function readDatabaseAddress(url: string): Address {
   const { host, port, user = '', database = '', ssl } = new VerifiedClient({ connectionString: url });
   return { host, port, user, database, encryption: encryptionOf(ssl) };
 }
@@ -47,7 +47,7 @@ export function isLocal({ host }: Address): boolean {
 
 /** Which database a URL names, for people: `host:port/database`, without the secrets of the URL. */
 export function databaseName(url: string): string {
-  const { host, port, database } = addressOf(url);
+  const { host, port, database } = readDatabaseAddress(url);
   return `${isIPv6(host) ? `[${host}]` : host}:${port}/${database}`;
 }
 

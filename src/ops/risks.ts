@@ -1,7 +1,7 @@
 /** Settings that are allowed and that operators should know about: a warning each in the log (security rules 32, 38, 83, 86 and 88). */
 import { sql, type Kysely } from 'kysely';
 import type { Config } from '../config.ts';
-import { addressOf, isLocal } from '../database/address.ts';
+import { isLocal, readDatabaseAddress } from '../database/address.ts';
 import type { Database } from '../database/tables.ts';
 
 const advisedMinimum = 15;
@@ -27,7 +27,7 @@ export function risksOf(
   }
   for (const [name, url] of Object.entries({ DATABASE_URL: config.databaseUrl, DATABASE_DIRECT_URL: config.databaseDirectUrl })) {
     if (!config.production || url === undefined) continue;
-    const address = addressOf(url);
+    const address = readDatabaseAddress(url);
     if (address.encryption !== 'none' || isLocal(address)) continue;
     risks.push(`${name} turns off TLS: everybody on the network between this machine and the database can read everything`);
   }
