@@ -164,6 +164,24 @@ describe('an address', () => {
     await refusal(from('192.0.2.1', 'another'));
   });
 
+  test('429 — leaves no row for a name that it sends after its failures, undecided attempts of a dead process included (rule 40)', async () => {
+    const rows = async () => (await db.selectFrom('login_attempt').select(['kind', 'subject']).execute()).length;
+    for (let failure = 1; failure <= 20; failure += 1) await throttle.attempt(from('192.0.2.1', `user${failure}`), bad);
+    expect((await throttle.attempt(from('192.0.2.2', 'allowed'), good)).granted).toBe('come in');
+    expect(await rows()).toBe(21 + 2);
+    await refusal(from('192.0.2.1', 'made up'));
+    expect(await rows()).toBe(21 + 2);
+    await db
+      .updateTable('login_attempt')
+      .set({ failures: 1, pending: 19 })
+      .where('kind', '=', 'address')
+      .where('failures', '=', 20)
+      .execute();
+    await later('16 seconds');
+    expect((await refusal(from('192.0.2.1', 'made up as well'))).seconds).toBeLessThanOrEqual(284);
+    expect(await rows()).toBe(21 + 2);
+  });
+
   test('429 — of IPv6 is its network (rule 40)', async () => {
     for (let failure = 1; failure <= 20; failure += 1) {
       await throttle.attempt(from(`2001:db8::${failure.toString(16)}`, `user${failure}`), bad);
