@@ -99,6 +99,14 @@ const changes: Row[] = [
   ],
   ['a link by the user', 303, 'identity', ['oidc.completed', 'identity.linked'], linkAnother],
   [
+    'the end of a link by the user',
+    204,
+    'identity',
+    ['identity.unlinked', 'session.revoked'],
+    async ({ cookie }) => status(act.unlinkIdentity(cookie, await act.identityOf(cookie))),
+    ({ user }) => act.signInByToken(corp, user),
+  ],
+  [
     'a new user by a token',
     200,
     'user_account',

@@ -23,6 +23,7 @@ interface Caller {
   sessionId: string;
   otherId: string;
   keyId: string;
+  identityId: string;
 }
 
 beforeAll(async () => {
@@ -43,6 +44,7 @@ beforeEach(async () => {
     sessionId: (await sessionOf(service(), cookie)).id,
     otherId: (await sessionOf(service(), other)).id,
     keyId: (await service().createKey(id)).slice(4, 16),
+    identityId: await act.identityOf(cookie),
   };
 });
 
@@ -61,6 +63,7 @@ test.each<[unknown, string, Act]>([
   [200, 'createSession with the cookie of a session, which it ends', ({ cookie, user }) => status(act.signIn(user, cookie))],
   [204, 'revokeKey', ({ cookie, keyId }) => status(act.revokeKey(cookie, keyId))],
   [201, 'rotateKey', ({ cookie, keyId }) => status(act.rotateKey(cookie, keyId))],
+  [204, 'unlinkIdentity', ({ cookie, identityId }) => status(act.unlinkIdentity(cookie, identityId))],
   [200, 'logoutFromProvider', ({ user }) => status(act.logOutByProvider(corp, user))],
   [0, 'user disable', ({ user }) => code(act.administer(['user', 'disable', user]))],
   [0, 'user set-password', ({ user }) => code(act.administer(['user', 'set-password', user, '--password-stdin'], nextPassword))],

@@ -57,6 +57,16 @@ export class Actions {
     return this.#send('POST', `/auth/keys/${id}/rotate`, { cookie, json: {} });
   }
 
+  /** The id of the first identity that is linked to the user. */
+  async identityOf(cookie: string): Promise<string> {
+    const { body } = await this.#send<components['schemas']['IdentityList']>('GET', '/auth/identities', { cookie });
+    return body.identities[0]?.id ?? '';
+  }
+
+  unlinkIdentity(cookie: string, id: string): Promise<Answer> {
+    return this.#send('DELETE', `/auth/identities/${id}`, { cookie });
+  }
+
   signIn(user: string, cookie?: string): Promise<Answer> {
     return this.#send('POST', '/auth', { form: { user, password }, cookie });
   }
