@@ -82,6 +82,15 @@ describe('what is kept is forgotten', () => {
     expect(cache.size).toBe(1);
   });
 
+  test('by its name when another hash of it has ended before (rule 17)', () => {
+    verify('a', 'session 1', ada, { lifeMilliseconds: 100 });
+    verify('a2', 'session 1');
+    now += 100;
+    expect([cache.find('a'), cache.find('a2')]).toEqual([undefined, ada]);
+    cache.forget('session 1');
+    expect(cache.find('a2')).toBe(undefined);
+  });
+
   test.each(['user 7', 'all', 'anything else'])('as a whole by "%s" (rule 17)', (notice) => {
     verify('a', 'session 1');
     verify('k', 'key 1', bob);

