@@ -957,7 +957,7 @@ export interface components {
                 };
             };
         };
-        /** @description The request came from a foreign site, or the token belongs to nobody known here. */
+        /** @description The request came from a foreign site, or the token belongs to no user of this service. */
         LoginForbidden: {
             headers: {
                 [name: string]: unknown;
@@ -983,7 +983,7 @@ export interface components {
         };
         /**
          * @description The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
-         *     to nobody known here, or the request came from a foreign site.
+         *     to no user of this service, or the request came from a foreign site.
          */
         SessionOnly: {
             headers: {
@@ -996,7 +996,7 @@ export interface components {
                 };
             };
         };
-        /** @description The operation needs a session and the caller came by other means, or the bearer token belongs to nobody known here. */
+        /** @description The operation needs a session and the caller came by other means, or the bearer token belongs to no user of this service. */
         SessionNeeded: {
             headers: {
                 [name: string]: unknown;
@@ -1010,7 +1010,7 @@ export interface components {
         };
         /**
          * @description The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
-         *     nobody known here, or the request came from a foreign site.
+         *     no user of this service, or the request came from a foreign site.
          */
         FreshSessionOnly: {
             headers: {
@@ -1025,7 +1025,7 @@ export interface components {
         };
         /**
          * @description The present password is wrong, the caller has no session or no password, the session was opened with an access token, the bearer token
-         *     belongs to nobody known here, or the request came from a foreign site.
+         *     belongs to no user of this service, or the request came from a foreign site.
          */
         PasswordForbidden: {
             headers: {
@@ -1039,7 +1039,7 @@ export interface components {
             };
         };
         /**
-         * @description No role of the active profile grants this, the credential is too narrow, the bearer token belongs to nobody known here, or the request
+         * @description No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
          *     came from a foreign site.
          */
         Forbidden: {
@@ -1296,7 +1296,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request came from a foreign site or was speculative, and the session lives on; or the bearer token belongs to nobody known here. */
+        /** @description The request came from a foreign site or was speculative, and the session lives on; or the bearer token belongs to no user of this service. */
         HeadForbidden: {
             headers: {
                 "Problem-Code": components["headers"]["ProblemCode"];

@@ -191,7 +191,7 @@ function addressProblem(url: string, production: boolean): string | undefined {
   const isOpenOnPurpose = address.encryption === 'none' && searchParams.get('sslmode') === 'disable';
   if (!production || isLocal(address) || address.encryption === 'verified' || isOpenOnPurpose) return undefined;
   const way =
-    'must end with ?sslmode=verify-full in production (NODE_ENV=production), or with ?sslmode=disable where nobody else can listen on the network';
+    'must end with ?sslmode=verify-full in production (NODE_ENV=production), or with ?sslmode=disable where no other party can listen on the network';
   return process.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0' ? `${way}; unset NODE_TLS_REJECT_UNAUTHORIZED` : way;
 }
 

@@ -739,7 +739,7 @@ export type EndSessionErrors = {
      */
     401: unknown;
     /**
-     * The request came from a foreign site or was speculative, and the session lives on; or the bearer token belongs to nobody known here.
+     * The request came from a foreign site or was speculative, and the session lives on; or the bearer token belongs to no user of this service.
      *
      */
     403: unknown;
@@ -789,7 +789,7 @@ export type CreateSessionErrors = {
         code?: 'invalid-credentials' | 'invalid-token' | 'unauthenticated';
     };
     /**
-     * The request came from a foreign site, or the token belongs to nobody known here.
+     * The request came from a foreign site, or the token belongs to no user of this service.
      */
     403: Problem & {
         code?: 'csrf-rejected' | 'identity-not-linked';
@@ -859,7 +859,7 @@ export type RefreshSessionErrors = {
     };
     /**
      * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
-     * to nobody known here, or the request came from a foreign site.
+     * to no user of this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -987,7 +987,7 @@ export type SelectDefaultProfileErrors = {
     };
     /**
      * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
-     * to nobody known here, or the request came from a foreign site.
+     * to no user of this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1069,7 +1069,7 @@ export type SelectProfileErrors = {
     };
     /**
      * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
-     * to nobody known here, or the request came from a foreign site.
+     * to no user of this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1146,7 +1146,7 @@ export type ChangePasswordErrors = {
     };
     /**
      * The present password is wrong, the caller has no session or no password, the session was opened with an access token, the bearer token
-     * belongs to nobody known here, or the request came from a foreign site.
+     * belongs to no user of this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1223,7 +1223,7 @@ export type RevokeOtherSessionsErrors = {
     };
     /**
      * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
-     * to nobody known here, or the request came from a foreign site.
+     * to no user of this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1287,7 +1287,7 @@ export type ListSessionsErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means, or the bearer token belongs to nobody known here.
+     * The operation needs a session and the caller came by other means, or the bearer token belongs to no user of this service.
      */
     403: Problem & {
         code?: 'forbidden' | 'identity-not-linked';
@@ -1350,7 +1350,7 @@ export type RevokeSessionErrors = {
     };
     /**
      * The operation needs a session and the caller came by other means or with a session of a kind that may not do this, the bearer token belongs
-     * to nobody known here, or the request came from a foreign site.
+     * to no user of this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1414,7 +1414,7 @@ export type ListKeysErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means, or the bearer token belongs to nobody known here.
+     * The operation needs a session and the caller came by other means, or the bearer token belongs to no user of this service.
      */
     403: Problem & {
         code?: 'forbidden' | 'identity-not-linked';
@@ -1472,7 +1472,7 @@ export type CreateKeyErrors = {
     };
     /**
      * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
-     * nobody known here, or the request came from a foreign site.
+     * no user of this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1560,7 +1560,7 @@ export type RevokeKeyErrors = {
     };
     /**
      * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
-     * nobody known here, or the request came from a foreign site.
+     * no user of this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1633,7 +1633,7 @@ export type RotateKeyErrors = {
     };
     /**
      * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
-     * nobody known here, or the request came from a foreign site.
+     * no user of this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1895,7 +1895,7 @@ export type LinkIdentityErrors = {
     };
     /**
      * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
-     * nobody known here, or the request came from a foreign site.
+     * no user of this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -1965,7 +1965,7 @@ export type ListIdentitiesErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * The operation needs a session and the caller came by other means, or the bearer token belongs to nobody known here.
+     * The operation needs a session and the caller came by other means, or the bearer token belongs to no user of this service.
      */
     403: Problem & {
         code?: 'forbidden' | 'identity-not-linked';
@@ -2028,7 +2028,7 @@ export type UnlinkIdentityErrors = {
     };
     /**
      * The session was signed in too long ago or opened with an access token, the caller came without a session, the bearer token belongs to
-     * nobody known here, or the request came from a foreign site.
+     * no user of this service, or the request came from a foreign site.
      *
      */
     403: Problem & {
@@ -2174,7 +2174,7 @@ export type CreateEntityErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to nobody known here, or the request
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -2278,7 +2278,7 @@ export type DeleteEntityErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to nobody known here, or the request
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -2370,7 +2370,7 @@ export type GetEntityErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to nobody known here, or the request
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */
@@ -2453,7 +2453,7 @@ export type UpdateEntityErrors = {
         code?: 'unauthenticated' | 'invalid-token';
     };
     /**
-     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to nobody known here, or the request
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
      * came from a foreign site.
      *
      */

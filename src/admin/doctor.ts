@@ -207,7 +207,7 @@ async function checkClock(db: Kysely<Database>): Promise<Finding> {
   return away > 2 ? warn(`${text}; synchronise them`) : ok(text);
 }
 
-/** Whether a listener hears what is sent over the pool, without which the service remembers nobody whom it has verified. */
+/** Whether a listener hears what is sent over the pool, without which the service caches no verified credential. */
 async function checkNotifications(directUrl: string, pool: Pool, config: Config): Promise<Finding> {
   let reason: Error | undefined;
   const ignore = () => undefined;

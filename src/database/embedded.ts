@@ -47,7 +47,7 @@ export interface EmbeddedOptions {
 /**
  * Opens the database in a data directory, creating it at the first start.
  *
- * While it is open, a server that ends (out of memory, killed, stopped by somebody else) is started again at the same address, so that pools find
+ * While it is open, a server that ends (out of memory, killed, stopped by another process) is started again at the same address, so that pools find
  * it there.
  *
  * @throws Error with one line for a person.

@@ -122,7 +122,7 @@ export class Listener {
 
   /**
    * Resolves once every notification that was committed before the call has been acted upon by all processes that listen; after three
-   * seconds when one does not say so, since then nobody holds anything older. A process whose line is down holds nothing.
+   * seconds when one does not say so, since then no process holds anything older. A process whose line is down holds nothing.
    */
   async settle(): Promise<void> {
     const token = randomUUID();

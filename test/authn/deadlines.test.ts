@@ -26,7 +26,7 @@ async function use(credential: Call): Promise<void> {
   expect(principals.hits).toBe(before + 1);
 }
 
-/** Puts the deadline of all rows into the past, of which nobody is told. */
+/** Puts the deadline of all rows into the past, and notifies no process. */
 async function endSilently(table: 'session' | 'api_key', column: 'idle_expires_at' | 'expires_at'): Promise<void> {
   await sql`alter table ${sql.table(table)} disable trigger user`.execute(service().db);
   await sql`update ${sql.table(table)} set ${sql.ref(column)} = now() - interval '1 second'`.execute(service().db);

@@ -109,7 +109,7 @@ test('where the path is too long for a socket, it is reached on the loopback add
   await database.stop();
 });
 
-test('a cluster of version 0.1.0, which lets nobody in over a socket, is opened on a socket, and what else it lets in stays', async () => {
+test('a cluster of version 0.1.0, which accepts no connection over a socket, is opened on a socket, and its other access rules stay', async () => {
   await (await open(sharedDir)).stop();
   const access = join(sharedDir, 'postgresql/data/pg_hba.conf');
   const old = 'host all entity_service 127.0.0.1/32 scram-sha-256\n';

@@ -139,7 +139,7 @@ describe('a question whether all have heard', () => {
     expect(rows).toHaveLength(2);
   });
 
-  test('waits for the others while its own line is down, and for nothing where nobody listens', async () => {
+  test('waits for the others while its own line is down, and for nothing where no process listens', async () => {
     const down = await listen();
     await down.listener.close();
     await comesAtOnce(() => down.listener.settle());

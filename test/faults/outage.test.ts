@@ -75,7 +75,7 @@ describe.for(['cut', 'reset'] as const)('a database that is %s', (way) => {
     }
   });
 
-  test('503 — to the last request of a cached caller as well, as soon as the line is lost: what nobody can revoke is not believed', async () => {
+  test('503 — to the last request of a cached caller as well, as soon as the line is lost: a revocation could not arrive', async () => {
     const invalid = () => service.call('GET', '/rest/entity/note/1e3', { cookie });
     await expect.poll(() => service.context.listener.isUp).toBe(true);
     await expect.poll(async () => [(await invalid()).status, service.context.principals.size]).toEqual([400, 1]);

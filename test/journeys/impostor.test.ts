@@ -48,7 +48,7 @@ async function startIn(dataDir: string): Promise<Started> {
   return service;
 }
 
-/** Kills the server until the impostor has its port: whoever is quicker gets it. */
+/** Kills the server until the impostor has its port. The process that listens first gets it. */
 async function killUntilTaken(dataDir: string, impostor: Impostor): Promise<void> {
   await vi.waitFor(
     async () => {

@@ -202,7 +202,7 @@ describe('to whom a token is shown', () => {
     expect(corp.requests).toHaveLength(asked);
   });
 
-  test('401 — to nobody when it is a session token of this service, present, replaced or ended', async () => {
+  test('401 — reaches no issuer when it is a session token of this service, present, replaced or ended', async () => {
     const { id } = await service().db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirstOrThrow();
     const replaced = await service().openSession(id);
     const present = cookieOf(await service().call('POST', '/auth/refresh', { cookie: replaced }));

@@ -1,4 +1,4 @@
-/** Tokens that say who somebody is, but not a user here, count for the rate limit of their address as bad ones do (security rule 81). */
+/** A good token whose subject is linked to no user counts for the rate limit of its address, as a bad one does (security rule 81). */
 import { afterEach, expect, test } from 'vitest';
 import { TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { useService } from '../support/service.ts';

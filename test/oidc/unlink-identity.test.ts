@@ -134,7 +134,7 @@ describe('unlinkIdentity', () => {
     expect(await unlink(cookie, await linkOf('f-1'))).toMatchObject({ status: 409, body: { code: 'last-sign-in-method' } });
     expect(await subjectsOf(id)).toEqual(['f-1', 'f-3']);
     expect(await status(cookie)).toBe(200);
-    // A way in at another issuer is enough, and a link by which nobody can sign in is no loss.
+    // An identity at another trusted issuer is enough. f-3 is not: its issuer is not trusted.
     await service().link(partner, 'f-4', 'frank');
     expect((await unlink(cookie, await linkOf('f-1'))).status).toBe(204);
     expect(await subjectsOf(id)).toEqual(['f-3', 'f-4']);
