@@ -1,7 +1,7 @@
-import { Client, Pool } from 'pg';
+import { Client, type Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Listener, settleAll, UnheardError } from '../../src/database/listen.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { createDatabase, openPool, type TestDatabase } from '../support/database.ts';
 import { Proxy } from '../support/proxy.ts';
 
 let database: TestDatabase;
@@ -9,7 +9,7 @@ let pool: Pool;
 let client: Client;
 beforeAll(async () => {
   database = await createDatabase();
-  pool = new Pool({ connectionString: database.url });
+  pool = openPool(database.url);
   client = new Client({ connectionString: database.url });
   await client.connect();
 });
@@ -163,7 +163,7 @@ describe('a line', () => {
 
   test('that leads to another database than the pool is never up, takes no lock, and is told once (rule 17)', async () => {
     const elsewhere = await createDatabase();
-    const others = new Pool({ connectionString: elsewhere.url });
+    const others = openPool(elsewhere.url);
     let proofs = 0;
     const counting = (...words: Parameters<Pool['query']>) => {
       proofs++;
@@ -200,7 +200,7 @@ describe('a line', () => {
   });
 
   test('whose proof cannot be sent counts as down', async () => {
-    const over = new Pool({ connectionString: database.url });
+    const over = openPool(database.url);
     const line = await listen({ over, every: 20 });
     expect(line.told).toEqual([true]);
     await over.end();

@@ -1,5 +1,6 @@
 /** A database of its own for a test or a test file: a copy of the migrated template, with no rows in it. */
 import { randomBytes } from 'node:crypto';
+import { Pool } from 'pg';
 import { inject } from 'vitest';
 import { execute, withDatabase } from './sql.ts';
 
@@ -14,4 +15,14 @@ export async function createDatabase(): Promise<TestDatabase> {
   const name = `t_${randomBytes(8).toString('hex')}`;
   await execute(server, `create database ${name} template ${inject('templateName')}`);
   return { url: withDatabase(server, name), drop: () => execute(server, `drop database if exists ${name} with (force)`) };
+}
+
+/**
+ * A pool whose connections may be ended by the server at any time. One that is closing while its database is dropped reports that as an error,
+ * and an error without a listener ends the process.
+ */
+export function openPool(url: string): Pool {
+  const pool = new Pool({ connectionString: url });
+  pool.on('error', () => undefined);
+  return pool.on('connect', (client) => client.on('error', () => undefined));
 }
