@@ -43,8 +43,9 @@ export async function linkOwn(
   const age = context.issuers.clock.wall() - authenticatedAt.getTime();
   if (age >= freshMinutes * 60_000) throw new FailedSignIn('too-old', { about: { subject }, userName });
   await transact(context.db, async (trx) => {
-    await lockCaller(trx, caller);
+    // The identity before its user, as where a link is removed: neither transaction waits for the other for ever.
     await lockIdentity(trx, identity);
+    await lockCaller(trx, caller);
     const isNew = await insertIdentity(trx, identity, id);
     if (!isNew && !(await lockLink(trx, identity, id))) throw new FailedSignIn('taken', { about: { subject }, userName });
     const event = { outcome: 'ok', userName, sessionId: caller.session?.id } as const;

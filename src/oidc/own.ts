@@ -13,7 +13,7 @@ import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { lockCaller, sessionOf } from '../sessions/own.ts';
 import { revokeOfIdentity } from '../sessions/revoke.ts';
-import { deleteIdentity, listLinks, lockOwnLink, type OwnLink } from '../users/identities.ts';
+import { deleteIdentity, listLinks, lockIdentity, lockOwnLink, type OwnLink } from '../users/identities.ts';
 import { getAccount } from '../users/store.ts';
 import type { TrustedIssuers } from './trusted.ts';
 
@@ -44,6 +44,8 @@ export async function unlinkOwn(context: Context, request: FastifyRequest, princ
   const { id: currentId } = sessionOf(principal);
   const { id: userId, name: userName } = principal.user;
   const ended = await transact(context.db, async (trx) => {
+    const known = (await listLinks(trx, userId)).find((link) => link.id === id);
+    if (known) await lockIdentity(trx, known);
     // The link before the user: a sign-in by it locks them in this order, so neither waits for the other for ever.
     const link = await lockOwnLink(trx, id, userId);
     await lockCaller(trx, principal);

@@ -59,7 +59,7 @@ async function provision({ db }: Context, request: FastifyRequest, presented: Pr
     const profiles = await findAnyProfiles(trx, names);
     if (!profiles.some(({ name }) => name === profile)) throw new RefusedToken('no-profile', { about: identity });
     const user = await insertUnderFreeName(trx, presented);
-    // Only an administrator links without the lock.
+    // The administration command of version 0.1.0 links without the lock.
     if (!(await insertIdentity(trx, identity, user.id, issuedAt))) throw new Problem('unavailable', { headers: { 'Retry-After': '1' } });
     const origin = originOf(request);
     const noted = { outcome: 'ok', userName: user.name } as const;

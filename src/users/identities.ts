@@ -147,7 +147,10 @@ export async function lockLink(trx: Transaction<Database>, { issuer, subject }: 
   return row !== undefined;
 }
 
-/** Lets nobody else provision for the identity or link it to themselves until the transaction ends, whether or not it is linked. */
+/**
+ * Until the transaction ends, no other one makes a user for the identity, links it, or removes its link. It may be linked or not. A transaction
+ * that locks its link or a user as well does so after this.
+ */
 export async function lockIdentity(trx: Transaction<Database>, { issuer, subject }: Identity): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${JSON.stringify([issuer, subject])}, 0))`.execute(trx);
 }

@@ -6,7 +6,7 @@ import { insertEvent } from '../audit/store.ts';
 import { transact } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { revokeOfIdentity } from '../sessions/revoke.ts';
-import { deleteIdentity, insertIdentity, lockLink, type Identity } from './identities.ts';
+import { deleteIdentity, insertIdentity, lockIdentity, lockLink, type Identity } from './identities.ts';
 import type { Account } from './store.ts';
 
 type User = Pick<Account, 'id' | 'name'>;
@@ -16,6 +16,7 @@ const by = 'administrator';
 /** Links the identity to the user. One that is another user's stays theirs: `taken`. */
 export function linkIdentity(db: Kysely<Database>, { id, name }: User, identity: Identity): Promise<'linked' | 'already-linked' | 'taken'> {
   return transact(db, async (trx) => {
+    await lockIdentity(trx, identity);
     if (!(await insertIdentity(trx, identity, id))) return (await lockLink(trx, identity, id)) ? 'already-linked' : 'taken';
     const { issuer, subject } = identity;
     await insertEvent(trx, undefined, { event: 'identity.linked', outcome: 'ok', userName: name, detail: { by, issuer, subject } });
@@ -26,6 +27,7 @@ export function linkIdentity(db: Kysely<Database>, { id, name }: User, identity:
 /** Removes the link and ends the sessions that the user opened through the identity; returns how many, or undefined without such a link. */
 export function unlinkIdentity(db: Kysely<Database>, { id, name }: User, identity: Identity): Promise<number | undefined> {
   return transact(db, async (trx) => {
+    await lockIdentity(trx, identity);
     if (!(await deleteIdentity(trx, identity, id))) return undefined;
     // After the DELETE: a sign-in holds the link until it has committed (lockLink), so its session is seen here.
     const endedSessions = (await revokeOfIdentity(trx, id, identity, 'unlinked')).length;

@@ -157,6 +157,29 @@ describe('unlinkIdentity', () => {
     }
   });
 
+  test('204 and 303 — removing a link and linking it again at once: the removal holds no lock while it waits for the other', async () => {
+    const { id } = await service().createUser('ivan');
+    await service().link(corp, 'i-1', 'ivan');
+    const [cookie, link] = [await service().openSession(id), await linkOf('i-1')];
+    const browser = new Visitor(service());
+    browser.cookies.set('sid', cookie.slice('sid='.length));
+    const { body } = await browser.call<{ url: string }>('POST', '/auth/oidc/corp/link');
+    const path = await browser.visit(corp, new URL(body.url), 'i-1');
+    const answers = await service()
+      .db.transaction()
+      .execute(async (trx) => {
+        await sql`select from user_account where id = ${id} for update`.execute(trx);
+        const linked = browser.call('GET', path);
+        await expect.poll(waiting).toBe(1);
+        const removed = unlink(cookie, link);
+        await expect.poll(waiting).toBe(2);
+        await sql`select from identity where subject = 'i-1' for update nowait`.execute(trx);
+        return [linked, removed];
+      });
+    expect((await Promise.all(answers)).map((answer) => answer.status)).toEqual([303, 204]);
+    expect(await subjectsOf(id)).toEqual([]);
+  });
+
   test('204 and 403 — a sign-in that is under way while its link is removed leaves no session behind', async () => {
     for (let round = 0; round < 10; round++) {
       const { id } = await service().createUser(`hugo-${round}`);
@@ -177,3 +200,11 @@ describe('unlinkIdentity', () => {
     }
   });
 });
+
+/** How many connections wait for a lock. */
+async function waiting(): Promise<number> {
+  const { rows } = await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+    service().db,
+  );
+  return rows.length;
+}
