@@ -4,7 +4,7 @@
 grant usage on schema public to entity_application;
 
 grant select, insert, update, delete on
-  user_account, identity, role, role_grant, profile, profile_role, user_profile,
+  user_account, identity, unlinked_claims, role, role_grant, profile, profile_role, user_profile,
   session, superseded_token, openid_transaction, api_key, entity, login_attempt, idempotency
 to entity_application;
 

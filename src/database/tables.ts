@@ -36,6 +36,7 @@ export interface Database {
     updated_at: DefaultTimestamp;
   };
   identity: { issuer: string; subject: string; user_id: Int8; created_at: CreatedAt; id: Generated<string>; claims_at: Date | null };
+  unlinked_claims: { issuer: string; subject: string; claims_at: Date };
   role: { id: GeneratedInt8; name: string; description: Generated<string> };
   role_grant: { role_id: Int8; entity: string; action: Action; condition: Generated<Condition> };
   profile: { id: GeneratedInt8; name: string; label: string; locale: string | null };

@@ -9,6 +9,7 @@ import { Problem } from '../errors.ts';
 import { lockCaller } from '../sessions/own.ts';
 import { freshMinutes } from '../sessions/verify.ts';
 import { insertIdentity, lockIdentity, lockLink } from '../users/identities.ts';
+import { followClaims } from './claimed-profiles.ts';
 import { FailedSignIn } from './failed.ts';
 import type { SignedIn } from './id-token.ts';
 import type { Provider } from './trusted.ts';
@@ -27,7 +28,8 @@ export function returningCaller(request: FastifyRequest, sessionId: string): Pri
 }
 
 /**
- * Links who has signed in at the provider to the caller; the link stays as it is when there is one already. Throws 401 when the session has
+ * Links the subject that has signed in at the provider to the caller, whose profiles then follow the claims of the ID token; a link that is
+ * there already stays. Throws 401 when the session has
  * ended meanwhile, and {@link FailedSignIn}: `taken` when the identity is another user's, `too-old` when the provider has not asked who it
  * is, since the browser may have changed what it was told to ask for.
  */
@@ -35,21 +37,22 @@ export async function linkOwn(
   context: Context,
   request: FastifyRequest,
   caller: Principal,
-  { issuer }: Provider,
-  { subject, authenticatedAt }: SignedIn,
+  provider: Provider,
+  { subject, authenticatedAt, issuedAt, claims }: SignedIn,
 ): Promise<void> {
   const { id, name: userName } = caller.user;
-  const identity = { issuer, subject };
+  const identity = { issuer: provider.issuer, subject };
   const age = context.issuers.clock.wall() - authenticatedAt.getTime();
   if (age >= freshMinutes * 60_000) throw new FailedSignIn('too-old', { about: { subject }, userName });
   await transact(context.db, async (trx) => {
     // The identity before its user, as where a link is removed: neither transaction waits for the other for ever.
     await lockIdentity(trx, identity);
     await lockCaller(trx, caller);
-    const isNew = await insertIdentity(trx, identity, id);
+    const isNew = await insertIdentity(trx, identity, id, issuedAt);
     if (!isNew && !(await lockLink(trx, identity, id))) throw new FailedSignIn('taken', { about: { subject }, userName });
     const event = { outcome: 'ok', userName, sessionId: caller.session?.id } as const;
     await insertEvent(trx, originOf(request), { ...event, event: 'oidc.completed', detail: identity });
     if (isNew) await insertEvent(trx, originOf(request), { ...event, event: 'identity.linked', detail: { by: 'user', ...identity } });
   });
+  await followClaims(context, request, { issuer: provider, subject, claims, issuedAt });
 }

@@ -11,7 +11,7 @@ import { transact } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { findAnyProfiles, insertAssignment } from '../profiles/assignments.ts';
-import { findLinkedAccount, insertIdentity, lockIdentity, type Identity } from '../users/identities.ts';
+import { findLinkedAccount, findUnlinkedClaimsAt, insertIdentity, lockIdentity, type Identity } from '../users/identities.ts';
 import { normaliseUserName } from '../users/name.ts';
 import { insertUser } from '../users/store.ts';
 import { claimedProfiles, followClaims, type IssuedClaims } from './claimed-profiles.ts';
@@ -48,14 +48,19 @@ export async function findOrProvision<T>(
   return settled;
 }
 
-/** Makes a user with the profile and links the identity to it, unless somebody has done so meanwhile. */
+/**
+ * Makes a user with the profile and links the identity to it, unless another request has done so meanwhile. Claims that are older than those of
+ * a removed link give nothing.
+ */
 async function provision({ db }: Context, request: FastifyRequest, presented: Presented, profile: string): Promise<void> {
   const { issuer, subject, claims, issuedAt } = presented;
   const identity = { issuer: issuer.issuer, subject };
   await transact(db, async (trx) => {
     await lockIdentity(trx, identity);
     if (await findLinkedAccount(trx, identity)) return;
-    const names = [...new Set([...claimedProfiles(issuer.profiles, claims), profile])];
+    const unlinkedAt = await findUnlinkedClaimsAt(trx, identity);
+    const claimed = unlinkedAt && issuedAt < unlinkedAt ? [] : claimedProfiles(issuer.profiles, claims);
+    const names = [...new Set([...claimed, profile])];
     const profiles = await findAnyProfiles(trx, names);
     if (!profiles.some(({ name }) => name === profile)) throw new RefusedToken('no-profile', { about: identity });
     const user = await insertUnderFreeName(trx, presented);

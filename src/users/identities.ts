@@ -188,33 +188,66 @@ export function lockOwnLink(trx: Transaction<Database>, id: string, userId: stri
   return links(trx, userId).where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
+/** What {@link deleteIdentity} has kept: when the newest token was issued whose claims a former link has applied; undefined when none. */
+export async function findUnlinkedClaimsAt(trx: Transaction<Database>, { issuer, subject }: Identity): Promise<Date | undefined> {
+  const row = await trx
+    .selectFrom('unlinked_claims')
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .select('claims_at')
+    .executeTakeFirst();
+  return row?.claims_at;
+}
+
 /**
- * Links the identity to the user; false when it is linked already, to this user or to another. `claimsAt` is when the token was issued whose
- * claims the user has been made with; null when none have been applied.
+ * Links the identity to the user; false when it is linked already, to this user or to another. Claims issued before `claimsAt` are not
+ * applied, nor those that were too old for a former link. The identity must be locked by {@link lockIdentity}.
  */
 export async function insertIdentity(
-  db: Kysely<Database>,
+  trx: Transaction<Database>,
   { issuer, subject }: Identity,
   userId: string,
   claimsAt: Date | null = null,
 ): Promise<boolean> {
-  const row = await db
+  const row = await trx
     .insertInto('identity')
-    .values({ issuer, subject, user_id: userId, claims_at: claimsAt })
+    .values((eb) => ({
+      issuer,
+      subject,
+      user_id: userId,
+      claims_at: sql<Date | null>`greatest(${claimsAt}::timestamptz, ${eb
+        .selectFrom('unlinked_claims')
+        .where('issuer', '=', issuer)
+        .where('subject', '=', subject)
+        .select('claims_at')})`,
+    }))
     .onConflict((conflict) => conflict.doNothing())
     .returning('user_id')
     .executeTakeFirst();
   return row !== undefined;
 }
 
-/** Removes the link of the identity to this user; false when there is none. */
-export async function deleteIdentity(db: Kysely<Database>, { issuer, subject }: Identity, userId: string): Promise<boolean> {
-  const row = await db
+/**
+ * Removes the link of the identity to this user and keeps the time of its claims (decision 62); false when there is none. The identity must
+ * be locked by {@link lockIdentity}.
+ */
+export async function deleteIdentity(trx: Transaction<Database>, { issuer, subject }: Identity, userId: string): Promise<boolean> {
+  const row = await trx
     .deleteFrom('identity')
     .where('issuer', '=', issuer)
     .where('subject', '=', subject)
     .where('user_id', '=', userId)
-    .returning('user_id')
+    .returning('claims_at')
     .executeTakeFirst();
-  return row !== undefined;
+  if (!row) return false;
+  if (row.claims_at) {
+    await trx
+      .insertInto('unlinked_claims')
+      .values({ issuer, subject, claims_at: row.claims_at })
+      .onConflict((conflict) =>
+        conflict.columns(['issuer', 'subject']).doUpdateSet({ claims_at: sql`greatest(unlinked_claims.claims_at, excluded.claims_at)` }),
+      )
+      .execute();
+  }
+  return true;
 }

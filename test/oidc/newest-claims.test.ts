@@ -47,13 +47,21 @@ async function bear(accessToken: string): Promise<Answer<Info>> {
 async function exchange(accessToken: string): Promise<Answer<Info>> {
   const opened = await service.call('POST', '/auth', { form: { oidcIssuer: 'corp', access_token: accessToken } });
   expect(opened.status, opened.text).toBe(200);
-  return await service.call<Info>('GET', '/auth?profiles=1', { cookie: cookieOf(opened) });
+  return await readInfo(cookieOf(opened));
 }
 
 /** Signs in at the provider with an ID token that was issued `age` seconds before the tests began. */
 async function signIn(sub: string, groups: string[], age: number): Promise<Answer<Info>> {
   const left = await service.call('GET', '/auth/oidc/corp/start');
-  const { searchParams } = new URL(left.headers.get('location') ?? '');
+  const [cookie = ''] = left.headers.getSetCookie();
+  const back = await comeBack(left.headers.get('location') ?? '', cookie.split(';')[0] ?? '', sub, groups, age);
+  const session = back.headers.getSetCookie().find((line) => line.startsWith('sid=')) ?? '';
+  return await readInfo(session.split(';')[0] ?? '');
+}
+
+/** Comes back to the service from `address` at the provider, with an ID token of these claims. */
+async function comeBack(address: string, cookie: string, sub: string, groups: string[], age: number): Promise<Answer> {
+  const { searchParams } = new URL(address);
   const claims = {
     sub,
     groups,
@@ -66,12 +74,27 @@ async function signIn(sub: string, groups: string[], age: number): Promise<Answe
   const id_token = await corp.mint({ claims, header: { typ: 'JWT' } });
   corp.answers.set('/token', () => ({ access_token: 'opaque', token_type: 'Bearer', id_token }));
   const query = new URLSearchParams({ state: searchParams.get('state') ?? '', code: 'any', iss: corp.url });
-  const [cookie = ''] = left.headers.getSetCookie();
-  const back = await service.call('GET', `/auth/oidc/corp/callback?${query.toString()}`, { cookie: cookie.split(';')[0] });
+  const back = await service.call('GET', `/auth/oidc/corp/callback?${query.toString()}`, { cookie });
   expect(back.status, back.text).toBe(303);
-  const session = back.headers.getSetCookie().find((line) => line.startsWith('sid=')) ?? '';
-  return await service.call<Info>('GET', '/auth?profiles=1', { cookie: session.split(';')[0] });
+  return back;
 }
+
+/** The signed-in user links the subject, with an ID token that was issued `age` seconds before the tests began. */
+async function link(session: string, sub: string, groups: string[], age: number): Promise<void> {
+  const left = await service.call<{ url: string }>('POST', '/auth/oidc/corp/link', { cookie: session });
+  expect(left.status, left.text).toBe(200);
+  const [cookie = ''] = left.headers.getSetCookie();
+  await comeBack(left.body.url, `${session}; ${cookie.split(';')[0]}`, sub, groups, age);
+}
+
+/** The signed-in user removes the link of the subject. */
+async function unlink(session: string, sub: string): Promise<void> {
+  const { id } = await service.db.selectFrom('identity').where('subject', '=', sub).select('id').executeTakeFirstOrThrow();
+  const answer = await service.call('DELETE', `/auth/identities/${id}`, { cookie: session });
+  expect(answer.status, answer.text).toBe(204);
+}
+
+const readInfo = (cookie: string) => service.call<Info>('GET', '/auth?profiles=1', { cookie });
 
 const newSubject = () => `subject-${subjects++}`;
 
@@ -127,6 +150,54 @@ describe('an older token', () => {
     expect(namesOf(await told(['audit'], 200))).toEqual(['auditor', 'member']);
     expect(namesOf(await told([], 100))).toEqual(['member']);
     expect(namesOf(await told(['audit'], 150))).toEqual(['member']);
+  });
+});
+
+describe('a link that is removed', () => {
+  const userWithPassword = async () => {
+    const sub = newSubject();
+    const { id } = await home().createUser(sub);
+    return { sub, session: await home().openSession(id) };
+  };
+
+  test('200 — and made again, by the user or an administrator: an older token still gives nothing back (rule 62)', async () => {
+    const { sub, session } = await userWithPassword();
+    await home().link(corp, sub, sub);
+    const old = await token(sub, ['admins'], 300);
+    expect(namesOf(await bear(old))).toEqual(['administrator', sub]);
+    expect(namesOf(await bear(await token(sub, [], 100)))).toEqual([sub]);
+    for (const again of [() => link(session, sub, [], 200), () => home().link(corp, sub, sub)]) {
+      await unlink(session, sub);
+      await again();
+      for (const older of [old, await token(sub, ['admins'], 101)]) expect(namesOf(await bear(older))).toEqual([sub]);
+    }
+    await home().unlink(corp, sub, sub);
+    await home().link(corp, sub, sub);
+    expect(namesOf(await bear(old))).toEqual([sub]);
+    expect(namesOf(await bear(await token(sub, ['admins'], 99)))).toEqual(['administrator', sub]);
+  });
+
+  test('200 — so that the issuer makes a new user: an older token gives it the base profile alone (rule 62)', async () => {
+    const { sub, session } = await userWithPassword();
+    await home().link(corp, sub, sub);
+    const old = await token(sub, ['admins'], 200);
+    expect(namesOf(await bear(old))).toEqual(['administrator', sub]);
+    expect(namesOf(await bear(await token(sub, [], 100)))).toEqual([sub]);
+    await unlink(session, sub);
+    const made = await bear(old);
+    expect(made.body.user.name).not.toBe(sub);
+    expect(namesOf(made)).toEqual(['member']);
+    expect(namesOf(await bear(await token(sub, ['admins'], 101)))).toEqual(['member']);
+    expect(namesOf(await bear(await token(sub, ['admins'], 99)))).toEqual(['administrator', 'member']);
+  });
+
+  test('200 — a first link: the ID token decides, and a token from before it gives nothing (rule 62)', async () => {
+    const { sub, session } = await userWithPassword();
+    await link(session, sub, [], 100);
+    expect(namesOf(await bear(await token(sub, ['admins'], 200)))).toEqual([sub]);
+    const other = await userWithPassword();
+    await link(other.session, other.sub, ['admins'], 100);
+    expect(namesOf(await readInfo(other.session))).toEqual(['administrator', other.sub]);
   });
 });
 
