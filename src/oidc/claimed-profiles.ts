@@ -3,13 +3,13 @@
  * that the claim of the newest token gives (decision 62); all others are left alone. Roles come with profiles.
  */
 import type { FastifyRequest } from 'fastify';
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { insertEvent, originOf } from '../audit/store.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { deleteAssignment, findAnyProfiles, insertAssignment, lockAssignments } from '../profiles/assignments.ts';
-import { findClaimed, lockClaims, updateClaimsAt } from '../users/identities.ts';
+import { findClaimed, lockClaims, updateClaimsAt, type Identity } from '../users/identities.ts';
 import type { Claims } from './claims.ts';
 import type { ClaimedProfiles } from './claim-settings.ts';
 import type { Issuer } from './issuers.ts';
@@ -55,29 +55,46 @@ export async function followClaims(
   if (agree && issuedAt.getTime() === newest) return false;
   await transact(db, async (trx) => {
     if (!(await lockClaims(trx, identity, account.id, issuedAt))) return;
-    const present = await lockAssignments(trx, account.id);
+    await setClaimed(trx, request, { user: account, by: 'issuer', identity }, profiles, wanted);
     // After the lock on the user: a link by the user waits for a changed identity while it holds the user.
     await updateClaimsAt(trx, identity, issuedAt);
-    const given = await findAnyProfiles(trx, wanted);
-    const taken = present.filter(({ name }) => managed.has(name) && !wanted.includes(name));
-    const others = present.filter(({ name }) => !managed.has(name)).map(({ profileId, name }) => ({ id: profileId, name }));
-    const heir = taken.some(({ isDefault }) => isDefault) ? (given[0] ?? others[0]) : undefined;
-    const note = (event: 'profile.assigned' | 'profile.removed', detail: Record<string, unknown>) =>
-      insertEvent(trx, originOf(request), {
-        event,
-        outcome: 'ok',
-        userName: account.name,
-        detail: { by: 'issuer', ...identity, ...detail },
-      });
-    for (const { id, name } of heir && !given.includes(heir) ? [heir] : given) {
-      const assigned = await insertAssignment(trx, account.id, id, id === heir?.id);
-      if (assigned) await note('profile.assigned', { profile: name, default: assigned.isDefault });
-    }
-    for (const { profileId, name } of taken) {
-      if ((await deleteAssignment(trx, account.id, profileId)) === 'removed') await note('profile.removed', { profile: name });
-    }
   });
   return true;
+}
+
+/** Whose profiles change, on whose decision, and about which identity. */
+export interface ClaimedChange {
+  user: { id: string; name: string };
+  by: 'issuer' | 'user';
+  identity: Identity;
+}
+
+/**
+ * Gives the user the profiles called `wanted` and takes the others of the map. A default profile that is taken is replaced, by one of `wanted`
+ * or any other. Writes an event for each change.
+ */
+export async function setClaimed(
+  trx: Transaction<Database>,
+  request: FastifyRequest,
+  { user, by, identity }: ClaimedChange,
+  { map }: ClaimedProfiles,
+  wanted: readonly string[],
+): Promise<void> {
+  const managed = new Set(map.values());
+  const present = await lockAssignments(trx, user.id);
+  const given = await findAnyProfiles(trx, wanted);
+  const taken = present.filter(({ name }) => managed.has(name) && !wanted.includes(name));
+  const others = present.filter(({ name }) => !managed.has(name)).map(({ profileId, name }) => ({ id: profileId, name }));
+  const heir = taken.some(({ isDefault }) => isDefault) ? (given[0] ?? others[0]) : undefined;
+  const note = (event: 'profile.assigned' | 'profile.removed', detail: Record<string, unknown>) =>
+    insertEvent(trx, originOf(request), { event, outcome: 'ok', userName: user.name, detail: { by, ...identity, ...detail } });
+  for (const { id, name } of heir && !given.includes(heir) ? [heir] : given) {
+    const assigned = await insertAssignment(trx, user.id, id, id === heir?.id);
+    if (assigned) await note('profile.assigned', { profile: name, default: assigned.isDefault });
+  }
+  for (const { profileId, name } of taken) {
+    if ((await deleteAssignment(trx, user.id, profileId)) === 'removed') await note('profile.removed', { profile: name });
+  }
 }
 
 /** A line for each profile that an issuer gives and the database does not have. */

@@ -15,6 +15,7 @@ import { lockCaller, sessionOf } from '../sessions/own.ts';
 import { revokeOfIdentity } from '../sessions/revoke.ts';
 import { deleteIdentity, listLinks, lockIdentity, lockOwnLink, type OwnLink } from '../users/identities.ts';
 import { getAccount } from '../users/store.ts';
+import { setClaimed } from './claimed-profiles.ts';
 import type { TrustedIssuers } from './trusted.ts';
 
 /** A link as its user sees it. */
@@ -37,8 +38,8 @@ export function describeLink(
 
 /**
  * Removes the caller's link with this id and ends the sessions that were opened through the identity; returns whether the session that asks
- * was one of them. Throws 404 `not-found` when the caller has no such link, 409 `last-sign-in-method` when there is no other way to sign in,
- * and 401 when the session that asks has ended meanwhile.
+ * was one of them. With the last link to an issuer, the user loses the profiles that its claims give. Throws 404 `not-found` when the caller
+ * has no such link, 409 `last-sign-in-method` when there is no other way to sign in, and 401 when the session that asks has ended meanwhile.
  */
 export async function unlinkOwn(context: Context, request: FastifyRequest, principal: Principal, id: string): Promise<boolean> {
   const { id: currentId } = sessionOf(principal);
@@ -50,7 +51,8 @@ export async function unlinkOwn(context: Context, request: FastifyRequest, princ
     const link = await lockOwnLink(trx, id, userId);
     await lockCaller(trx, principal);
     if (!link) throw new Problem('not-found');
-    if (!(await canSignInWithout(trx, context.issuers, link, userId))) throw new Problem('last-sign-in-method');
+    const others = (await listLinks(trx, userId)).filter((other) => other.id !== id);
+    if (!(await canSignInBy(trx, context.issuers, others, userId))) throw new Problem('last-sign-in-method');
     await deleteIdentity(trx, link, userId);
     const sessions = await revokeOfIdentity(trx, userId, link, 'unlinked');
     const { issuer, subject } = link;
@@ -60,6 +62,10 @@ export async function unlinkOwn(context: Context, request: FastifyRequest, princ
     for (const sessionId of sessions) {
       await insertEvent(trx, originOf(request), { ...event, event: 'session.revoked', sessionId, detail: { bySession: currentId } });
     }
+    const profiles = context.issuers.find(issuer)?.profiles;
+    if (profiles && !others.some((other) => other.issuer === issuer)) {
+      await setClaimed(trx, request, { user: principal.user, by: 'user', identity: { issuer, subject } }, profiles, []);
+    }
     return sessions;
   });
   // Access tokens of the identity are remembered as well as sessions.
@@ -68,9 +74,8 @@ export async function unlinkOwn(context: Context, request: FastifyRequest, princ
   return ended.includes(currentId);
 }
 
-/** By a password, or by another identity at an issuer that is trusted now. */
-async function canSignInWithout(trx: Transaction<Database>, issuers: TrustedIssuers, { id }: OwnLink, userId: string): Promise<boolean> {
+/** By a password, or by one of the links, to an issuer that is trusted now. */
+async function canSignInBy(trx: Transaction<Database>, issuers: TrustedIssuers, links: OwnLink[], userId: string): Promise<boolean> {
   if ((await getAccount(trx, userId)).passwordHash !== null) return true;
-  const links = await listLinks(trx, userId);
-  return links.some((other) => other.id !== id && issuers.find(other.issuer) !== undefined);
+  return links.some(({ issuer }) => issuers.find(issuer) !== undefined);
 }

@@ -7,7 +7,9 @@ import { Visitor } from '../support/visitor.ts';
 
 const corp = await TestIssuer.start('corp');
 const partner = await TestIssuer.start('partner');
+const club = await TestIssuer.start('club');
 const issuersFile = await writeIssuers(await corp.loginEntry(), partner.entry());
+const clubFile = await writeIssuers(club.entry({ profiles: { claim: 'groups', map: { board: 'director' } } }));
 const service = useService({ ISSUERS_FILE: issuersFile });
 
 const unlink = (cookie: string, id: string) => service().call('DELETE', `/auth/identities/${id}`, { cookie });
@@ -107,6 +109,36 @@ describe('unlinkIdentity', () => {
     expect((await unlink(await service().signIn('dora'), await linkOf('d-1'))).status).toBe(204);
     expect((await service().call('GET', '/auth', { headers: { 'x-api-key': key } })).status).toBe(200);
     expect(await status(await byProvider('d-2'))).toBe(200);
+  });
+
+  test('204 — with the last link to an issuer, the profiles that its claims gave are gone, and no others (rules 62 and 85)', async () => {
+    const { id } = await service().createUser('kim');
+    await service().createProfile(id, 'kept', {});
+    await service().createProfile((await service().createUser('keeper')).id, 'director', { note: ['read'] });
+    for (const subject of ['k-1', 'k-2']) await service().link(club, subject, 'kim');
+    const [cookie, key] = [await service().signIn('kim'), await service().createKey(id)];
+    const replica = await service().replica({ ISSUERS_FILE: clubFile });
+    try {
+      const profiles = async (headers: Record<string, string>) => {
+        const { body } = await replica.call<{ profiles: { name: string }[] }>('GET', '/auth?profiles=1', { headers });
+        return body.profiles.map(({ name }) => name).sort();
+      };
+      const authorization = `Bearer ${await club.mint({ claims: { sub: 'k-1', groups: ['board'] } })}`;
+      expect(await profiles({ authorization })).toEqual(['director', 'kept', 'kim']);
+      for (const [subject, left] of [
+        ['k-2', ['director', 'kept', 'kim']],
+        ['k-1', ['kept', 'kim']],
+      ] as const) {
+        const answer = await replica.call('DELETE', `/auth/identities/${await linkOf(subject, club)}`, { cookie });
+        expect(answer.status, answer.text).toBe(204);
+        expect(await profiles({ 'x-api-key': key })).toEqual(left);
+      }
+    } finally {
+      await replica.close();
+    }
+    const removed = service().db.selectFrom('audit_event').where('event', '=', 'profile.removed').select(['user_name', 'detail']);
+    const detail = { by: 'user', profile: 'director', issuer: club.url, subject: 'k-1' };
+    expect(await removed.execute()).toEqual([{ user_name: 'kim', detail }]);
   });
 
   test('404 — the link of another user and one that does not exist get the same answer, and nothing changes (rule 56)', async () => {
