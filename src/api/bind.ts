@@ -6,7 +6,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
 import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
 import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.ts';
-import { rightsTo } from '../authn/session-rights.ts';
+import { requireSessionRight, rightsTo } from '../authn/session-rights.ts';
 import { Problem } from '../errors.ts';
 import { spanning } from '../ops/spans.ts';
 import { bodyLimitOf, checkBody, ignoreBody, requireBody } from './body.ts';
@@ -90,11 +90,11 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
   const answersJson = Object.values(operation.responses).some((response) => response.content && 'application/json' in response.content);
   const queryParameters = queryParametersOf(operation);
   const takesCredentials = operation.security.length > 0;
-  const admission = { security: operation.security, sessions: rightsTo(operation, open) };
+  const sessions = rightsTo(operation, open);
   const opensSession = operation.operationId === 'createSession';
   return async (request) => {
     const carrier = carrierOf(request.raw);
-    if (!open) await spanning(authentication, () => authenticate(request, carrier, admission, binding.schemes));
+    if (!open) await spanning(authentication, () => authenticate(request, carrier, operation.security, binding.schemes));
     // Where no credential counts, there is none that another site could abuse.
     const credential = carrier !== 'cookie' ? 'header' : takesCredentials || opensSession ? 'cookie' : 'none';
     if (!csrfAllows({ method: request.method, credential, opensSession, ...fetchMetadata(request) }, binding.csrf)) {
@@ -103,6 +103,7 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
     if (operation.requestBody) requireBody(request, operation.requestBody);
     else ignoreBody(request);
     if (answersJson) requireAcceptable(request);
+    if (sessions && request.principal) requireSessionRight(request.principal, sessions, (request.params as { id?: string }).id);
     refuseUnknownParameters(request, queryParameters);
   };
 }

@@ -7,20 +7,11 @@ import type { FastifyRequest } from 'fastify';
 import type { SecurityRequirement } from '../api/contract.ts';
 import { Problem } from '../errors.ts';
 import type { Principal } from './principal.ts';
-import { requireSessionRight, type SessionRights } from './session-rights.ts';
 
 export type Scheme = (request: FastifyRequest) => Promise<Principal | undefined>;
 
 /** One scheme for each name under the contract's `securitySchemes`; the binder refuses to start when one is missing. */
 export type Schemes = Record<'sessionCookie' | 'apiKey' | 'oauth2' | 'openId', Scheme>;
-
-/** Which callers an operation takes. */
-export interface Admission {
-  /** Credentials, by the contract. */
-  security: readonly SecurityRequirement[];
-  /** Sessions, by the table of `session-rights.ts`; undefined where their kind does not matter. */
-  sessions: SessionRights | undefined;
-}
 
 /** By which header or cookie the request asks to be authenticated. */
 export type Carrier = 'bearer' | 'api-key' | 'cookie';
@@ -43,13 +34,12 @@ export function carrierOf(message: IncomingMessage): Carrier {
 
 /**
  * Finds the caller, which is then the request's `principal`, or throws: 401 `unauthenticated` without a credential, what the scheme says of a
- * bad one, and 403 for a good one that the operation does not take: an API key where a session is needed (rule 59), or a session of a kind
- * that may not do this ({@link requireSessionRight}).
+ * bad one, and 403 for a good one that the operation does not take by `security`, such as an API key where a session is needed (rule 59).
  */
 export async function authenticate(
   request: FastifyRequest,
   carrier: Carrier,
-  { security, sessions }: Admission,
+  security: readonly SecurityRequirement[],
   schemes: Schemes,
 ): Promise<void> {
   const principal = await recognise(request, carrier, schemes);
@@ -57,7 +47,6 @@ export async function authenticate(
   request.principal = principal;
   const names = carrier === 'bearer' ? ['oauth2', 'openId'] : [carrier === 'api-key' ? 'apiKey' : 'sessionCookie'];
   if (!security.some((alternative) => names.some((name) => name in alternative))) throw new Problem('forbidden');
-  if (sessions) requireSessionRight(principal, sessions, (request.params as { id?: string }).id);
 }
 
 function recognise(request: FastifyRequest, carrier: Carrier, schemes: Schemes): Promise<Principal | undefined> {

@@ -1,9 +1,8 @@
 /** Sessions over HTTP: open, show, end, refresh, and the caller's own ones: list, revoke. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Handlers } from '../api/operation.ts';
-import { authenticate, carrierOf, type Admission, type Carrier, type Schemes } from '../authn/authenticate.ts';
+import { authenticate, carrierOf, type Carrier, type Schemes } from '../authn/authenticate.ts';
 import { logoutAllowed, logoutIntent } from '../authn/csrf.ts';
-import { rightsTo } from '../authn/session-rights.ts';
 import { originPolicy } from '../config.ts';
 import type { Context } from '../context.ts';
 import { Problem, type Fault } from '../errors.ts';
@@ -25,10 +24,7 @@ type SessionHandlers = Pick<
 const endSessionRelation = 'https://openid.net/specs/openid-connect-rpinitiated-1_0.html';
 
 /** As `GET /auth` takes them. */
-const anyCredential: Admission = {
-  security: [{ sessionCookie: [] }, { apiKey: [] }, { oauth2: [] }],
-  sessions: rightsTo({ operationId: 'getSession', tag: 'Sessions' }, false),
-};
+const anyCredential = [{ sessionCookie: [] }, { apiKey: [] }, { oauth2: [] }];
 
 /** `limitUnknown` gives the 429 for a request whose credential stands for no principal, when its address has sent too many. */
 export function sessionHandlers(

@@ -1,5 +1,7 @@
 /** Requests that another site makes a browser send, for every operation of openapi.yaml (security rules 27 to 30). */
+import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { sessionRights } from '../../src/authn/session-rights.ts';
 import { changing, exampleCall, methodOf, pathOf, titled } from '../support/operations.ts';
 import { useService } from '../support/service.ts';
 
@@ -68,3 +70,20 @@ describe.for(titled(changing))('%s', ([, operation]) => {
     },
   );
 });
+
+const needsRecentSignIn = changing.filter(({ operationId }) => {
+  const rights = sessionRights.get(operationId);
+  return rights !== undefined && rights !== 'anyone' && rights.password === 'fresh';
+});
+
+test.for(titled(needsRecentSignIn))(
+  '403 — %s by the cookie of an old sign-in: the site is judged first (rules 1 and 28)',
+  async ([, operation]) => {
+    const old = await service().openSession(eve);
+    await sql`update session set signed_in_at = now() - interval '16 minutes'`.execute(service().db);
+    const send = (headers: Record<string, string>) =>
+      service().call(methodOf(operation), pathOf(operation), exampleCall(operation, { cookie: old, headers }));
+    expect((await send({})).body.code).toBe('fresh-login-required');
+    for (const headers of foreign) expect((await send(headers)).body.code, JSON.stringify(headers)).toBe('csrf-rejected');
+  },
+);
