@@ -88,6 +88,7 @@ test.each<[string, End, unknown]>([
   ['a sign-in that carries the cookie', ({ user, present }) => status(act.signIn(user, present)), 200],
   ['disabling the user', ({ user }) => done(act.administer(['user', 'disable', user])), 0],
   ['unlinking the identity', ({ user }) => done(act.administer(['identity', 'unlink', user, '--issuer', corp.url, '--subject', user])), 0],
+  ['the removal of its link by the user', ({ user, other }) => removeLink(user, other), 204],
   ['its eviction by fifty other sessions', evict, 'evicted'],
   ['the reuse of an older token', reuse, 401],
 ])('401 — after %s, at once and on every replica, and makes no key (rules 15, 20 and 44)', async (_what, change, result) => {
@@ -119,6 +120,12 @@ test('401 — a token that a refresh had replaced before a profile switch still 
   const events = await service().db.selectFrom('audit_event').where('session_id', '=', sessionId).select('event').execute();
   expect(events).toContainEqual({ event: 'session.reuse_detected' });
 });
+
+/** The user removes the link of the identity in the session `cookie`. */
+async function removeLink(subject: string, cookie: string): Promise<number> {
+  const { id } = await service().db.selectFrom('identity').where('subject', '=', subject).select('id').executeTakeFirstOrThrow();
+  return (await service().call('DELETE', `/auth/identities/${id}`, { cookie })).status;
+}
 
 /** Makes the session the longest idle of fifty-one. The sign-in that evicts it does not wait for the other replica. */
 async function evict({ userId, sessionId }: Refreshed): Promise<unknown> {
