@@ -418,8 +418,8 @@ export interface paths {
          *     and no access token of the identity acts as the user. If the session that asks was opened through the identity, it ends too and its cookie
          *     is cleared. A link of another user and one that does not exist get the same 404.
          *
-         *     The last way to sign in cannot be removed: a user without a password who has no other link to a trusted issuer gets 409
-         *     `last-sign-in-method`. API keys stay valid. Needs a session signed in within the last 15 minutes.
+         *     The last way to sign in cannot be removed: a user without a password who has no other link to an issuer to sign in at gets
+         *     409 `last-sign-in-method`. API keys stay valid. Needs a session signed in within the last 15 minutes.
          */
         delete: operations["unlinkIdentity"];
         options?: never;

@@ -74,8 +74,9 @@ export async function unlinkOwn(context: Context, request: FastifyRequest, princ
   return ended.includes(currentId);
 }
 
-/** By a password, or by one of the links, to an issuer that is trusted now. */
+/** By a password, or with a browser by one of the links, at its issuer. */
 async function canSignInBy(trx: Transaction<Database>, issuers: TrustedIssuers, links: OwnLink[], userId: string): Promise<boolean> {
   if ((await getAccount(trx, userId)).passwordHash !== null) return true;
-  return links.some(({ issuer }) => issuers.find(issuer) !== undefined);
+  const providers = new Set(issuers.providers.map(({ issuer }) => issuer));
+  return links.some(({ issuer }) => providers.has(issuer));
 }

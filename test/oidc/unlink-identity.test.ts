@@ -8,7 +8,7 @@ import { Visitor } from '../support/visitor.ts';
 const corp = await TestIssuer.start('corp');
 const partner = await TestIssuer.start('partner');
 const club = await TestIssuer.start('club');
-const issuersFile = await writeIssuers(await corp.loginEntry(), partner.entry());
+const issuersFile = await writeIssuers(await corp.loginEntry(), partner.entry(), await club.loginEntry());
 const clubFile = await writeIssuers(club.entry({ profiles: { claim: 'groups', map: { board: 'director' } } }));
 const service = useService({ ISSUERS_FILE: issuersFile });
 
@@ -158,7 +158,7 @@ describe('unlinkIdentity', () => {
     expect((await unlink(mine, id)).status).toBe(404);
   });
 
-  test('409 — a user without a password keeps the last link to a trusted issuer', async () => {
+  test('409 — a user without a password keeps the last link to an issuer to sign in at', async () => {
     const id = await withoutPassword('frank', 'f-1', 'f-2');
     await service().link({ url: 'https://gone.example.com' }, 'f-3', 'frank');
     const cookie = await byProvider('f-1');
@@ -166,10 +166,13 @@ describe('unlinkIdentity', () => {
     expect(await unlink(cookie, await linkOf('f-1'))).toMatchObject({ status: 409, body: { code: 'last-sign-in-method' } });
     expect(await subjectsOf(id)).toEqual(['f-1', 'f-3']);
     expect(await status(cookie)).toBe(200);
-    // An identity at another trusted issuer is enough. f-3 is not: its issuer is not trusted.
+    // f-3 is to an issuer that is not trusted, f-4 to one of access tokens, whose sessions cannot manage the account.
     await service().link(partner, 'f-4', 'frank');
+    expect(await unlink(cookie, await linkOf('f-1'))).toMatchObject({ status: 409, body: { code: 'last-sign-in-method' } });
+    expect((await unlink(cookie, await linkOf('f-4', partner))).status).toBe(204);
+    await service().link(club, 'f-5', 'frank');
     expect((await unlink(cookie, await linkOf('f-1'))).status).toBe(204);
-    expect(await subjectsOf(id)).toEqual(['f-3', 'f-4']);
+    expect(await subjectsOf(id)).toEqual(['f-3', 'f-5']);
   });
 
   test('204 and 409 — of two removals at once that would leave a user without a way in, one is refused', async () => {
