@@ -1,6 +1,6 @@
 /**
  * Asks an issuer what its opaque tokens are (RFC 7662, security rule 50), as the client that it knows us as. Remembers a good answer for
- * 30 seconds and a bad one, or a refusal to answer about one token, for 10. Asks once for all who present the same token meanwhile.
+ * 30 seconds and a bad one, or a refusal to answer about one token, for 10. Asks once for all requests with the same token meanwhile.
  */
 import { createHash } from 'node:crypto';
 import { ClientError, ResponseBodyError, tokenIntrospection, WWWAuthenticateChallengeError, type Configuration } from 'openid-client';
@@ -12,7 +12,7 @@ import type { Claims } from './claims.ts';
 
 const activeMilliseconds = 30_000;
 const inactiveMilliseconds = 10_000;
-/** After the issuer has not answered, it is asked about no token for so long. */
+/** The issuer is asked about no token for 5 s after it has not answered. */
 const pauseMilliseconds = 5_000;
 const maximumKept = 10_000;
 const maximumRunning = 100;

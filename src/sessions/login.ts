@@ -118,7 +118,7 @@ export async function underThrottle<T>(
   if (granted === undefined && failures === failuresUntilLocked) {
     const account = await findAccount(db, normaliseUserName(name) ?? '');
     const event = { event: 'login.locked', outcome: 'refused', userName: account?.name } as const;
-    // An account is locked once until an administrator unlocks it. Of made-up names there is no end.
+    // An account is locked once until an administrator unlocks it. Made-up names are unlimited, so these count against a budget.
     if (account) await insertEvent(db, originOf(request), event);
     else await noteRefusal(context, request, event);
   }
