@@ -9,16 +9,26 @@ import { busy } from '../password/gate.ts';
 import { addressGroup } from './address.ts';
 import { addressOf } from './client-address.ts';
 
-/** What one user, or one address without a credential, may hold in a process. */
-const limitOfCaller = 64 * 2 ** 20;
-const limitOfProcess = 256 * 2 ** 20;
+/** In bytes. */
+export interface HeldBytesLimits {
+  /** What one user, or one address without a credential, may hold in a process. */
+  caller: number;
+  process: number;
+}
+
+const defaultLimits = { caller: 64 * 2 ** 20, process: 256 * 2 ** 20 };
 /** Shorter bodies and answers are not counted, unless an answer has to wait for those before it. */
 const longBytes = 16_384;
 
 /** What each caller holds at present. */
 export class HeldBytes {
+  readonly #limits: HeldBytesLimits;
   readonly #byCaller = new Map<string, number>();
   #total = 0;
+
+  constructor(limits: HeldBytesLimits = defaultLimits) {
+    this.#limits = limits;
+  }
 
   /** Counts `bytes` for the caller until the returned function is called. */
   hold(caller: string, bytes: number): () => void {
@@ -33,8 +43,8 @@ export class HeldBytes {
   refusal(caller: string, bytes: number): Problem | undefined {
     if (this.#total === 0) return undefined;
     const held = this.#byCaller.get(caller) ?? 0;
-    if (held > 0 && held + bytes > limitOfCaller) return tooMuchHeld();
-    return bytes > 0 && this.#total + bytes > limitOfProcess ? busy() : undefined;
+    if (held > 0 && held + bytes > this.#limits.caller) return tooMuchHeld(this.#limits.caller);
+    return bytes > 0 && this.#total + bytes > this.#limits.process ? busy() : undefined;
   }
 
   #add(caller: string, bytes: number): void {
@@ -52,7 +62,10 @@ export function holderOf({ name }: Pick<Principal['user'], 'name'>): string {
 
 /** Counts the bodies and answers of `app`, and refuses requests of callers who hold too much, before their body is read. */
 export function boundHeldBytes(app: FastifyInstance, held: HeldBytes): void {
-  const count = (caller: string, bytes: number, { raw }: FastifyReply) => void raw.once('close', held.hold(caller, bytes));
+  const count = (caller: string, bytes: number, { raw }: FastifyReply) => {
+    // Fastify prepares an answer also when the client has left: 'close' has been emitted then, and is not emitted again.
+    if (!raw.closed) raw.once('close', held.hold(caller, bytes));
+  };
   app.addHook('preParsing', (request, reply, _payload, done) => {
     const bytes = announcedBytes(request);
     const refusal = held.refusal(callerOf(request), bytes);
@@ -78,12 +91,12 @@ function announcedBytes({ headers, routeOptions }: FastifyRequest): number {
   return Number(headers['content-length'] ?? 0);
 }
 
-const tooMuchHeld = () =>
+const tooMuchHeld = (limit: number) =>
   new Problem('rate-limited', {
     values: { seconds: 1 },
     headers: {
       'Retry-After': '1',
-      'RateLimit-Policy': `"held-bytes";q=${limitOfCaller};qu="content-bytes"`,
+      'RateLimit-Policy': `"held-bytes";q=${limit};qu="content-bytes"`,
       RateLimit: '"held-bytes";r=0;t=1',
     },
   });

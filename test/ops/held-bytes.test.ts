@@ -1,7 +1,9 @@
 /** Answers that a client does not read, and bodies that it does not finish, take memory: each caller has a limit (rule 80). */
+import Fastify from 'fastify';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { boundHeldBytes, HeldBytes, type HeldBytesLimits } from '../../src/ops/held-bytes.ts';
 import type { Entity } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 
@@ -18,8 +20,8 @@ beforeAll(async () => {
 });
 
 /** Opens a connection that sends `text`, and reads no more than the first bytes of an answer, which it waits for if `isAnswered`. */
-async function openWithoutReading(text: string, isAnswered: boolean): Promise<Socket> {
-  const { hostname, port } = new URL(service().url);
+async function openWithoutReading(text: string, isAnswered: boolean, url = service().url): Promise<Socket> {
+  const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   onTestFinished(() => void socket.destroy());
   socket.on('error', () => undefined);
@@ -64,4 +66,38 @@ test('429 — a user who has not finished bodies of 64 MiB begins no further one
   expect(await create(bob)).toBe(201);
   for (const socket of sockets) socket.destroy();
   await expect.poll(() => create(ada)).toBe(201);
+});
+
+describe('with smaller limits', () => {
+  /** A server whose `GET /late` answers 100,000 characters when told to, with the status of a request that needs no room. */
+  async function startServer(limits: HeldBytesLimits) {
+    const app = Fastify({ bodyLimit: 50_000 });
+    onTestFinished(() => app.close());
+    boundHeldBytes(app, new HeldBytes(limits));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const late = { arrived: 0, left: 0, answered: 0, answer: () => resolve() };
+    app.get('/late', { onSend: async () => void (late.answered += 1) }, async (request) => {
+      late.arrived += 1;
+      request.raw.socket.once('close', () => (late.left += 1));
+      await promise;
+      return 'x'.repeat(100_000);
+    });
+    app.get('/', async () => 'small');
+    app.post('/', async () => 'read');
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    return { url, late, status: async () => (await fetch(url)).status };
+  }
+
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+
+  test('200 — answers to clients that have left before these were ready are not counted (rule 80)', async () => {
+    const { url, late, status } = await startServer({ caller: 150_000, process: 1_000_000 });
+    const sockets = await Promise.all([1, 2].map(() => openWithoutReading(get('/late'), false, url)));
+    await expect.poll(() => late.arrived).toBe(2);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(() => late.left).toBe(2);
+    late.answer();
+    await expect.poll(() => late.answered).toBe(2);
+    expect(await status()).toBe(200);
+  });
 });
