@@ -85,10 +85,10 @@ function callerOf(request: FastifyRequest): string {
   return request.principal ? holderOf(request.principal.user) : addressGroup(addressOf(request));
 }
 
-/** The length of the body; without a `Content-Length` the most it may have, and 0 when there is none. */
-function announcedBytes({ headers, routeOptions }: FastifyRequest): number {
-  if (headers['transfer-encoding'] !== undefined) return routeOptions.bodyLimit;
-  return Number(headers['content-length'] ?? 0);
+/** The length of the body as announced, at most what the route reads; without a `Content-Length` as much as it reads, and 0 when there is none. */
+function announcedBytes({ headers, routeOptions: { bodyLimit } }: FastifyRequest): number {
+  if (headers['transfer-encoding'] !== undefined) return bodyLimit;
+  return Math.min(Number(headers['content-length'] ?? 0), bodyLimit);
 }
 
 const tooMuchHeld = (limit: number) =>

@@ -76,6 +76,7 @@ describe('with smaller limits', () => {
     boundHeldBytes(app, new HeldBytes(limits));
     const { promise, resolve } = Promise.withResolvers<void>();
     const late = { arrived: 0, left: 0, answered: 0, answer: () => resolve() };
+    const bodies = { begun: 0 };
     app.get('/late', { onSend: async () => void (late.answered += 1) }, async (request) => {
       late.arrived += 1;
       request.raw.socket.once('close', () => (late.left += 1));
@@ -83,9 +84,10 @@ describe('with smaller limits', () => {
       return 'x'.repeat(100_000);
     });
     app.get('/', async () => 'small');
-    app.post('/', async () => 'read');
+    app.post('/', { preParsing: async () => void (bodies.begun += 1) }, async () => 'read');
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    return { url, late, status: async () => (await fetch(url)).status };
+    const status = async (body?: string) => (await fetch(url, body === undefined ? {} : { method: 'POST', body })).status;
+    return { url, late, bodies, status };
   }
 
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
@@ -99,5 +101,38 @@ describe('with smaller limits', () => {
     late.answer();
     await expect.poll(() => late.answered).toBe(2);
     expect(await status()).toBe(200);
+  });
+
+  test('200 — a body counts for no more than the server reads of it, whatever length is announced (rule 80)', async () => {
+    const { url, late, bodies, status } = await startServer({ caller: 150_000, process: 150_000 });
+    const post = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 999999999999999\r\n\r\nx';
+    // The refusal of the body waits for the answer before it.
+    const socket = await openWithoutReading(get('/late') + post, false, url);
+    await expect.poll(() => bodies.begun).toBe(1);
+    expect(await status('body')).toBe(200);
+    late.answer();
+    const [answers] = (await once(socket, 'data')) as [Buffer];
+    expect(answers.toString('latin1')).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test('429 — a body whose answer waits behind another one is counted until the connection ends (rule 80)', async () => {
+    const { url, late, bodies, status } = await startServer({ caller: 20_000, process: 1_000_000 });
+    const post = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 19000\r\n\r\n${'x'.repeat(19_000)}`;
+    const socket = await openWithoutReading(get('/late') + post, false, url);
+    await expect.poll(() => bodies.begun).toBe(1);
+    expect(await status('x'.repeat(2_000))).toBe(429);
+    socket.destroy();
+    await expect.poll(() => status('x'.repeat(2_000))).toBe(200);
+  });
+
+  test('503 — beyond the limit of the process long bodies of any caller are refused, until there is room again (rule 80)', async () => {
+    const { url, bodies, status } = await startServer({ caller: 1_000_000, process: 100_000 });
+    const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 49999\r\n\r\nx';
+    const sockets = await Promise.all([1, 2].map(() => openWithoutReading(head, false, url)));
+    await expect.poll(() => bodies.begun).toBe(2);
+    expect(await status('x'.repeat(20_000))).toBe(503);
+    expect(await status()).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(() => status('x'.repeat(20_000))).toBe(200);
   });
 });
