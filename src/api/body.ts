@@ -5,6 +5,8 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type Fault } from '../errors.ts';
+import { hasLeft } from '../ops/client-address.ts';
+import { callerOf } from '../ops/held-bytes.ts';
 import { inTurn } from '../ops/turns.ts';
 import type { RequestBodyObject } from './contract.ts';
 import { readPairs } from './form.ts';
@@ -31,8 +33,8 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
       request.bodyText = read.text;
       done(null, read.value);
     };
-    if (bytes.length > longBytes) inTurn(parse);
-    else parse();
+    if (bytes.length <= longBytes) return parse();
+    inTurn(callerOf(request), () => (hasLeft(request) ? done(new Problem('malformed-request')) : parse()));
   });
   await app.register(formbody, {
     // The plugin calls this inside an event handler, where a throw would end the process.

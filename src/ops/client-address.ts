@@ -26,6 +26,11 @@ export function readAddresses(app: FastifyInstance, trustProxy: readonly string[
   });
 }
 
+/** Whether the client has closed its connection, so that no answer can reach it. */
+export function hasLeft({ raw }: FastifyRequest): boolean {
+  return raw.socket.destroyed;
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** Undefined until {@link addressOf} has been called. */

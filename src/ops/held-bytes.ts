@@ -81,7 +81,8 @@ export function boundHeldBytes(app: FastifyInstance, held: HeldBytes): void {
   });
 }
 
-function callerOf(request: FastifyRequest): string {
+/** What a request counts for: its user, or its address without a credential. */
+export function callerOf(request: FastifyRequest): string {
   return request.principal ? holderOf(request.principal.user) : addressGroup(addressOf(request));
 }
 

@@ -1,21 +1,40 @@
 /** Long synchronous work, piece by piece, so that other requests are served between two pieces. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-const waiting: (() => void)[] = [];
+/** The pieces of each caller that has any, in the order in which callers have their turn. */
+const waiting = new Map<string, (() => void)[]>();
 /** After a piece of more milliseconds, the next one waits for as long as that piece took: the rest of the process has half of the time. */
 const longMilliseconds = 2;
+let isScheduled = false;
 
-/** Runs `work`, which must not throw, in a later turn of the event loop, after what was given before and in the caller's async context. */
-export function inTurn(work: () => void): void {
-  if (waiting.push(AsyncLocalStorage.bind(work)) === 1) setImmediate(runNext);
+/**
+ * Runs `work`, which must not throw, in a later turn of the event loop and in the async context of this call. Callers with work have one piece
+ * done each in rotation, so what one caller has waiting delays another by one piece.
+ */
+export function inTurn(caller: string, work: () => void): void {
+  const pieces = waiting.get(caller) ?? [];
+  pieces.push(AsyncLocalStorage.bind(work));
+  waiting.set(caller, pieces);
+  if (isScheduled) return;
+  isScheduled = true;
+  setImmediate(runNext);
 }
 
 function runNext(): void {
   const began = performance.now();
-  waiting[0]?.();
-  waiting.shift();
-  if (waiting.length === 0) return;
+  const [next] = waiting;
+  if (next) runFirst(...next);
   const took = performance.now() - began;
+  isScheduled = waiting.size > 0;
+  if (!isScheduled) return;
   if (took > longMilliseconds) setTimeout(runNext, took);
   else setImmediate(runNext);
+}
+
+/** Runs the first piece of the caller, whose next turn comes after those of all others. */
+function runFirst(caller: string, pieces: (() => void)[]): void {
+  waiting.delete(caller);
+  const piece = pieces.shift();
+  if (pieces.length > 0) waiting.set(caller, pieces);
+  piece?.();
 }

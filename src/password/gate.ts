@@ -4,7 +4,6 @@
  */
 import { availableParallelism } from 'node:os';
 import { Problem } from '../errors.ts';
-import { inTurn } from '../ops/turns.ts';
 
 export interface GateLimits {
   /** How many hold a permit at once. */
@@ -33,6 +32,22 @@ export const scheduleTimeout: Schedule = (ms, action) => {
   const timer = setTimeout(action, ms);
   return () => clearTimeout(timer);
 };
+
+const refusals: (() => void)[] = [];
+
+/**
+ * Runs the refusals that fall due together one in a turn of the event loop: an answer costs a millisecond, and hundreds in a row would hold
+ * up every other request.
+ */
+function refuseInTurn(refuse: () => void): void {
+  if (refusals.push(refuse) === 1) setImmediate(refuseNext);
+}
+
+function refuseNext(): void {
+  refusals[0]?.();
+  refusals.shift();
+  if (refusals.length > 0) setImmediate(refuseNext);
+}
 
 /** The answer of a process that has more work than it can do soon: `busy`, worth trying again in a second. */
 export const busy = () => new Problem('busy', { values: { seconds: 1 }, headers: { 'Retry-After': '1' } });
@@ -119,8 +134,7 @@ export class Gate {
         refuse: (problem) => {
           leaveQueue();
           this.refused += 1;
-          // An answer costs a millisecond, and hundreds of them fall due together.
-          inTurn(() => reject(problem));
+          refuseInTurn(() => reject(problem));
         },
       };
       const cancel = this.#schedule(this.#limits.waitMs, () => one.refuse(this.#refusal()));
