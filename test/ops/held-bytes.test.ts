@@ -77,14 +77,15 @@ describe('with smaller limits', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const late = { arrived: 0, left: 0, answered: 0, answer: () => resolve() };
     const bodies = { begun: 0 };
-    app.get('/late', { onSend: async () => void (late.answered += 1) }, async (request) => {
+    const onSend = async () => void (late.answered += 1);
+    app.get('/late', { onSend }, (request, reply) => {
       late.arrived += 1;
       request.raw.socket.once('close', () => (late.left += 1));
-      await promise;
-      return 'x'.repeat(100_000);
+      void promise.then(() => reply.send('x'.repeat(100_000)));
     });
-    app.get('/', async () => 'small');
-    app.post('/', { preParsing: async () => void (bodies.begun += 1) }, async () => 'read');
+    app.get('/', (_request, reply) => reply.send('small'));
+    const preParsing = async () => void (bodies.begun += 1);
+    app.post('/', { preParsing }, (_request, reply) => reply.send('read'));
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
     const status = async (body?: string) => (await fetch(url, body === undefined ? {} : { method: 'POST', body })).status;
     return { url, late, bodies, status };
@@ -116,7 +117,7 @@ describe('with smaller limits', () => {
   });
 
   test('429 — a body whose answer waits behind another one is counted until the connection ends (rule 80)', async () => {
-    const { url, late, bodies, status } = await startServer({ caller: 20_000, process: 1_000_000 });
+    const { url, bodies, status } = await startServer({ caller: 20_000, process: 1_000_000 });
     const post = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 19000\r\n\r\n${'x'.repeat(19_000)}`;
     const socket = await openWithoutReading(get('/late') + post, false, url);
     await expect.poll(() => bodies.begun).toBe(1);
