@@ -34,25 +34,27 @@ export function entityHandlers({ config, pool, reads, entityTypes, heldBytes }: 
         return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' as const } } : answer;
       };
       if (isHeavy(bodyText))
-        return await queues.runHeavy(permit, () => (key === undefined ? insertOne((row) => creates.runAlone(row)) : insertOnce(key)));
+        return await queues.runHeavy(permit, request, () =>
+          key === undefined ? insertOne((row) => creates.runAlone(row)) : insertOnce(key),
+        );
       return await (key === undefined ? insertOne((row) => creates.run(row)) : insertOnce(key));
     },
 
-    async getEntity({ params, headers, principal }) {
+    async getEntity({ params, headers, principal, request }) {
       const permit = authorize(principal, params.name, 'read');
       entityTypes.find(params.name);
       const key = readKey(params.key);
       const light = await findLight(reads, permit, key);
       if (!light) throw new Problem('not-found');
       if (isCurrent(headers['if-none-match'], light.version)) return { status: 304, headers: { ETag: etagOf(light.version) } };
-      const row = light.fields !== null ? light : await queues.runHeavy(permit, () => find(pool, permit, key));
+      const row = light.fields !== null ? light : await queues.runHeavyRead(permit, request, () => find(pool, permit, key));
       if (!row) throw new Problem('not-found');
       return { status: 200, headers: { ETag: etagOf(row.version) }, body: represent(row) };
     },
 
     async updateEntity({ params, headers, bodyText, principal, request }) {
       const permit = authorize(principal, params.name, 'update');
-      const row = await updateEntity({ pool, updates, queues }, permit, originOf(request), readKey(params.key), {
+      const row = await updateEntity({ pool, updates, queues }, permit, request, readKey(params.key), {
         patch: bodyText,
         isHeavy: isHeavy(bodyText),
         versions: acceptedVersions(headers['if-match']),

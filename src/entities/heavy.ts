@@ -1,12 +1,15 @@
 /**
  * Keeps what costs the database much apart from what costs little. Small entities and patches share statements and connections with those of other
- * callers; what is larger goes alone over the pool, one at a time for each user and two at a time in a process (rule 70, decision 68).
+ * callers; what is larger goes alone over the pool: one write at a time for each user, two in a process, and four reads (rule 70, decision 68).
  */
+import type { FastifyRequest } from 'fastify';
 import { sql, type RawBuilder } from 'kysely';
 import type { Permit } from '../authn/principal.ts';
 import type { Action } from '../database/tables.ts';
+import { Problem } from '../errors.ts';
+import { hasLeft } from '../ops/client-address.ts';
 import { holderOf, type HeldBytes } from '../ops/held-bytes.ts';
-import { Gate, KeyedQueues } from '../password/gate.ts';
+import { Gate, KeyedQueues, type GateLimits } from '../password/gate.ts';
 
 /** A body with more objects is heavy: PostgreSQL merges up to 20 µs for each. */
 const maximumObjects = 100;
@@ -15,9 +18,16 @@ const maximumSize = 16_384;
 /** An entity that is stored in more bytes is heavy, which PostgreSQL knows without decompressing it; 90 bytes may have become one. */
 const maximumStoredBytes = 8_192;
 
+/** Bytes of an entity beyond which reading it is heavy, and of what is stored of it: PostgreSQL reads 64 KiB in about 2 ms. */
+const readLimits = { size: 65_536, storedBytes: 32_768 };
+const writeLimits = { size: maximumSize, storedBytes: maximumStoredBytes };
+
 /** A request has 15 seconds: 6 for its user's turn, 3 for that of the process and 5 for a statement. */
 const heavyOfUser = { running: 1, waiting: 256, waitMs: 6_000 };
 const heavyOfProcess = { running: 2, waiting: 4_096, waitMs: 3_000 };
+/** A read waits for no row. One user may be an application that reads for many people. */
+const readsOfUser = { running: 4, waiting: 1_024, waitMs: 6_000 };
+const readsOfProcess = { running: 4, waiting: 4_096, waitMs: 3_000 };
 /** Two, so that one update that waits long for a row does not hold up those of other rows. */
 const contendedOfUser = { running: 2, waiting: 256, waitMs: 4_000 };
 
@@ -26,41 +36,73 @@ export function isHeavy(body: string): boolean {
   return body.length > maximumSize || body.split('{', maximumObjects + 2).length > maximumObjects + 1;
 }
 
-/** SQL: whether `fields`, a column, are not heavy. */
+/** SQL: whether `fields`, a column, are not heavy to merge into. */
 export function areLight(fields: RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql<boolean>`case when pg_column_size(${fields}) > ${sql.lit(maximumStoredBytes)} then false
-    else pg_column_size(${fields} || '{}') <= ${sql.lit(maximumSize)} end`;
+  return areWithin(writeLimits, fields);
 }
+
+/** SQL: whether `fields`, a column, are not heavy to read. */
+export function areLightToRead(fields: RawBuilder<unknown>): RawBuilder<boolean> {
+  return areWithin(readLimits, fields);
+}
+
+const areWithin = ({ size, storedBytes }: typeof readLimits, fields: RawBuilder<unknown>) =>
+  sql<boolean>`case when pg_column_size(${fields}) > ${sql.lit(storedBytes)} then false
+    else pg_column_size(${fields} || '{}') <= ${sql.lit(size)} end`;
 
 /** The queues of a process for what goes over the pool, of which a user must not take all connections. */
 export class EntityQueues {
-  readonly #heavyOfUser = new KeyedQueues(heavyOfUser);
-  readonly #heavyOfProcess = new Gate(heavyOfProcess);
+  readonly #writes: Lanes;
+  readonly #reads: Lanes;
   readonly #contendedOfUser = new KeyedQueues(contendedOfUser);
-  readonly #heldBytes: HeldBytes;
 
   constructor(heldBytes: HeldBytes) {
+    this.#writes = new Lanes(heavyOfUser, heavyOfProcess, heldBytes);
+    this.#reads = new Lanes(readsOfUser, readsOfProcess, heldBytes);
+  }
+
+  /** Runs `job`, a heavy write, when it is its turn. Throws as {@link Lanes.run} does. */
+  runHeavy<T>(permit: Permit<Action>, request: FastifyRequest, job: () => Promise<T>): Promise<T> {
+    return this.#writes.run(permit, request, job);
+  }
+
+  /** Runs `job`, a heavy read, when it is its turn among reads. Throws likewise. */
+  runHeavyRead<T>(permit: Permit<'read'>, request: FastifyRequest, job: () => Promise<T>): Promise<T> {
+    return this.#reads.run(permit, request, job);
+  }
+
+  /** Runs `job`, which waits for a row that another request is changing, when it is its turn among those of its user. Throws 503 `busy`. */
+  runContended<T>({ userName }: Permit<Action>, job: () => Promise<T>): Promise<T> {
+    return this.#contendedOfUser.run(userName, job);
+  }
+}
+
+/** A queue for each user, and one of the process behind them. */
+class Lanes {
+  readonly #ofUser: KeyedQueues;
+  readonly #ofProcess: Gate;
+  readonly #heldBytes: HeldBytes;
+
+  constructor(ofUser: GateLimits, ofProcess: GateLimits, heldBytes: HeldBytes) {
+    this.#ofUser = new KeyedQueues(ofUser);
+    this.#ofProcess = new Gate(ofProcess);
     this.#heldBytes = heldBytes;
   }
 
   /**
-   * Runs `job`, which is heavy, when it is its turn. A user has one place in the queue of the process, whatever waits in the user's own queue, so
-   * users take turns. Throws 503 `busy` when a queue is full or the wait is over, and 429 while the user reads too little of earlier answers; `job`
-   * has not been run then.
+   * Runs `job`. A user has as many places in the queue of the process as jobs may run for the user, whatever waits in the user's own queue, so users
+   * take turns. Throws 503 `busy` when a queue is full or the wait is over, 429 while the user reads too little of earlier answers, and 400 when the
+   * client of `request` has left; `job` has not been run then.
    */
-  runHeavy<T>({ userName }: Permit<Action>, job: () => Promise<T>): Promise<T> {
-    return this.#heavyOfUser.run(userName, () =>
-      this.#heavyOfProcess.run(() => {
+  run<T>({ userName }: Permit<Action>, request: FastifyRequest, job: () => Promise<T>): Promise<T> {
+    return this.#ofUser.run(userName, () =>
+      this.#ofProcess.run(() => {
+        if (hasLeft(request)) throw new Problem('malformed-request');
         // Of the requests that wait here none was counted when it came.
         const refusal = this.#heldBytes.refusal(holderOf({ name: userName }), 1);
         if (refusal) throw refusal;
         return job();
       }),
     );
-  }
-
-  /** Runs `job`, which waits for a row that another request is changing, when it is its turn among those of its user. Throws likewise. */
-  runContended<T>({ userName }: Permit<Action>, job: () => Promise<T>): Promise<T> {
-    return this.#contendedOfUser.run(userName, job);
   }
 }

@@ -11,7 +11,7 @@ import { writing } from '../database/failure.ts';
 import { builder, prepare, type Destination, type ValueOf } from '../database/statement.ts';
 import type { Action } from '../database/tables.ts';
 import { rowOf } from './batch.ts';
-import { areLight } from './heavy.ts';
+import { areLight, areLightToRead } from './heavy.ts';
 import { columnList, columns, rowColumns, type EntityRow } from './row.ts';
 
 interface Place extends Record<string, unknown> {
@@ -60,7 +60,7 @@ const findLightOne = prepare<Place, LightRow>('entity.find', (value) =>
   builder
     .selectFrom('entity')
     .where(there(value))
-    .select([...rowColumns, sql<string | null>`case when ${areLight(sql`fields`)} then fields::text end`.as('fields')])
+    .select([...rowColumns, sql<string | null>`case when ${areLightToRead(sql`fields`)} then fields::text end`.as('fields')])
     .compile(),
 );
 

@@ -2,8 +2,9 @@
  * Changes the fields of an entity: a JSON merge patch, under the caller's precondition and the rules of the type. Whatever was checked is
  * what is stored, since the statement that writes is guarded by the version that was looked at.
  */
+import type { FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
-import type { Origin } from '../audit/store.ts';
+import { originOf, type Origin } from '../audit/store.ts';
 import type { Permit } from '../authn/principal.ts';
 import type { Batches } from '../database/batch.ts';
 import { Problem } from '../errors.ts';
@@ -39,18 +40,19 @@ export interface Writes {
 export async function updateEntity(
   { pool, updates, queues }: Writes,
   permit: Permit<'update'>,
-  origin: Origin,
+  request: FastifyRequest,
   key: string,
   change: Change,
 ): Promise<EntityRow> {
+  const origin = originOf(request);
   const alone = () => updateAlone(pool, permit, origin, key, change);
-  if (change.isHeavy) return await queues.runHeavy(permit, alone);
+  if (change.isHeavy) return await queues.runHeavy(permit, request, alone);
   // Without a type the statement decides by itself, and is asked why only when it did nothing.
   let seen = change.type && (await look(pool, permit, key, change, true));
   const row = seen?.isHeavy ? undefined : await updateTogether(updates, permit, origin, key, narrowedTo(seen, change));
   if (row) return row;
   seen ??= await look(pool, permit, key, change, true);
-  return await (seen.isHeavy ? queues.runHeavy(permit, alone) : queues.runContended(permit, alone));
+  return await (seen.isHeavy ? queues.runHeavy(permit, request, alone) : queues.runContended(permit, alone));
 }
 
 async function updateAlone(pool: Pool, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {
