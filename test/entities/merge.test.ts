@@ -80,6 +80,33 @@ describe('json_merge_patch', () => {
     );
   });
 
+  const members = (count: number, value: unknown, from = 0) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`member${from + n}`, value]));
+
+  test.each([
+    ['some members, some names that are no members', members(300, 'x'), members(300, null, 150)],
+    ['all members', members(300, 'x'), members(300, null)],
+    ['members of no object', 'text', members(300, null)],
+    ['members beside others that are changed and added', members(300, null), { ...members(200, null), ...members(150, { a: 1 }, 200) }],
+    ['members of an object inside', { inside: members(300, { a: null }) }, { inside: { ...members(290, null), more: [null] } }],
+  ])('a patch that removes many names is what RFC 7396 says: %s', async (_what, target, patch) => {
+    expect(await merge(target, patch)).toEqual(mergePatch(target, patch));
+  });
+
+  test('ten thousand names are removed from an object of 190,000 members within the five seconds that a statement has', async () => {
+    const [target, patch] = [members(190_000, 1), members(9_999, null, 189_999)].map((value) => JSON.stringify(value));
+    const merged = await service()
+      .db.transaction()
+      .execute(async (trx) => {
+        await sql`set local statement_timeout = '5s'`.execute(trx);
+        const { rows } = await sql<{ merged: string }>`select json_merge_patch(${target}::jsonb, ${patch}::jsonb)::text as merged`.execute(
+          trx,
+        );
+        return JSON.parse(rows[0]?.merged ?? '') as unknown;
+      });
+    expect(merged).toEqual(members(189_999, 1));
+  });
+
   test('200 — nine thousand members of a large entity change in one update, well within the time a statement has', async () => {
     await service().createUser('ada');
     const cookie = await service().signIn('ada');

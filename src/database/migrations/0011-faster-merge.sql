@@ -12,7 +12,12 @@ begin
     return target || patch;
   end if;
   return (
-    select coalesce(target - array_agg(key) filter (where jsonb_typeof(value) = 'null'), target)
+    select case
+        -- `-` compares each member of the target with each name.
+        when count(*) filter (where jsonb_typeof(value) = 'null') > 128 then
+          (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(target) where patch -> key is distinct from 'null')
+        else coalesce(target - array_agg(key) filter (where jsonb_typeof(value) = 'null'), target)
+      end
       || coalesce(jsonb_object_agg(
         key,
         case jsonb_typeof(value) when 'object' then json_merge_patch(coalesce(target -> key, '{}'), value) else value end
