@@ -14,11 +14,14 @@ export function addressOf(request: FastifyRequest): string {
  */
 export function readAddresses(app: FastifyInstance, trustProxy: readonly string[]): void {
   app.decorateRequest('address', undefined);
-  let isWarned = trustProxy.length > 0;
   app.addHook('onRequest', (request, _reply, done) => {
     addressOf(request);
-    const { 'x-forwarded-for': forwardedFor, forwarded } = request.headers;
-    if (!isWarned && (forwardedFor ?? forwarded) !== undefined) {
+    done();
+  });
+  if (trustProxy.length > 0) return;
+  let isWarned = false;
+  app.addHook('onRequest', ({ headers }, _reply, done) => {
+    if (!isWarned && (headers['x-forwarded-for'] ?? headers.forwarded) !== undefined) {
       isWarned = true;
       app.log.warn({ event: 'configuration.risky' }, unnamedProxyRisk);
     }

@@ -30,6 +30,10 @@ export class HeldBytes {
     this.#limits = limits;
   }
 
+  get isEmpty(): boolean {
+    return this.#total === 0;
+  }
+
   /** Counts `bytes` for the caller until the returned function is called. */
   hold(caller: string, bytes: number): () => void {
     this.#add(caller, bytes);
@@ -41,7 +45,7 @@ export class HeldBytes {
    * body or answer may be longer than the limit.
    */
   refusal(caller: string, bytes: number): Problem | undefined {
-    if (this.#total === 0) return undefined;
+    if (this.isEmpty) return undefined;
     const held = this.#byCaller.get(caller) ?? 0;
     if (held > 0 && held + bytes > this.#limits.caller) return tooMuchHeld(this.#limits.caller);
     return bytes > 0 && this.#total + bytes > this.#limits.process ? busy() : undefined;
@@ -68,15 +72,17 @@ export function boundHeldBytes(app: FastifyInstance, held: HeldBytes): void {
   };
   app.addHook('preParsing', (request, reply, _payload, done) => {
     const bytes = announcedBytes(request);
+    if (bytes <= longBytes && held.isEmpty) return done();
     const refusal = held.refusal(callerOf(request), bytes);
     if (!refusal && bytes > longBytes) count(callerOf(request), bytes, reply);
     done(refusal);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     const length = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0;
+    if (length === 0) return done();
     // Without a socket the answer waits for another one on the same connection.
     const { socket } = reply.raw;
-    if (length > longBytes || (length > 0 && (!socket || socket.writableLength > 0))) count(callerOf(request), length, reply);
+    if (length > longBytes || !socket || socket.writableLength > 0) count(callerOf(request), length, reply);
     done();
   });
 }
