@@ -60,7 +60,7 @@ export function entityHandlers({ config, pool, reads, entityTypes, heldBytes }: 
         versions: acceptedVersions(headers['if-match']),
         isGuarded: headers['if-match'] !== undefined,
         type: entityTypes.find(params.name),
-        // As PostgreSQL writes it, with a space after each comma and colon.
+        // As PostgreSQL writes it, with a space after each comma and colon. Only numbers such as `1e308` can make a body longer than that.
         limitBytes: 2 * config.bodyLimitBytes,
       });
       return { status: 200, headers: { ETag: etagOf(row.version) }, body: represent(row) };
