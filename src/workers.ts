@@ -17,7 +17,7 @@ interface Closed {
 }
 
 export interface Workers {
-  /** Fulfilled when all listen. Rejected with the reason of the first one that ends before. */
+  /** Fulfilled when all listen. Rejected with the reason of the first one that ends before, or cannot be started. */
   ready: Promise<void>;
   /**
    * Sends SIGTERM to all and waits for their end. One of them gets it when the others do not listen any more: whom they leave comes back to that
@@ -52,7 +52,10 @@ export async function doorClosed(): Promise<void> {
   process.off('message', listen).off('disconnect', resolve);
 }
 
-/** Starts `count` workers on the database. `onLoss` hears of every worker that ends once all were ready and is then replaced. */
+/**
+ * Starts `count` workers on the database. `onLoss` hears of every worker that ends, or cannot be started, once all were ready. Another one is
+ * started a second later.
+ */
 export function startWorkers(count: number, databaseUrl: string, onLoss: (reason: string) => void): Workers {
   const ready = Promise.withResolvers<void>();
   const running = new Set<Worker>();
@@ -63,9 +66,21 @@ export function startWorkers(count: number, databaseUrl: string, onLoss: (reason
     if (stopping) return;
     const worker = cluster.fork({ [databaseVariable]: databaseUrl });
     running.add(worker);
-    // What cannot be sent to a worker that has just died; its exit is what counts.
-    worker.on('error', () => undefined);
     let told: string | undefined;
+    let isOver = false;
+    const over = (why: string) => {
+      if (isOver) return;
+      isOver = true;
+      running.delete(worker);
+      if (stopping) return;
+      const reason = told ?? why;
+      if (listening < count) return ready.reject(new Error(reason));
+      onLoss(reason);
+      setTimeout(fork, restartMilliseconds).unref();
+    };
+    // A process that could not be started has no pid and no exit. Any other error is of a message to a worker that has died: its exit follows.
+    worker.on('error', ({ message }) => worker.process.pid === undefined && over(`a worker could not be started: ${message}`));
+    worker.once('exit', (code, signal) => over(`worker ${worker.process.pid} ended with ${signal ?? `code ${code}`}`));
     worker.on('message', (message: { reason?: string } & Closed) => {
       told = message.reason ?? told;
       // Messages keep their order, so by now the port is closed if it was the last one's. A worker that is gone needs no answer.
@@ -74,14 +89,6 @@ export function startWorkers(count: number, databaseUrl: string, onLoss: (reason
     worker.once('listening', () => {
       listening += 1;
       if (listening === count) ready.resolve();
-    });
-    worker.once('exit', (code, signal) => {
-      running.delete(worker);
-      if (stopping) return;
-      const reason = told ?? `worker ${worker.process.pid} ended with ${signal ?? `code ${code}`}`;
-      if (listening < count) return ready.reject(new Error(reason));
-      onLoss(reason);
-      setTimeout(fork, restartMilliseconds).unref();
     });
   };
   for (let index = 0; index < count; index++) fork();

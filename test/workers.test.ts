@@ -27,12 +27,71 @@ const primary = `
   }
 `;
 
-test.skipIf(!existsSync('/proc/self/stat'))('a worker that dies while it is sent something does not take the primary with it', async () => {
+/** A primary that can start no worker, because the directory to start it in is not there. */
+const primaryWithoutWorkers = `
+  import cluster from 'node:cluster';
+  import { startWorkers } from ${JSON.stringify(workers)};
+  cluster.setupPrimary({ cwd: '/nowhere' });
+  const started = startWorkers(2, 'postgres://nowhere', () => {});
+  started.ready.catch(async (error) => {
+    console.log(error.message);
+    await started.stop();
+    console.log('stopped');
+    process.exit(0);
+  });
+  setInterval(() => {}, 1_000);
+`;
+
+/** A primary whose worker ends, and whose next worker cannot be started; the one after that can. */
+const primaryForATime = `
+  import cluster from 'node:cluster';
+  import { createServer } from 'node:http';
+  import { startWorkers } from ${JSON.stringify(workers)};
+  if (cluster.isWorker) createServer().listen(0, '127.0.0.1');
+  else {
+    const started = startWorkers(1, 'postgres://nowhere', (reason) => {
+      console.log(reason.replace(/\\d+/, 'N'));
+      cluster.setupPrimary({ cwd: reason.startsWith('a worker could not') ? '.' : '/nowhere' });
+    });
+    await started.ready;
+    cluster.once('listening', async () => {
+      console.log('listens again');
+      await started.stop();
+      process.exit(0);
+    });
+    Object.values(cluster.workers)[0].process.kill('SIGKILL');
+    setInterval(() => {}, 1_000);
+  }
+`;
+
+async function run(program: string): Promise<{ code: number | null; lines: string[]; errors: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-workers-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const file = join(directory, 'primary.mjs');
-  await writeFile(file, primary);
-  const run = spawn(process.execPath, [file], { stdio: ['ignore', 'ignore', 'pipe'] });
-  const [errors, [code]] = await Promise.all([text(run.stderr), once(run, 'exit') as Promise<[number | null]>]);
-  expect({ code, errors }).toEqual({ code: 0, errors: '' });
+  await writeFile(file, program);
+  const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
+  return { code, lines: output.split('\n').filter(Boolean), errors };
+}
+
+test.skipIf(!existsSync('/proc/self/stat'))('a worker that dies while it is sent something does not take the primary with it', async () => {
+  expect(await run(primary)).toEqual({ code: 0, lines: [], errors: '' });
+});
+
+test('a worker that cannot be started ends the start with the reason, and the others stop', async () => {
+  const reason = expect.stringMatching(/^a worker could not be started: spawn .* ENOENT$/);
+  expect(await run(primaryWithoutWorkers)).toEqual({ code: 0, lines: [reason, 'stopped'], errors: '' });
+});
+
+test('a worker that cannot be started in place of one that ended is told, and tried again', async () => {
+  expect(await run(primaryForATime)).toEqual({
+    code: 0,
+    lines: ['worker N ended with SIGKILL', expect.stringMatching(/^a worker could not be started: /), 'listens again'],
+    errors: '',
+  });
 });
