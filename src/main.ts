@@ -32,7 +32,7 @@ async function closeAll(): Promise<void> {
 
 /** Runs the whole service, or the primary of its workers. */
 async function run(settings: Config): Promise<void> {
-  const prepared = await prepareDatabase(settings);
+  const prepared = await prepareDatabase(settings, ({ message }) => say(`${message}; it is tried again each second`));
   closers.push(() => prepared.close());
   void prepared.lost.then((reason) => stop(reason));
   // Before anything else can fail: nobody will ever be told again.

@@ -28,8 +28,14 @@ export interface Prepared {
   close(): Promise<void>;
 }
 
-/** The database of `config`: `DATABASE_URL`, or the embedded one in `DATA_DIR`. Throws one line for a person. */
-export async function openDatabase(config: Config): Promise<Omit<Prepared, 'administrator'>> {
+/**
+ * The database of `config`: `DATABASE_URL`, or the embedded one in `DATA_DIR`. Throws one line for a person. `onError` hears why an embedded
+ * server that has ended does not start again.
+ */
+export async function openDatabase(
+  config: Config,
+  onError: (error: Error) => void = () => undefined,
+): Promise<Omit<Prepared, 'administrator'>> {
   const { databaseUrl: url, databaseDirectUrl: directUrl = url } = config;
   if (url !== undefined && directUrl !== undefined) {
     return {
@@ -41,7 +47,7 @@ export async function openDatabase(config: Config): Promise<Omit<Prepared, 'admi
     };
   }
   const { openEmbedded } = await import('./database/embedded.ts');
-  const embedded = await openEmbedded(config.dataDir);
+  const embedded = await openEmbedded(config.dataDir, { onError });
   return {
     url: embedded.url,
     directUrl: embedded.url,
@@ -53,13 +59,13 @@ export async function openDatabase(config: Config): Promise<Omit<Prepared, 'admi
 
 /**
  * Opens the database, applies what migrations it lacks, and makes the first administrator while no user exists. Throws before anything is
- * started when ADMIN_PASSWORD could not be used.
+ * started when ADMIN_PASSWORD could not be used. `onError` is as for {@link openDatabase}.
  */
-export async function prepareDatabase(config: Config): Promise<Prepared> {
+export async function prepareDatabase(config: Config, onError?: (error: Error) => void): Promise<Prepared> {
   await refuseUnfit(config);
   const peppers = await readPeppers(config.passwordPepperFile);
   const password = config.adminPassword ?? generatePassword(config.passwordMinLength);
-  const opened = await openDatabase(config);
+  const opened = await openDatabase(config, onError);
   try {
     await refuseOld(opened);
     await ensureSchema(opened);

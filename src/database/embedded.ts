@@ -24,8 +24,8 @@ export interface EmbeddedDatabase {
   /** What this call found: no cluster, a cluster without a server, or a running server. */
   origin: 'created' | 'started' | 'joined';
   /**
-   * Fulfilled with the reason when the server is lost for this process: it has ended, and cannot listen at the address of `url` again. Nothing
-   * is started any more then. Pending as long as the server runs or is being started again.
+   * Fulfilled with the reason when the server is lost for this process: it has ended, and cannot listen at the address of `url` again, or its
+   * data directory is gone. Nothing is started any more then. Pending as long as the server runs or is being started again.
    */
   lost: Promise<Error>;
   /**
@@ -42,6 +42,8 @@ export interface EmbeddedOptions {
   cacheDir?: string;
   /** Listens on a TCP port of the loopback address, also where a Unix socket is possible. For tests that put a proxy in between. */
   tcp?: boolean;
+  /** Called when a server that has ended does not start again, once for each reason; it is tried again every second. */
+  onError?: (error: Error) => void;
 }
 
 /**
@@ -69,7 +71,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   return {
     url: urlOf(reached.address, layout, await readPassword(layout)),
     origin: created ? 'created' : reached.launched ? 'started' : 'joined',
-    ...remain(layout, launcher, reached),
+    ...remain(layout, launcher, reached, options.onError),
   };
 }
 
@@ -78,6 +80,7 @@ function remain(
   layout: Layout,
   launcher: () => Promise<Launcher>,
   { membership: first, address }: Reached,
+  onError: EmbeddedOptions['onError'],
 ): Pick<EmbeddedDatabase, 'lost' | 'stop'> {
   const { promise: lost, resolve: lose } = Promise.withResolvers<Error>();
   let leaving = false;
@@ -87,8 +90,13 @@ function remain(
     await membership.ended;
     current = leaving ? Promise.resolve(undefined) : revive();
   };
-  const revive = async (): Promise<Membership | undefined> => {
+  const revive = async (told = new Set<string>()): Promise<Membership | undefined> => {
     try {
+      if (!(await hasCluster(layout))) {
+        // It was taken away from us: nothing is built in its place.
+        lose(new Error(`the data directory ${layout.dataDir} has no database any more`));
+        return undefined;
+      }
       const { membership } = await reachServer(layout, launcher, { required: address });
       void remainWith(membership);
       return membership;
@@ -97,9 +105,11 @@ function remain(
         lose(error);
         return undefined;
       }
+      const { message } = error as Error;
+      if (!told.has(message)) onError?.(error as Error);
+      told.add(message);
       await delay(reviveMilliseconds);
-      // A directory that is gone was taken away from us: nothing is built in its place.
-      return leaving || !(await hasCluster(layout)) ? undefined : revive();
+      return leaving ? undefined : revive(told);
     }
   };
   let current: Promise<Membership | undefined> = Promise.resolve(first);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { readdir, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { openEmbedded } from '../../src/database/embedded.ts';
@@ -71,6 +71,29 @@ test.for(['SIGKILL', 'SIGINT'] as const)('a server that %s ends under an open da
     await connect(database.url);
   };
   await vi.waitFor(isBack, { timeout: 10_000 });
+});
+
+test('a server that cannot come back tells why, once for each reason, and comes back when it can', async () => {
+  const errors: string[] = [];
+  const database = await openEmbedded(sharedDir, { onError: ({ message }) => errors.push(message) });
+  onTestFinished(() => database.stop());
+  const pid = await serverPid(sharedDir);
+  const cluster = join(sharedDir, 'postgresql/data');
+  await rename(cluster, `${cluster}-aside`);
+  process.kill(pid ?? Number.NaN, 'SIGKILL');
+  await expect.poll(() => errors, { timeout: 10_000 }).toEqual([expect.stringContaining('ENOENT')]);
+  await rename(`${cluster}-aside`, cluster);
+  await vi.waitFor(() => connect(database.url), { timeout: 10_000 });
+  expect(new Set(errors).size).toBe(errors.length);
+});
+
+test('a server whose data directory is gone is lost', async () => {
+  const dataDir = await newDataDir();
+  const database = await open(dataDir);
+  const pid = await serverPid(dataDir);
+  await rename(join(dataDir, 'postgresql'), join(dataDir, '../taken'));
+  process.kill(pid ?? Number.NaN, 'SIGKILL');
+  expect((await database.lost).message).toBe(`the data directory ${dataDir} has no database any more`);
 });
 
 test('Ctrl-C in the terminal reaches the service, and not the server it still needs', async () => {

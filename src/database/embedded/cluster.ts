@@ -98,8 +98,15 @@ async function sweep(dataDir: string, names: string[]): Promise<void> {
   }
 }
 
+/** Whether a cluster has been built there. Throws when that cannot be told, as on a disk that does not answer. */
 export async function hasCluster(layout: Layout): Promise<boolean> {
-  return (await stat(layout.home).catch(() => undefined)) !== undefined;
+  try {
+    await stat(layout.home);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 /** The password of the role, which may be read by the owner of the data directory alone. */
