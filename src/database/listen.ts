@@ -166,13 +166,17 @@ export class Listener {
     await promise.finally(() => clearTimeout(timer));
   }
 
-  #proveLater(client: VerifiedClient): void {
+  /** A proof that could not be sent, as when the pool is exhausted, shows nothing of the line: it is tried three times, a second apart. */
+  #proveLater(client: VerifiedClient, wait = this.#proofMilliseconds, unsent = 0): void {
     this.#timer = setTimeout(() => {
       this.#prove().then(
         () => this.#client === client && this.#proveLater(client),
-        (error: Error) => this.#down(client, error),
+        (error: Error) => {
+          if (error instanceof UnheardError || unsent === 2) this.#down(client, error);
+          else if (this.#client === client) this.#proveLater(client, retryMilliseconds, unsent + 1);
+        },
       );
-    }, this.#proofMilliseconds);
+    }, wait);
   }
 
   async #query(client: VerifiedClient, text: string, values: unknown[] = []): Promise<void> {

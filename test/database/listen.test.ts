@@ -199,11 +199,22 @@ describe('a line', () => {
     }
   });
 
+  test('whose proof cannot be sent twice, as when the pool is exhausted, stays up', async () => {
+    let sent = 0;
+    const exhausted = (...words: Parameters<Pool['query']>) => {
+      sent++;
+      return sent === 2 || sent === 3 ? Promise.reject(new Error('timeout exceeded when trying to connect')) : pool.query(...words);
+    };
+    const line = await listen({ over: { query: exhausted as unknown as Pool['query'] }, every: 20 });
+    await expect.poll(() => sent, { timeout: 10_000 }).toBeGreaterThan(5);
+    expect([line.told, line.errors]).toEqual([[true], []]);
+  });
+
   test('whose proof cannot be sent counts as down', async () => {
     const over = openPool(database.url);
     const line = await listen({ over, every: 20 });
     expect(line.told).toEqual([true]);
     await over.end();
-    await expect.poll(() => line.told).toEqual([true, false]);
+    await expect.poll(() => line.told, { timeout: 10_000 }).toEqual([true, false]);
   });
 });
