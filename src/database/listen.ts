@@ -8,6 +8,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
+import type { Config } from '../config.ts';
 import { VerifiedClient } from './verified-client.ts';
 
 const channel = 'principal';
@@ -34,11 +35,13 @@ export class UnheardError extends Error {
   override readonly name = 'UnheardError';
 }
 
-/** What an operator has to do about an {@link UnheardError}. */
-export function adviceForUnheard({ databaseDirectUrl }: { databaseDirectUrl: string | undefined }): string {
-  return databaseDirectUrl === undefined
-    ? 'notifications do not arrive, so nothing is cached: this address pools by transaction: set DATABASE_DIRECT_URL'
-    : 'notifications do not arrive, so nothing is cached: DATABASE_DIRECT_URL must lead to the database of DATABASE_URL and must not pool by transaction';
+/** What an operator has to do about an {@link UnheardError}. The notice may be lost, or merely late. */
+export function adviceForUnheard({ databaseUrl, databaseDirectUrl }: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>): string {
+  if (databaseUrl === undefined) return 'notifications arrive more than 1 s late, so nothing is cached: the database is overloaded';
+  const way = databaseDirectUrl
+    ? 'DATABASE_DIRECT_URL must lead to the database of DATABASE_URL and must not pool by transaction; if all that holds,'
+    : 'if DATABASE_URL pools by transaction, set DATABASE_DIRECT_URL; otherwise';
+  return `notifications do not arrive within 1 s, so nothing is cached: ${way} the database is overloaded`;
 }
 
 /** The connections that listen on this database. A pooler may hold the lock of a listener that has left, under another name. */

@@ -1,6 +1,6 @@
 import { Client, type Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { Listener, settleAll, UnheardError } from '../../src/database/listen.ts';
+import { adviceForUnheard, Listener, settleAll, UnheardError } from '../../src/database/listen.ts';
 import { createDatabase, openPool, type TestDatabase } from '../support/database.ts';
 import { Proxy } from '../support/proxy.ts';
 
@@ -216,5 +216,27 @@ describe('a line', () => {
     expect(line.told).toEqual([true]);
     await over.end();
     await expect.poll(() => line.told, { timeout: 10_000 }).toEqual([true, false]);
+  });
+});
+
+describe('the advice when notices do not arrive in time', () => {
+  const url = 'postgres://localhost/entities';
+
+  test.each([
+    ['the embedded database has no pooler', undefined, undefined, /: the database is overloaded$/],
+    [
+      'DATABASE_URL may pool by transaction',
+      url,
+      undefined,
+      /: if DATABASE_URL pools by transaction, set DATABASE_DIRECT_URL; otherwise the database is overloaded$/,
+    ],
+    [
+      'DATABASE_DIRECT_URL may lead elsewhere',
+      url,
+      url,
+      /: DATABASE_DIRECT_URL must lead to the database of DATABASE_URL and must not pool/,
+    ],
+  ])('%s', (_title, databaseUrl, databaseDirectUrl, advice) => {
+    expect(adviceForUnheard({ databaseUrl, databaseDirectUrl })).toMatch(advice);
   });
 });
