@@ -112,6 +112,8 @@ export class Listener {
         `set application_name = '${applicationName}'; set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3`,
       );
       await this.#prove();
+      // Another connection may have taken its place, which has to be proved itself.
+      if (this.#client !== client) return;
       this.#isProved = true;
       await this.#query(client, 'select pg_advisory_lock_shared($1, $2)', [lockSpace, lockNumber]);
       if (this.#client !== client) return;
