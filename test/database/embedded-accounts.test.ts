@@ -99,7 +99,7 @@ describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite d
     await expect(openEmbedded(dataDir)).rejects.toThrow('postgresql in it belongs to another user (uid 65534)');
   });
 
-  test('a link that the account of the server has put into the cluster is not written through (rule 91)', async () => {
+  test('a link that the account of the server has put into the cluster is not read, written through or replaced (rule 91)', async () => {
     const dataDir = await newDataDir();
     await (await openEmbedded(dataDir)).stop();
     const target = join(dataDir, '../target');
@@ -107,7 +107,10 @@ describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite d
     const access = join(dataDir, 'postgresql/data/pg_hba.conf');
     await rm(access);
     await symlink(target, access);
+    await expect(openEmbedded(dataDir)).rejects.toThrow(/pg_hba\.conf cannot be read: ELOOP/);
+    expect((await lstat(access)).isSymbolicLink()).toBe(true);
 
+    await rm(access);
     const database = await openEmbedded(dataDir);
     onTestFinished(() => database.stop());
     expect(await readFile(target, 'utf8')).toBe('of root');

@@ -19,9 +19,16 @@ export function writeAccess(cluster: string, account: Account): Promise<void> {
   return replaceClusterFile(cluster, accessFile, `${socketLine}\n${tcpLine}\n`, account);
 }
 
-/** Lets the role in over the socket, where the file does not: version 0.1.0 had no socket. The other lines stay. */
+/**
+ * Lets the role in over the socket, where the file does not: version 0.1.0 had no socket. The other lines stay.
+ *
+ * @throws Error with one line for a person when the file is there and cannot be read, as when it is a link.
+ */
 export async function completeAccess(cluster: string, account: Account): Promise<void> {
-  const text = (await readClusterFile(join(cluster, accessFile))) ?? '';
-  if (text.split('\n').includes(socketLine)) return;
-  await replaceClusterFile(cluster, accessFile, `${socketLine}\n${text.trim() === '' ? `${tcpLine}\n` : text}`, account);
+  const path = join(cluster, accessFile);
+  const text = await readClusterFile(path).catch((cause: Error) => {
+    throw new Error(`${path} cannot be read: ${cause.message}`, { cause });
+  });
+  if (text?.split('\n').includes(socketLine)) return;
+  await replaceClusterFile(cluster, accessFile, `${socketLine}\n${text?.trim() ? text : `${tcpLine}\n`}`, account);
 }

@@ -13,13 +13,14 @@ import { runToEnd } from './run.ts';
 /** Follows no link, and waits for no writer of a pipe. */
 const readItself = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** The text of a file; undefined when it cannot be read. */
+/** The text of a file; undefined when there is none. Throws when it cannot be read. */
 export async function readClusterFile(path: string): Promise<string | undefined> {
   try {
     await using file = await open(path, readItself);
     return await file.readFile('utf8');
-  } catch {
-    return undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }
 

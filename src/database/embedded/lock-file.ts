@@ -23,9 +23,12 @@ const emptyLockMilliseconds = 5000;
 
 const lockFile = ({ cluster }: Layout) => `${cluster}/postmaster.pid`;
 
+/** Undefined also for a lock file that cannot be read: PostgreSQL says why when it is started. */
+const read = (path: string) => readClusterFile(path).catch(() => undefined);
+
 /** PostgreSQL's lock file: the process number in line 1, the port in line 4, the directory of the socket in line 5, the state in line 8. */
 async function readLock(layout: Layout): Promise<Server | undefined> {
-  const text = await readClusterFile(lockFile(layout));
+  const text = await read(lockFile(layout));
   if (text === undefined) return undefined;
   const lines = text.split('\n');
   const kind = lines[4] === '.' ? 'socket' : 'tcp';
@@ -68,7 +71,7 @@ export async function discardStrayLocks(layout: Layout): Promise<void> {
 }
 
 async function discardStrayLock(layout: Layout, path: string): Promise<void> {
-  const text = await readClusterFile(path);
+  const text = await read(path);
   if (text === undefined) return;
   if (text.trim() === '') {
     if (Date.now() - (await lstat(path)).mtimeMs < emptyLockMilliseconds) return;
@@ -78,7 +81,7 @@ async function discardStrayLock(layout: Layout, path: string): Promise<void> {
   try {
     await rename(path, aside);
     // Between reading and moving, a rival may have put its own lock there: it gets that back.
-    if ((await readClusterFile(aside)) !== text) await rename(aside, path);
+    if ((await read(aside)) !== text) await rename(aside, path);
     else await rm(aside);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
