@@ -3,7 +3,7 @@
  * the query go before the rest of the address, and PGHOST, PGSSLMODE and others stand in for what is left out.
  */
 import { isIPv6 } from 'node:net';
-import { VerifiedClient } from './verified-client.ts';
+import { VerifiedClient, type Encryption } from './verified-client.ts';
 
 export interface Address {
   /** A name, an IP address without brackets, or the directory of a Unix socket. */
@@ -11,14 +11,7 @@ export interface Address {
   port: number;
   user: string;
   database: string;
-  /** `verified`: TLS, and the server's certificate must be valid for the host. */
-  encryption: 'verified' | 'unverified' | 'none';
-}
-
-/** What decides whether a certificate is verified. */
-interface TlsOptions {
-  rejectUnauthorized?: boolean;
-  checkServerIdentity?: unknown;
+  encryption: Encryption;
 }
 
 /** What failed at the address without a pooler, DATABASE_DIRECT_URL if that is set; `cause` is the failure. */
@@ -36,8 +29,8 @@ const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1']);
  * that is not there, or parameters that contradict each other.
  */
 export function readDatabaseAddress(url: string): Address {
-  const { host, port, user = '', database = '', ssl } = new VerifiedClient({ connectionString: url });
-  return { host, port, user, database, encryption: encryptionOf(ssl) };
+  const { host, port, user = '', database = '', encryption } = new VerifiedClient({ connectionString: url });
+  return { host, port, user, database, encryption };
 }
 
 /** Whether what is sent to the address stays on this machine. */
@@ -49,13 +42,4 @@ export function isLocal({ host }: Address): boolean {
 export function databaseName(url: string): string {
   const { host, port, database } = readDatabaseAddress(url);
   return `${isIPv6(host) ? `[${host}]` : host}:${port}/${database}`;
-}
-
-/** `ssl` as node-postgres hands it to Node.js; its type promises a boolean only. */
-function encryptionOf(ssl: unknown): Address['encryption'] {
-  if (typeof ssl === 'string') throw new Error(`ssl=${ssl} is none of its values: use sslmode`);
-  if (ssl === false) return 'none';
-  const { rejectUnauthorized, checkServerIdentity } = (ssl === true ? {} : ssl) as TlsOptions;
-  const isChecked = rejectUnauthorized ?? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0';
-  return isChecked && checkServerIdentity === undefined ? 'verified' : 'unverified';
 }

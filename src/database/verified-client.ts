@@ -13,6 +13,15 @@ export class UntrustedServerError extends Error {
 /** How a client proves who it is. The names are those of libpq's `require_auth`. With the first one the server gives a proof too (RFC 5802). */
 type Method = 'scram-sha-256' | 'md5' | 'password' | 'none';
 
+/** `verified`: TLS, and the server's certificate must be valid for the host. */
+export type Encryption = 'verified' | 'unverified' | 'none';
+
+/** What decides whether a certificate is verified. */
+interface TlsOptions {
+  rejectUnauthorized?: boolean;
+  checkServerIdentity?: unknown;
+}
+
 /** What the types of node-postgres leave out of its client: the steps of signing in. */
 interface SigningIn {
   _connecting: boolean;
@@ -33,11 +42,15 @@ const SigningInClient = Client as unknown as new (config: ClientConfig) => Clien
  * was verified. With it, exactly the methods that it lists. Otherwise `connect` rejects with an {@link UntrustedServerError}.
  */
 export class VerifiedClient extends SigningInClient {
+  /** What the address asks for. */
+  readonly encryption: Encryption;
   readonly #required: string[] | undefined;
   #method: Method = 'none';
 
+  /** Throws an Error without the password in it where node-postgres could not connect. */
   constructor(config: ClientConfig & { connectionString: string }) {
     super(config);
+    this.encryption = encryptionOf(this.ssl);
     this.#required = requiredMethods(config.connectionString);
   }
 
@@ -63,7 +76,9 @@ export class VerifiedClient extends SigningInClient {
   #mayPresent(method: 'password' | 'md5'): boolean {
     const { stream } = this.connection;
     this.#method = method;
-    if (this.#required ? this.#required.includes(method) : stream instanceof TLSSocket && stream.authorized) return true;
+    // `authorized` says that the certificate is valid, but not that it was compared with the host.
+    const isVerified = this.encryption === 'verified' && stream instanceof TLSSocket && stream.authorized;
+    if (this.#required ? this.#required.includes(method) : isVerified) return true;
     const hint = `use scram-sha-256 or sslmode=verify-full, or allow it with require_auth=${method}`;
     const reason = this.#required ? requires(this.#required) : `the connection is not TLS with a verified certificate: ${hint}`;
     return this.#refuse(`asks for ${method === 'password' ? 'the password in clear' : 'the MD5 of the password'}, but ${reason}`);
@@ -89,4 +104,13 @@ function requiredMethods(address: string): string[] | undefined {
 
 function requires(methods: string[]): string {
   return `its address requires ${methods.join(' or ')} (require_auth)`;
+}
+
+/** `ssl` as node-postgres hands it to Node.js; its type promises a boolean only. */
+function encryptionOf(ssl: unknown): Encryption {
+  if (typeof ssl === 'string') throw new Error(`ssl=${ssl} is none of its values: use sslmode`);
+  if (ssl === false) return 'none';
+  const { rejectUnauthorized, checkServerIdentity } = (ssl === true ? {} : ssl) as TlsOptions;
+  const isChecked = rejectUnauthorized ?? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0';
+  return isChecked && checkServerIdentity === undefined ? 'verified' : 'unverified';
 }

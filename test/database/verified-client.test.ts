@@ -122,9 +122,12 @@ describe.skipIf(!hasOpenssl)(`over TLS${hasOpenssl ? '' : ' (skipped: openssl ma
     expect(fake.received).toContain(password);
   });
 
-  test('a server whose certificate is not verified gets no password (rule 88)', async () => {
+  test.each([
+    ['is not verified', () => 'sslmode=no-verify'],
+    ['is not compared with the host', () => `uselibpqcompat=true&sslmode=verify-ca&sslrootcert=${tls.file}`],
+  ])('a server whose certificate %s gets no password (rule 88)', async (_title, query) => {
     const fake = await FakePostgres.start('asks for the password', tls);
-    await expect(viaPool(fake.url(password, '?sslmode=no-verify'))).rejects.toThrow('not TLS with a verified certificate');
+    await expect(viaPool(fake.url(password, `?${query()}`))).rejects.toThrow('not TLS with a verified certificate');
     expect(fake.connections).toBeGreaterThan(0);
     expect(fake.received).toBe('');
   });
