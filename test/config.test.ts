@@ -220,6 +220,18 @@ describe('in production', () => {
       },
     );
 
+    test.each(['scram', 'SCRAM-SHA-256', 'scram-sha-256, md5', '!password', 'gss', ''])(
+      '?require_auth=%s is refused everywhere: no server could satisfy it (rule 88)',
+      (list) => {
+        const problem = `${name} cannot be used: require_auth must list scram-sha-256, md5, password or none, separated by commas`;
+        expect(at(`app:secret@localhost/entities?require_auth=${encodeURIComponent(list)}`)).toEqual([problem]);
+      },
+    );
+
+    test.each(['scram-sha-256', 'md5,password,none'])('?require_auth=%s is taken (rule 88)', (list) => {
+      expect(at(`app:secret@localhost/entities?require_auth=${list}`)).toEqual([]);
+    });
+
     test.each([
       ['ssl=verify-full', 'ssl=verify-full is none of its values'],
       ['sslmode=verify-full&sslrootcert=/nowhere/ca.pem', '/nowhere/ca.pem'],

@@ -11,7 +11,8 @@ export class UntrustedServerError extends Error {
 }
 
 /** How a client proves who it is. The names are those of libpq's `require_auth`. With the first one the server gives a proof too (RFC 5802). */
-type Method = 'scram-sha-256' | 'md5' | 'password' | 'none';
+const methods = ['scram-sha-256', 'md5', 'password', 'none'] as const;
+type Method = (typeof methods)[number];
 
 /** `verified`: TLS, and the server's certificate must be valid for the host. */
 export type Encryption = 'verified' | 'unverified' | 'none';
@@ -44,7 +45,7 @@ const SigningInClient = Client as unknown as new (config: ClientConfig) => Clien
 export class VerifiedClient extends SigningInClient {
   /** What the address asks for. */
   readonly encryption: Encryption;
-  readonly #required: string[] | undefined;
+  readonly #required: Method[] | undefined;
   #method: Method = 'none';
 
   /** Throws an Error without the password in it where node-postgres could not connect. */
@@ -98,12 +99,18 @@ export class VerifiedClient extends SigningInClient {
 }
 
 /** The methods that an address requires; undefined when it leaves that open. As in node-postgres, the last of several parameters counts. */
-function requiredMethods(address: string): string[] | undefined {
-  return new URL(address).searchParams.getAll('require_auth').at(-1)?.split(',');
+function requiredMethods(address: string): Method[] | undefined {
+  const list = new URL(address).searchParams.getAll('require_auth').at(-1)?.split(',');
+  if (list === undefined || list.every(isMethod)) return list;
+  throw new Error('require_auth must list scram-sha-256, md5, password or none, separated by commas');
 }
 
-function requires(methods: string[]): string {
-  return `its address requires ${methods.join(' or ')} (require_auth)`;
+function isMethod(name: string): name is Method {
+  return methods.some((method) => method === name);
+}
+
+function requires(required: Method[]): string {
+  return `its address requires ${required.join(' or ')} (require_auth)`;
 }
 
 /** `ssl` as node-postgres hands it to Node.js; its type promises a boolean only. */
