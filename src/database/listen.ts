@@ -95,7 +95,12 @@ export class Listener {
 
   /** Connects and proves the line; never throws. While PostgreSQL is out of reach it tries again every second. */
   async open(): Promise<void> {
-    const client = new VerifiedClient({ connectionString: this.#url, keepAlive: true, connectionTimeoutMillis: 5_000 });
+    const client = new VerifiedClient({
+      connectionString: this.#url,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      connectionTimeoutMillis: 5_000,
+    });
     client.on('error', (error) => this.#down(client, error));
     client.on('end', () => this.#down(client));
     client.on('notification', ({ payload = '' }) => this.#hear(client, payload));
@@ -127,7 +132,8 @@ export class Listener {
 
   /**
    * Resolves once every notification that was committed before the call has been acted upon by all processes that listen; after three
-   * seconds when one does not say so, since then no process holds anything older. A process whose line is down holds nothing.
+   * seconds when one does not say so, since then no process holds anything older. A process whose line is down is not asked: it holds nothing,
+   * except for what it has verified in the last three seconds, while it has not noticed yet that PostgreSQL has dropped the line.
    */
   async settle(): Promise<void> {
     const token = randomUUID();
