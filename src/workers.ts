@@ -47,7 +47,8 @@ export async function doorClosed(): Promise<void> {
     if (message.closed) resolve();
   };
   process.on('message', listen).once('disconnect', resolve);
-  process.send?.({ closed: true } satisfies Closed);
+  // A primary that has just died is not told; 'disconnect' follows.
+  process.send?.({ closed: true } satisfies Closed, undefined, {}, () => undefined);
   await promise;
   process.off('message', listen).off('disconnect', resolve);
 }

@@ -64,6 +64,20 @@ const primaryForATime = `
   }
 `;
 
+/** A primary that is killed; its worker then says that it has closed its door, before it has heard of that. */
+const killedPrimary = `
+  import cluster from 'node:cluster';
+  import { doorClosed } from ${JSON.stringify(workers)};
+  if (cluster.isPrimary) cluster.fork();
+  else {
+    const primary = process.ppid;
+    process.kill(primary, 'SIGKILL');
+    while (process.ppid === primary) {}
+    process.on('exit', (code) => console.log('the worker ended with ' + code));
+    void doorClosed();
+  }
+`;
+
 async function run(program: string): Promise<{ code: number | null; lines: string[]; errors: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-workers-'));
   onTestFinished(() => rm(directory, { recursive: true }));
@@ -81,6 +95,10 @@ async function run(program: string): Promise<{ code: number | null; lines: strin
 
 test.skipIf(!existsSync('/proc/self/stat'))('a worker that dies while it is sent something does not take the primary with it', async () => {
   expect(await run(primary)).toEqual({ code: 0, lines: [], errors: '' });
+});
+
+test('a worker whose primary has just died ends without an error when it tells that it has stopped listening', async () => {
+  expect(await run(killedPrimary)).toEqual({ code: null, lines: ['the worker ended with 0'], errors: '' });
 });
 
 test('a worker that cannot be started ends the start with the reason, and the others stop', async () => {

@@ -59,7 +59,8 @@ function askPrimary(registry: Registry): () => Promise<string> {
     const question = questions++;
     const timer = setTimeout(() => resolve(undefined), patienceMilliseconds);
     waiting.set(question, resolve);
-    process.send?.({ scrape: question } satisfies Question);
+    // A primary that has just died does not answer, and its worker ends.
+    process.send?.({ scrape: question } satisfies Question, undefined, {}, () => undefined);
     const text = await promise;
     clearTimeout(timer);
     waiting.delete(question);
