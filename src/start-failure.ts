@@ -2,6 +2,7 @@
 import { DatabaseError } from 'pg';
 import { ConfigError, type Config } from './config.ts';
 import { databaseName, DirectAddressError, readDatabaseAddress } from './database/address.ts';
+import { UntrustedServerError } from './database/verified-client.ts';
 
 type DatabaseSetting = ['DATABASE_URL' | 'DATABASE_DIRECT_URL', string | undefined];
 
@@ -31,7 +32,7 @@ function listenFailure(code: string | undefined, { host, port }: Config): string
 }
 
 function databaseFailure(error: unknown, [setting, url]: DatabaseSetting): string | undefined {
-  const { message } = error as NodeJS.ErrnoException;
+  const { message, syscall } = error as NodeJS.ErrnoException;
   // pg's own timeout carries no code.
   const code = message.startsWith('timeout e') ? 'timeout' : (error as NodeJS.ErrnoException).code;
   if (url === undefined) return undefined;
@@ -40,6 +41,10 @@ function databaseFailure(error: unknown, [setting, url]: DatabaseSetting): strin
   switch (code) {
     case 'ECONNREFUSED':
       return `${server} refuses connections: start it, or correct host and port`;
+    case 'ENOENT':
+    case 'EACCES':
+      if (syscall !== 'connect') return undefined;
+      return `${server} has no socket there that this user may open: start it, or correct host and port`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return `${server} cannot be found: no address is known for the host ${host}`;
@@ -56,6 +61,6 @@ function databaseFailure(error: unknown, [setting, url]: DatabaseSetting): strin
     case '42501':
       return `${server}: the user ${user} lacks a right (${message})`;
     default:
-      return error instanceof DatabaseError ? `${server}: ${message}` : undefined;
+      return error instanceof DatabaseError || error instanceof UntrustedServerError ? `${server}: ${message}` : undefined;
   }
 }

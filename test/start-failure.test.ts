@@ -2,6 +2,7 @@ import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { DirectAddressError } from '../src/database/address.ts';
+import { UntrustedServerError } from '../src/database/verified-client.ts';
 import { explainFailure } from '../src/start-failure.ts';
 
 const config = readConfig({ DATABASE_URL: 'postgres://ada:pa%3Ass@db.example.com:5433/entities', HOST: '192.0.2.1', PORT: '80' });
@@ -42,6 +43,17 @@ describe('why the service cannot start', () => {
       'the host is unknown',
       failure('ENOTFOUND', 'getaddrinfo'),
       `${server} cannot be found: no address is known for the host db.example.com`,
+    ],
+    ...['ENOENT', 'EACCES'].map((code): [string, Error, string] => [
+      `the socket cannot be opened: ${code}`,
+      failure(code, 'connect'),
+      `${server} has no socket there that this user may open: start it, or correct host and port`,
+    ]),
+    ['a file is not there', failure('ENOENT', 'open'), 'ENOENT happened'],
+    [
+      'the server cannot be trusted',
+      new UntrustedServerError('the PostgreSQL server asks for the password in clear'),
+      `${server}: the PostgreSQL server asks for the password in clear`,
     ],
     ['nothing comes back', new Error('timeout expired'), `${server} does not answer: check host, port and firewall`],
     [
