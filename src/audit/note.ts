@@ -57,7 +57,7 @@ export async function noteProblem(context: Pick<Context, 'db' | 'auditQuota'>, p
 const patienceMilliseconds = 1_000;
 
 interface Counting {
-  /** Whom the event counts for, where the request does not say so itself. */
+  /** The subject that the event counts for, where the request does not tell. */
   subject?: Subject;
   /** Events of the same kind are written once a minute; by default those with the same name and detail. */
   kind?: string;
@@ -92,7 +92,7 @@ export function admitRefusal(
 }
 
 /**
- * Whom an event counts for that does not say so itself: the user whose credential has been verified, else the identity that an issuer has
+ * The subject of an event that names none itself: the user whose credential has been verified, else the identity that an issuer has
  * vouched for (`subject`), else the address.
  */
 function subjectOf(request: FastifyRequest, userName: string | undefined, { issuer, subject }: Record<string, unknown>): Subject {

@@ -1,5 +1,5 @@
 /**
- * Keeps events that callers can cause at will from filling the audit trail. Whose credential has been verified, whom others merely name, and
+ * Keeps events that callers can cause at will from filling the audit trail. Verified users, the subjects that a request merely names, and
  * strangers have a budget each, so that none of the three silences another. It counts in one process and knows neither requests nor the
  * database. The request log has every refusal.
  */
@@ -21,7 +21,7 @@ export const maximumSubjects = 10_000;
  */
 export const budgets = ['users', 'named', 'strangers'] as const;
 
-/** Whom an event counts for. */
+/** The user, account, key, identity or address that an event counts for. */
 export interface Subject {
   budget: (typeof budgets)[number];
   name: string;
