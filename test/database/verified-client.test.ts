@@ -92,7 +92,7 @@ describe.each(Object.entries(ways))('%s', (_name, way) => {
     const { fake, error } = await attack(way, kind, '?require_auth=scram-sha-256');
     expect(fake.connections).toBeGreaterThan(0);
     expect(fake.received).not.toContain(password);
-    expect(fake.received).not.toMatch(/select|listen|set |md5/i);
+    expect(fake.received).not.toMatch(/select |listen |set |md5[0-9a-f]{32}/i);
     expect(error?.message).toMatch(/^the PostgreSQL server /);
     expect(isOutage(error)).toBe(true);
   });
