@@ -1,6 +1,6 @@
 /**
  * `npm run test:mutants`: makes one small mistake at a time in a copy of the project and runs the tests that reach it. Prints the mistakes that
- * no test noticed. Fails when there is one that `accepted.json` does not explain.
+ * no test noticed. Fails when there is one that `accepted.json` does not explain, or one about which the tests show nothing.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,8 +14,9 @@ import { startServer } from './server.ts';
 import { runTests, type TestRun } from './tests.ts';
 
 interface Result extends Shown {
-  status: 'caught' | 'survived' | 'accepted';
-  /** The test that noticed it, or why the mistake is accepted. */
+  /** `unclear`: the tests failed in a way that shows nothing about the mistake. */
+  status: 'caught' | 'survived' | 'accepted' | 'unclear';
+  /** The test that noticed it, why the mistake is accepted, or what is unclear. */
   reason: string;
 }
 
@@ -67,6 +68,7 @@ async function makeAll(mistakes: Iterable<Mutation>): Promise<Result[]> {
     const cacheFile = join(project, 'node_modules/.cache/mutants/reach.json');
     const reach = await recordReach(cacheFile, { ...tests, timeoutMs: 1_800_000 }, progress);
     const results: Result[] = [];
+    let lastFiles: readonly string[] = [];
     for (const mutation of mistakes) {
       const text = textOf(mutation.file);
       const path = join(copy.directory, mutation.file);
@@ -74,22 +76,30 @@ async function makeAll(mistakes: Iterable<Mutation>): Promise<Result[]> {
       const shown = showMutation(text, mutation);
       writeFileSync(path, applyMutation(text, mutation));
       const run = files.length > 0 ? await runTests(files, tests) : undefined;
+      // A failure counts when it happens twice: a test may fail once because the machine is busy.
+      const again = run?.failedFile === undefined ? undefined : await runTests([run.failedFile], tests);
       writeFileSync(path, text);
       await server.clear();
-      const result = judge(shown, run);
+      const result = judge(shown, run, again);
       results.push(result);
       progress(
         `${results.length}/${options.count} ${result.status} ${shown.file}:${shown.line} ${shown.kind} (${result.reason.split('\n')[0]})`,
       );
+      lastFiles = files.length > 0 ? files : lastFiles;
     }
+    if (lastFiles.length > 0 && (await runTests(lastFiles, tests)).status !== 'passed')
+      throw new Error('the tests fail without a mistake as well, so nothing is known of the mistakes');
     return results;
   } finally {
     await server.stop();
   }
 }
 
-function judge(shown: Shown, run: TestRun | undefined): Result {
-  if (run?.status === 'failed') return { ...shown, status: 'caught', reason: run.failure ?? 'failed' };
+function judge(shown: Shown, run: TestRun | undefined, again: TestRun | undefined): Result {
+  if (run?.status === 'failed') {
+    const isSure = again !== undefined && again.status !== 'passed';
+    return { ...shown, status: isSure ? 'caught' : 'unclear', reason: run.failure ?? 'failed' };
+  }
   if (run?.status === 'no end') return { ...shown, status: 'caught', reason: 'the tests did not end' };
   const known = accepted.find(({ file, before, after }) => file === shown.file && before === shown.before && after === shown.after);
   if (known) return { ...shown, status: 'accepted', reason: known.reason };
@@ -109,15 +119,19 @@ function report(results: Result[]): void {
     caught: count('caught'),
     survived: count('survived'),
     accepted: count('accepted'),
+    unclear: count('unclear'),
   };
   if (results.length === 0) progress(`no mistake can be made in ${options.only.join(', ')}`);
-  if (results.length === 0 || count('survived') > 0) process.exitCode = 1;
+  if (results.length === 0 || count('survived') + count('unclear') > 0) process.exitCode = 1;
   if (options.json) {
     process.stdout.write(`${JSON.stringify({ ...summary, results }, null, 2)}\n`);
     return;
   }
-  for (const result of results.filter(({ status }) => status === 'survived')) process.stdout.write(`${describe(result)}\n`);
-  const { seed, made, caught, survived, accepted: explained } = summary;
+  for (const result of results.filter(({ status }) => status === 'survived' || status === 'unclear'))
+    process.stdout.write(`${describe(result)}\n`);
+  const { seed, made, caught, survived, accepted: explained, unclear } = summary;
   const share = ((100 * caught) / Math.max(1, made)).toFixed(1);
-  process.stdout.write(`seed ${seed}: ${made} mistakes, ${caught} caught (${share} %), ${survived} survived, ${explained} accepted\n`);
+  process.stdout.write(
+    `seed ${seed}: ${made} mistakes, ${caught} caught (${share} %), ${survived} survived, ${explained} accepted, ${unclear} unclear\n`,
+  );
 }

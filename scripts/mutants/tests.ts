@@ -8,6 +8,8 @@ export interface TestRun {
   status: 'passed' | 'failed' | 'no end';
   /** File and name of the test that failed, or what Vitest printed when no test began. */
   failure: string | undefined;
+  /** The file of that test; undefined when no test began. */
+  failedFile: string | undefined;
   /** Of each file that ran: whether it passed, and its milliseconds. */
   files: Record<string, { passed: boolean; ms: number }>;
 }
@@ -70,7 +72,7 @@ export async function runTests(files: readonly string[], options: RunOptions): P
   clearTimeout(timer);
   process.off('exit', killGroup);
   killGroup();
-  if (killed) return { status: 'no end', failure: undefined, files: {} };
+  if (killed) return { status: 'no end', failure: undefined, failedFile: undefined, files: {} };
   return readReport(reportFile, directory, code === 0, output);
 }
 
@@ -79,7 +81,7 @@ function readReport(path: string, directory: string, passed: boolean, output: st
   try {
     report = JSON.parse(readFileSync(path, 'utf8')) as Report;
   } catch {
-    return { status: 'failed', failure: output.trim(), files: {} };
+    return { status: 'failed', failure: output.trim(), failedFile: undefined, files: {} };
   }
   const fileOf = ({ name }: { name: string }) => relative(directory, name);
   const failed = report.testResults.find(({ status }) => status !== 'passed');
@@ -87,6 +89,7 @@ function readReport(path: string, directory: string, passed: boolean, output: st
   return {
     status: passed ? 'passed' : 'failed',
     failure: failed ? `${fileOf(failed)}: ${test}` : passed ? undefined : output.trim(),
+    failedFile: failed && fileOf(failed),
     files: Object.fromEntries(
       report.testResults.map((result) => [fileOf(result), { passed: result.status === 'passed', ms: result.endTime - result.startTime }]),
     ),
