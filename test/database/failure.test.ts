@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { isHarmless, isLost, isOutage, SilenceError } from '../../src/database/failure.ts';
+import { isHarmless, isLost, isOutage, repeating, SilenceError } from '../../src/database/failure.ts';
 
 const state = (code: string, severity = 'ERROR') =>
   Object.assign(new DatabaseError('as PostgreSQL puts it', 0, 'error'), { code, severity });
@@ -106,5 +106,39 @@ describe('isHarmless', () => {
     new SilenceError('no answer in time'),
   ])('%s does not, or nobody knows', (error) => {
     expect(isHarmless(error)).toBe(false);
+  });
+});
+
+describe('repeating', () => {
+  /** Work that fails with these errors, one after the other, and then succeeds. */
+  function failing(...errors: Error[]) {
+    const work = {
+      runs: 0,
+      run: async () => {
+        work.runs += 1;
+        const error = errors.shift();
+        if (error) throw error;
+        return 'done';
+      },
+    };
+    return work;
+  }
+
+  test('runs a transaction again that a deadlock or a serialisation failure has undone, up to three times (rule 76)', async () => {
+    const work = failing(state('40P01'), state('40001'), state('40P01'));
+    expect(await repeating(work.run)).toBe('done');
+    expect(work.runs).toBe(4);
+  });
+
+  test('gives up after the fourth failure (rule 76)', async () => {
+    const work = failing(...Array.from({ length: 5 }, () => state('40001')));
+    await expect(repeating(work.run)).rejects.toMatchObject({ code: '40001' });
+    expect(work.runs).toBe(4);
+  });
+
+  test('runs nothing again that failed for another reason (rule 76)', async () => {
+    const work = failing(state('23505'));
+    await expect(repeating(work.run)).rejects.toMatchObject({ code: '23505' });
+    expect(work.runs).toBe(1);
   });
 });
