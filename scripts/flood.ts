@@ -5,7 +5,8 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readOptions } from './bench/options.ts';
-import { databaseOn, embeddedDatabase, postgresVersion } from './bench/database.ts';
+import { postgresVersion } from './bench/database.ts';
+import { note, runMeasurement, type Measured } from './bench/measurement.ts';
 import { drive } from './bench/load.ts';
 import { residentBytes, startService, type Server } from './bench/processes.ts';
 import { describeMachine, machineFacts } from './bench/report.ts';
@@ -46,22 +47,9 @@ interface Figures {
 }
 
 const { json, ...plan } = readPlan();
-const note = (text: string) => process.stderr.write(`${text}\n`);
-const opened = new AsyncDisposableStack();
-try {
-  process.stdout.write(await run());
-} catch (error) {
-  note(`bench:flood: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
-} finally {
-  await opened.disposeAsync();
-}
+await runMeasurement('bench:flood', run);
 
-async function run(): Promise<string> {
-  const given = process.env['DATABASE_URL'];
-  const database = given ? await databaseOn(given) : await embeddedDatabase();
-  opened.defer(() => database.remove());
-  const url = await database.open();
+async function run({ url, database, opened }: Measured): Promise<string> {
   note('starting the service');
   const service = await startService({ ...database.settings, DATABASE_URL: url }, opened);
   note('seeding');

@@ -2,7 +2,8 @@
  * `npm run bench:patches`: what one user's large patches do to another user. Updates and creates small entities at a moderate rate, first alone and
  * then while another user sends patches of many objects as fast as they are answered. Progress goes to standard error, figures to standard output.
  */
-import { databaseOn, embeddedDatabase, postgresVersion } from './bench/database.ts';
+import { postgresVersion } from './bench/database.ts';
+import { note, runMeasurement, type Measured } from './bench/measurement.ts';
 import { drive, pace, type Round } from './bench/load.ts';
 import { readOptions } from './bench/options.ts';
 import { startService } from './bench/processes.ts';
@@ -44,22 +45,9 @@ interface Figures {
 }
 
 const { json: asJson, ...plan } = readPlan();
-const note = (text: string) => process.stderr.write(`${text}\n`);
-const opened = new AsyncDisposableStack();
-try {
-  process.stdout.write(await run());
-} catch (error) {
-  note(`bench:patches: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
-} finally {
-  await opened.disposeAsync();
-}
+await runMeasurement('bench:patches', run);
 
-async function run(): Promise<string> {
-  const given = process.env['DATABASE_URL'];
-  const database = given ? await databaseOn(given) : await embeddedDatabase();
-  opened.defer(() => database.remove());
-  const url = await database.open();
+async function run({ url, database, opened }: Measured): Promise<string> {
   note('starting the service');
   const service = await startService({ ...database.settings, DATABASE_URL: url }, opened);
   note('seeding');

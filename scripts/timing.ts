@@ -3,7 +3,8 @@
  * for an unknown user in turn, against a real service on a database of its own. Progress goes to standard error, figures to standard output.
  */
 import { Client } from 'pg';
-import { databaseOn, embeddedDatabase, postgresVersion } from './bench/database.ts';
+import { postgresVersion } from './bench/database.ts';
+import { note, runMeasurement, type Measured } from './bench/measurement.ts';
 import { ask } from './bench/load.ts';
 import { readOptions } from './bench/options.ts';
 import { startService } from './bench/processes.ts';
@@ -24,22 +25,12 @@ DATABASE_URL names a PostgreSQL server on which to create a database for it; wit
 /** Not counted: until the service has compiled what it runs, whoever comes first is slower. */
 const warmUpPairs = 20;
 
-const opened = new AsyncDisposableStack();
-try {
-  process.stdout.write(await run(readPlan()));
-} catch (error) {
-  process.stderr.write(`timing: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-} finally {
-  await opened.disposeAsync();
-}
+const plan = readPlan();
+await runMeasurement('timing', run);
 
-async function run({ pairs, json }: { pairs: number; json: boolean }): Promise<string> {
-  const given = process.env['DATABASE_URL'];
-  const database = given ? await databaseOn(given) : await embeddedDatabase();
-  opened.defer(() => database.remove());
-  const url = await database.open();
-  process.stderr.write('starting the service\n');
+async function run({ url, database, opened }: Measured): Promise<string> {
+  const { pairs, json } = plan;
+  note('starting the service');
   const { port } = await startService({ ...database.settings, DATABASE_URL: url }, opened);
   const { users } = await seed(url);
   const client = new Client({ connectionString: url });

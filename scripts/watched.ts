@@ -6,7 +6,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readOptions } from './bench/options.ts';
-import { databaseOn, embeddedDatabase, postgresVersion } from './bench/database.ts';
+import { postgresVersion } from './bench/database.ts';
+import { note, runMeasurement, type Measured } from './bench/measurement.ts';
 import { drive } from './bench/load.ts';
 import { processorMicroseconds, startService, type Server } from './bench/processes.ts';
 import { describeMachine, machineFacts } from './bench/report.ts';
@@ -37,23 +38,10 @@ interface Watched {
 const { rounds, seconds, connections } = readPlan();
 /** Rounds that do not count. */
 const warmUps = Math.min(8, rounds);
-const note = (text: string) => process.stderr.write(`${text}\n`);
-const opened = new AsyncDisposableStack();
-try {
-  process.stdout.write(await run());
-} catch (error) {
-  note(`bench:watched: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
-} finally {
-  await opened.disposeAsync();
-}
+await runMeasurement('bench:watched', run);
 
-async function run(): Promise<string> {
-  const given = process.env['DATABASE_URL'];
-  const database = given ? await databaseOn(given) : await embeddedDatabase();
-  opened.defer(() => database.remove());
-  const url = await database.open();
-  const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: await startCollector() };
+async function run({ url, database, opened }: Measured): Promise<string> {
+  const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: await startCollector(opened) };
   const ways = [
     { name: 'not watched', settings: {} },
     { name: 'metrics', settings: { METRICS_TOKEN: 'x'.repeat(32) } },
@@ -75,7 +63,7 @@ async function run(): Promise<string> {
 }
 
 /** Takes whatever it is sent, and looks at none of it. */
-async function startCollector(): Promise<string> {
+async function startCollector(opened: AsyncDisposableStack): Promise<string> {
   const collector = createServer((request, response) => {
     request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'));
   });
