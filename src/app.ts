@@ -3,32 +3,32 @@
  */
 import Fastify, { LogController, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { knowEveryMethod, makeRoutes, refuseOtherMethods, serve, type Binding } from './api/bind.ts';
-import { readBodies } from './api/body.ts';
-import { isOpen, operationsOf, type ContractDocument } from './api/contract.ts';
-import { serveDocs } from './api/docs.ts';
-import type { Handlers } from './api/operation.ts';
-import { readQuery } from './api/parameters.ts';
-import { answerClientError, answerProblems, problemOf, sendProblem } from './api/problem.ts';
-import { answerForNode, nodeOptions, originForm, refuseUnknownPaths } from './api/wire.ts';
+import { knowEveryMethod, makeRoutes, refuseOtherMethods, serve, type Binding } from './contract/bind.ts';
+import { readBodies } from './http/body.ts';
+import { isOpen, operationsOf, type ContractDocument } from './contract/contract.ts';
+import { serveDocs } from './contract/docs.ts';
+import type { Handlers } from './contract/operation.ts';
+import { readQuery } from './contract/parameters.ts';
+import { answerClientError, answerProblems, problemOf, sendProblem } from './http/problem.ts';
+import { answerForNode, nodeOptions, originForm, refuseUnknownPaths } from './http/wire.ts';
 import { keyHandlers } from './api-keys/handlers.ts';
 import { apiKeyScheme } from './api-keys/scheme.ts';
-import { noteProblem } from './audit/note.ts';
+import { noteProblem } from './audit/record.ts';
 import type { Schemes } from './authn/authenticate.ts';
-import { originPolicy } from './config.ts';
+import { originPolicy } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { entityHandlers } from './entities/handlers.ts';
 import { oidcHandlers } from './oidc/handlers.ts';
 import { bearerScheme } from './oidc/scheme.ts';
-import { offeredIssuers } from './oidc/swagger-ui.ts';
-import { addressIn } from './ops/address.ts';
-import { readAddresses } from './ops/client-address.ts';
-import { allowTrustedOrigins, answerPreflights } from './ops/cors.ts';
-import { answerInTime } from './ops/deadline.ts';
-import { drainBeforeClosing } from './ops/drain.ts';
-import { securityHeaders, sendSecurityHeaders } from './ops/headers.ts';
-import { serveHealth } from './ops/health.ts';
-import { boundHeldBytes } from './ops/held-bytes.ts';
+import { offeredIssuers } from './oidc/sign-in/swagger-ui.ts';
+import { addressIn } from './http/address.ts';
+import { readAddresses } from './http/client-address.ts';
+import { allowTrustedOrigins, answerPreflights } from './http/cors.ts';
+import { answerInTime } from './http/deadline.ts';
+import { drainBeforeClosing } from './http/shutdown.ts';
+import { securityHeaders, sendSecurityHeaders } from './http/headers.ts';
+import { serveHealth } from './maintenance/health.ts';
+import { boundHeldBytes } from './http/held-bytes.ts';
 import {
   AddressLimit,
   isForRequest,
@@ -38,13 +38,13 @@ import {
   limitUrls,
   limitUsers,
   type Credentials,
-} from './ops/limits.ts';
-import { logRequests, loggerOptions } from './ops/logging.ts';
-import { sendServerTiming } from './ops/server-timing.ts';
-import { followRequests } from './ops/spans.ts';
+} from './http/rate-limit.ts';
+import { logRequests, loggerOptions } from './telemetry/logging.ts';
+import { sendServerTiming } from './telemetry/server-timing.ts';
+import { followRequests } from './telemetry/spans.ts';
 import { passwordHandlers } from './password/handlers.ts';
 import { profileHandlers } from './profiles/handlers.ts';
-import { carrySessions, problemAfterCommit } from './sessions/carry.ts';
+import { carrySessions, problemAfterCommit } from './sessions/fastify-session.ts';
 import { sessionCookie } from './sessions/cookie.ts';
 import { sessionHandlers } from './sessions/handlers.ts';
 import { sessionScheme } from './sessions/scheme.ts';
@@ -93,7 +93,8 @@ export async function buildApp(context: Context, contract: { text: string; docum
   answerInTime(app, 15_000);
   drainBeforeClosing(app);
   // Loaded only where it is wanted.
-  if (config.metricsToken !== undefined) (await import('./ops/scrape.ts')).exposeMetrics(app, context, config.metricsToken);
+  if (config.metricsToken !== undefined)
+    (await import('./maintenance/metrics-endpoint.ts')).exposeMetrics(app, context, config.metricsToken);
   const followers = [...(context.trace ? [context.trace] : []), ...(config.serverTiming ? [sendServerTiming(app)] : [])];
   followRequests(app, followers);
   logRequests(app);

@@ -1,6 +1,6 @@
 /**
  * The closed list of what can go wrong for a caller. Each code has one status, and its texts in every locale of `src/locales`;
- * what the log should know beyond that travels as the `cause`. Turning a Problem into an answer is the business of `api/problem.ts`.
+ * what the log should know beyond that travels as the `cause`. Turning a Problem into an answer is the business of `http/problem.ts`.
  */
 
 /** Every problem code and its HTTP status (security.md section 10). */

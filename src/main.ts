@@ -3,15 +3,15 @@
  * on SIGTERM or Ctrl-C.
  */
 import cluster from 'node:cluster';
-import { readContract } from './api/contract.ts';
-import { readConfig, type Config } from './config.ts';
-import { readEnvironment } from './environment.ts';
-import { readIssuers } from './oidc/issuers.ts';
-import { yieldHashing } from './ops/thread-pool.ts';
-import { prepareDatabase } from './prepare.ts';
+import { readContract } from './contract/contract.ts';
+import { readConfig, type Config } from './config/settings.ts';
+import { readEnvironment } from './config/environment.ts';
+import { readIssuers } from './oidc/issuers-file/read.ts';
+import { yieldHashing } from './credentials/thread-pool.ts';
+import { prepareDatabase } from './start/prepare-database.ts';
 import { openService } from './service.ts';
-import { explainFailure } from './start-failure.ts';
-import type { FirstAdministrator } from './users/first-administrator.ts';
+import { explainFailure } from './start/failure.ts';
+import type { FirstAdministrator } from './administration/first-administrator.ts';
 import { endWorker, inheritedDatabase, startWorkers } from './workers.ts';
 
 const shutdownMilliseconds = 10_000;
@@ -42,7 +42,7 @@ async function run(settings: Config): Promise<void> {
     const service = await openService(settings, prepared.url);
     closers.push(() => service.close());
   } else {
-    if (settings.metricsToken !== undefined) (await import('./ops/scrape.ts')).answerWorkers();
+    if (settings.metricsToken !== undefined) (await import('./maintenance/metrics-endpoint.ts')).answerWorkers();
     const workers = startWorkers(settings.workers, prepared.url, (reason) => say(`${reason}; starting another worker`));
     closers.push(() => workers.stop());
     await workers.ready;

@@ -5,29 +5,29 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { readContract } from './api/contract.ts';
+import { readContract } from './contract/contract.ts';
 import { buildApp } from './app.ts';
-import { note } from './audit/note.ts';
+import { note } from './audit/record.ts';
 import { AuditQuota } from './audit/quota.ts';
 import { PrincipalCache } from './authn/principal-cache.ts';
-import { ConfigError, type Config } from './config.ts';
+import { ConfigError, type Config } from './config/settings.ts';
 import type { Context } from './context.ts';
-import { connect } from './database/connect.ts';
-import { adviceForUnheard, Listener, UnheardError } from './database/listen.ts';
-import { readEntityTypes } from './entities/types.ts';
-import { missingProfiles } from './oidc/claimed-profiles.ts';
-import { readIssuers } from './oidc/issuers.ts';
-import { systemClock, TrustedIssuers } from './oidc/trusted.ts';
-import { closeDoor } from './ops/drain.ts';
-import { HeldBytes } from './ops/held-bytes.ts';
-import { keepHouse } from './ops/housekeeping.ts';
-import { listeningLine, logConfiguration, openSettings } from './ops/logging.ts';
-import { isSuperuser, risksOf } from './ops/risks.ts';
-import type { Traces } from './ops/traces.ts';
-import { createPasswordGate } from './password/gate.ts';
-import { readPeppers } from './password/pepper.ts';
-import { createPasswordPolicy } from './password/policy.ts';
-import { createThrottle } from './password/throttle.ts';
+import { connect } from './database/driver/pool.ts';
+import { adviceForUnheard, Listener, UnheardError } from './database/notifications.ts';
+import { readEntityTypes } from './entity-types/types.ts';
+import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
+import { readIssuers } from './oidc/issuers-file/read.ts';
+import { systemClock, TrustedIssuers } from './oidc/tokens/issuer-registry.ts';
+import { closeDoor } from './http/shutdown.ts';
+import { HeldBytes } from './http/held-bytes.ts';
+import { keepHouse } from './maintenance/cleanup.ts';
+import { listeningLine, logConfiguration, openSettings } from './telemetry/logging.ts';
+import { isSuperuser, risksOf } from './maintenance/risks.ts';
+import type { Traces } from './telemetry/traces.ts';
+import { createPasswordGate } from './http/concurrency-limit.ts';
+import { readPeppers } from './credentials/pepper.ts';
+import { createPasswordPolicy } from './credentials/policy.ts';
+import { createThrottle } from './credentials/throttle.ts';
 import { isSessionToken } from './sessions/store.ts';
 
 /** How long load balancers have to learn at `/health/ready` that nobody should be sent here any more. */
@@ -140,7 +140,7 @@ async function openTraces(
   onError: (error: unknown) => void,
 ): Promise<Traces | undefined> {
   if (otlpEndpoint === undefined) return undefined;
-  const { openTraces } = await import('./ops/traces.ts');
+  const { openTraces } = await import('./telemetry/traces.ts');
   return openTraces({ endpoint: otlpEndpoint, sampler: traceSampler, share: traceShare, trustProxy, version }, onError);
 }
 

@@ -13,7 +13,7 @@ const verifiedMilliseconds = 5_000;
 const pool = new Pool({
   connectionString: process.env['DATABASE_URL'],
   max: Number(process.env['DATABASE_POOL_SIZE'] ?? 10),
-  // As the service has it (src/database/plans.ts).
+  // As the service has it (src/database/driver/connection-setup.ts).
   options: '-c enable_seqscan=off -c jit=off',
 });
 pool.on('error', () => undefined);

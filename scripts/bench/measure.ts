@@ -1,9 +1,9 @@
 /** Measures a scenario on the service, the limit and the peers in turn, and sums the rounds up. */
-import { ask, drive, pace, type RequestOf, type Round } from './load.ts';
+import { ask, drive, pace, type RequestOf, type Round } from '../lib/load.ts';
 import type { RunningPeer } from './peers/peer.ts';
-import { processorMicroseconds, type Server } from './processes.ts';
-import { median } from '../timing/significance.ts';
-import type { Scenario } from './scenarios.ts';
+import { processorMicroseconds, type Server } from '../lib/processes.ts';
+import { median } from './significance.ts';
+import type { Scenario } from '../lib/scenarios.ts';
 
 export interface Plan {
   rounds: number;

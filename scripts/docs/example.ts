@@ -1,5 +1,5 @@
 /** Examples of the contract as they travel. */
-import { resolve, type ContractDocument, type Reference } from '../../src/api/contract.ts';
+import { resolve, type ContractDocument, type Reference } from '../../src/contract/contract.ts';
 import { codeBlock, escapeHtml } from './html.ts';
 
 export type Examples = Record<string, { summary?: string; value: unknown } | Reference>;

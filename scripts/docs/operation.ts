@@ -1,6 +1,6 @@
 /** One operation of the contract: who may call it, what it takes, and every status and code it answers with. */
 import { STATUS_CODES } from 'node:http';
-import { isOpen, resolve, type ContractDocument, type Operation, type ResponseObject } from '../../src/api/contract.ts';
+import { isOpen, resolve, type ContractDocument, type Operation, type ResponseObject } from '../../src/contract/contract.ts';
 import { showExamples, type Examples } from './example.ts';
 import { code, escapeHtml, heading } from './html.ts';
 import { body, entry, list, typeOf, type Describe, type Schema } from './schema.ts';

@@ -1,5 +1,5 @@
 /** The catalogue of problems: a section for each code, made of its row in docs/errors.md, the service's own texts and the contract. */
-import { operationsOf, type ContractDocument, type Operation } from '../../src/api/contract.ts';
+import { operationsOf, type ContractDocument, type Operation } from '../../src/contract/contract.ts';
 import { Problem, problemStatus, type ProblemCode } from '../../src/errors.ts';
 import { describe } from '../../src/locales/describe.ts';
 import { code, escapeHtml, heading, textOf, type Slugs } from './html.ts';

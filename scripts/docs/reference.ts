@@ -1,5 +1,5 @@
 /** The contract as pages: what holds for all operations, a page for each tag, and the schemas. */
-import { operationsOf, type ContractDocument } from '../../src/api/contract.ts';
+import { operationsOf, type ContractDocument } from '../../src/contract/contract.ts';
 import { code, escapeHtml, heading, Slugs } from './html.ts';
 import { dataCells, renderMarkdown, table } from './markdown.ts';
 import type { Page } from './navigation.ts';

@@ -1,7 +1,7 @@
 /** The documentation as a static site, in memory: every page, and what the pages need to be looked at without a server. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { readContract } from '../../src/api/contract.ts';
+import { readContract } from '../../src/contract/contract.ts';
 import { Attachments } from './attachments.ts';
 import { documentPages, type DocumentPage } from './documents.ts';
 import { escapeHtml, heading, sectionsOf, Slugs } from './html.ts';

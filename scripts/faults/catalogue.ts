@@ -12,8 +12,8 @@ import { urlOf } from '../../src/database/embedded/address.ts';
 import { layoutOf, readPassword } from '../../src/database/embedded/cluster.ts';
 import { findServer } from '../../src/database/embedded/lock-file.ts';
 import { migrate } from '../../src/database/migrate.ts';
-import { embeddedDatabase } from '../bench/database.ts';
-import { startService } from '../bench/processes.ts';
+import { embeddedDatabase } from '../lib/database.ts';
+import { startService } from '../lib/processes.ts';
 import { Proxy } from '../../test/support/proxy.ts';
 import { SmallDisk, whyNoSmallDisk } from '../../test/support/small-disk.ts';
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { watchOver } from '../../test/support/watchdog.ts';
+import { watchOver } from '../../test/support/server-reaper.ts';
 
 export interface Copy {
   directory: string;

@@ -1,8 +1,8 @@
 /** The caller's own API keys over HTTP: create, list, revoke, rotate. */
 import type { components } from '../../generated/api.ts';
-import type { Handlers } from '../api/operation.ts';
+import type { Handlers } from '../contract/operation.ts';
 import type { Context } from '../context.ts';
-import { createKey, revokeOwnKey, rotateKey, type MadeKey } from './own.ts';
+import { createKey, revokeOwnKey, rotateKey, type MadeKey } from './self-service.ts';
 import { listKeys, type KeyRow } from './store.ts';
 
 type KeyHandlers = Pick<Handlers, 'createKey' | 'listKeys' | 'revokeKey' | 'rotateKey'>;

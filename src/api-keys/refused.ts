@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import { timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
-import { noteRefusal } from '../audit/note.ts';
+import { noteRefusal } from '../audit/record.ts';
 import type { Context } from '../context.ts';
 
 /** Audits the refusal of a well-formed key with this id and hash, if there is or was a key with this id. */

@@ -1,8 +1,8 @@
 /** Which API keys are live, and whom they stand for. It looks a key up by its public id; whoever asks must compare the hash. */
 import { sql, type InferResult } from 'kysely';
 import { grantMap, type Principal } from '../authn/principal.ts';
-import { builder, prepare, type Destination } from '../database/statement.ts';
-import { grantsOf } from '../profiles/store.ts';
+import { builder, prepare, type Destination } from '../database/driver/prepared.ts';
+import { grantsOf } from '../accounts/profiles.ts';
 import { lastUsedSeconds } from './store.ts';
 
 export interface FoundKey {

@@ -4,9 +4,9 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { sql, type Kysely, type OperationNodeSource, type RawBuilder } from 'kysely';
-import { builder, type ValueOf } from '../database/statement.ts';
+import { builder, type ValueOf } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
-import { addressOf } from '../ops/client-address.ts';
+import { addressOf } from '../http/client-address.ts';
 
 /** Every event there is. docs/audit.md explains them; a test compares both. */
 export const auditEvents = [

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import type { SecurityRequirement } from '../api/contract.ts';
+import type { SecurityRequirement } from '../contract/contract.ts';
 import { Problem } from '../errors.ts';
 import type { Principal } from './principal.ts';
 

@@ -21,7 +21,7 @@ import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from '
 import { standardRetry, type RetryPolicy } from './retry.ts';
 import { Rotation } from './rotation.ts';
 import { requireReturnPath, type SignInUrlOptions } from './sign-in-url.ts';
-import { ownTurns, sharedTurns, type Locks } from './turns.ts';
+import { ownTurns, sharedTurns, type Locks } from './mutex.ts';
 
 export interface ClientOptions<S extends ErrorStyle = 'throw'> {
   /** Where the service is, with the path before its own, if any. In a browser it may be relative: `/` is the page's own origin. */

@@ -4,7 +4,7 @@
  */
 import type { Clock } from './clock.ts';
 import type { CookieJar } from './cookies.ts';
-import { Attempt } from './attempt.ts';
+import { Attempt } from './request-deadline.ts';
 import { ApiError, ClientError } from './errors.ts';
 import { exactJson } from './exact-json.ts';
 import type { Client, OperationRequest } from './operation.ts';

@@ -7,7 +7,7 @@ import type { SessionInfo } from '../../generated/client/types.gen.ts';
 import { ApiError, ClientError } from './errors.ts';
 import type { Client } from './operation.ts';
 import type { Result } from './result.ts';
-import type { Turns } from './turns.ts';
+import type { Turns } from './mutex.ts';
 
 export class Rotation {
   readonly #client: Client;

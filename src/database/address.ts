@@ -3,7 +3,7 @@
  * the query go before the rest of the address, and PGHOST, PGSSLMODE and others stand in for what is left out.
  */
 import { isIPv6 } from 'node:net';
-import { VerifiedClient, type Encryption } from './verified-client.ts';
+import { VerifiedClient, type Encryption } from './driver/verified-client.ts';
 
 export interface Address {
   /** A name, an IP address without brackets, or the directory of a Unix socket. */

@@ -7,7 +7,7 @@ import type { Kysely, Transaction } from 'kysely';
 import { DatabaseError } from 'pg';
 import { Problem } from '../errors.ts';
 import type { Database } from './tables.ts';
-import { UntrustedServerError } from './verified-client.ts';
+import { UntrustedServerError } from './driver/verified-client.ts';
 
 /** Connections, room, intervention by the operator, and whom the server lets in; 58 is its disks. */
 const outageClasses = new Set(['08', '28', '53', '57', '58']);

@@ -8,7 +8,7 @@ import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration, type MigrationProvid
 import { Pool } from 'pg';
 import { DirectAddressError } from './address.ts';
 import type { Database } from './tables.ts';
-import { VerifiedClient } from './verified-client.ts';
+import { VerifiedClient } from './driver/verified-client.ts';
 
 const directory = new URL('migrations/', import.meta.url);
 

@@ -1,12 +1,12 @@
 /** Entities over HTTP: create, retrieve, update, delete. */
-import { JsonText, type Handlers, type Output } from '../api/operation.ts';
+import { JsonText, type Handlers, type Output } from '../contract/operation.ts';
 import type { components } from '../../generated/api.ts';
 import { originOf } from '../audit/store.ts';
 import { authorize } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { Batches } from '../database/batch.ts';
+import { Batches } from '../database/driver/write-group.ts';
 import { Problem } from '../errors.ts';
-import { insertMany, updateMany } from './batch.ts';
+import { insertMany, updateMany } from './grouped-writes.ts';
 import { acceptedVersions, etagOf, isCurrent } from './etag.ts';
 import { createOnce, readIdempotencyKey } from './idempotency.ts';
 import { EntityQueues, isHeavy } from './heavy.ts';

@@ -7,9 +7,9 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Permit } from '../authn/principal.ts';
 import type { Action } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
-import { hasLeft } from '../ops/client-address.ts';
-import { holderOf, type HeldBytes } from '../ops/held-bytes.ts';
-import { Gate, KeyedQueues, type GateLimits } from '../password/gate.ts';
+import { hasLeft } from '../http/client-address.ts';
+import { holderOf, type HeldBytes } from '../http/held-bytes.ts';
+import { Gate, KeyedQueues, type GateLimits } from '../http/concurrency-limit.ts';
 
 /** A body with more objects is heavy: PostgreSQL merges up to 20 µs for each. */
 const maximumObjects = 100;

@@ -9,7 +9,7 @@ import type { Pool } from 'pg';
 import type { Origin } from '../audit/store.ts';
 import type { Permit } from '../authn/principal.ts';
 import { violatedUnique, writing } from '../database/failure.ts';
-import { builder, prepare, type ValueOf } from '../database/statement.ts';
+import { builder, prepare, type ValueOf } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import type { EntityRow } from './row.ts';

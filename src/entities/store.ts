@@ -6,11 +6,11 @@ import { sql } from 'kysely';
 import type { Pool } from 'pg';
 import { audited, type AuditValues, type Origin } from '../audit/store.ts';
 import type { Permit } from '../authn/principal.ts';
-import type { Batches } from '../database/batch.ts';
+import type { Batches } from '../database/driver/write-group.ts';
 import { writing } from '../database/failure.ts';
-import { builder, prepare, type Destination, type ValueOf } from '../database/statement.ts';
+import { builder, prepare, type Destination, type ValueOf } from '../database/driver/prepared.ts';
 import type { Action } from '../database/tables.ts';
-import { rowOf } from './batch.ts';
+import { rowOf } from './grouped-writes.ts';
 import { areLight, areLightToRead } from './heavy.ts';
 import { columnList, columns, rowColumns, type EntityRow } from './row.ts';
 

@@ -6,12 +6,12 @@ import type { FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
 import { originOf, type Origin } from '../audit/store.ts';
 import type { Permit } from '../authn/principal.ts';
-import type { Batches } from '../database/batch.ts';
+import type { Batches } from '../database/driver/write-group.ts';
 import { Problem } from '../errors.ts';
 import type { EntityQueues } from './heavy.ts';
 import type { EntityRow } from './row.ts';
 import { preview, update, updateTogether, type Merge } from './store.ts';
-import type { EntityType } from './types.ts';
+import type { EntityType } from '../entity-types/types.ts';
 
 /** In every round somebody succeeds, so only an entity that everybody changes all the time lets one caller fail so often. */
 const rounds = 100;

@@ -1,6 +1,6 @@
 /**
  * Writes a problem in the caller's language: chooses the texts and fills in the values. It knows nothing of HTTP beyond the delay which
- * `Retry-After` promises; the members of the answer around these texts are the business of `api/problem.ts`.
+ * `Retry-After` promises; the members of the answer around these texts are the business of `http/problem.ts`.
  */
 
 import { faultValues, problemValues } from '../errors.ts';

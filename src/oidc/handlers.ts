@@ -2,20 +2,20 @@
  * OpenID providers over HTTP: which there are, leaving for one to sign in or to link an identity, coming back, the user's own links, and being
  * told of a logout.
  */
-import type { Handlers } from '../api/operation.ts';
+import type { Handlers } from '../contract/operation.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
-import { issueToken } from '../sessions/carry.ts';
+import { issueToken } from '../sessions/fastify-session.ts';
 import { clearSessionCookie } from '../sessions/cookie.ts';
-import { sessionOf } from '../sessions/own.ts';
-import { listLinks } from '../users/identities.ts';
-import { logoutByProvider } from './backchannel.ts';
-import { auditFailures } from './failed.ts';
-import { redeem, signIn, takeOwn } from './finish.ts';
-import { linkOwn, returningCaller } from './link.ts';
-import { describeLink, unlinkOwn } from './own.ts';
-import { begin, startUrl } from './start.ts';
-import type { Provider } from './trusted.ts';
+import { sessionOf } from '../sessions/self-service.ts';
+import { listLinks } from '../accounts/identities.ts';
+import { logoutByProvider } from './sign-in/back-channel-logout.ts';
+import { auditFailures } from './sign-in/sign-in-errors.ts';
+import { redeem, signIn, takeOwn } from './sign-in/callback.ts';
+import { linkOwn, returningCaller } from './sign-in/link.ts';
+import { describeLink, unlinkOwn } from './self-service.ts';
+import { begin, startUrl } from './sign-in/begin.ts';
+import type { Provider } from './tokens/issuer-registry.ts';
 
 type OidcHandlers = Pick<
   Handlers,

@@ -7,12 +7,12 @@ import type { FastifyRequest } from 'fastify';
 import type { Scheme } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { findLinkedCaller } from '../users/identities.ts';
-import { findOrProvision } from './provision.ts';
-import { RefusedToken } from './refusal.ts';
-import { auditRefusals } from './refused.ts';
-import { ceilingOf } from './scopes.ts';
-import { verifyAccessToken } from './verify.ts';
+import { findLinkedCaller } from '../accounts/identities.ts';
+import { findOrProvision } from './provisioning/provision.ts';
+import { RefusedToken } from './tokens/token-errors.ts';
+import { auditRefusals } from './tokens/audit-token-errors.ts';
+import { ceilingOf } from './tokens/scopes.ts';
+import { verifyAccessToken } from './tokens/verify.ts';
 
 /**
  * Not asked without `Authorization`; *no* for another kind of it and for any token that is not good: 401 `invalid-token`. A good token of

@@ -3,7 +3,7 @@
  * on under a new token, or nothing has happened (security rules 43 and 44).
  */
 import type { FastifyRequest } from 'fastify';
-import { noteRefusal } from '../audit/note.ts';
+import { noteRefusal } from '../audit/record.ts';
 import { insertEvent, originOf } from '../audit/store.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
@@ -14,10 +14,10 @@ import { revokeOthers } from '../sessions/revoke.ts';
 import { rotate } from '../sessions/store.ts';
 import { hashToken, newToken } from '../sessions/token.ts';
 import { lostRace, presentTokenHash } from '../sessions/transitions.ts';
-import { listIdentities } from '../users/identities.ts';
-import { getAccount, lockAccount, updatePassword, type Account } from '../users/store.ts';
-import { hashPassword } from './hash.ts';
-import { normalisePassword } from './normalise.ts';
+import { listIdentities } from '../accounts/identities.ts';
+import { getAccount, lockAccount, updatePassword, type Account } from '../accounts/users.ts';
+import { hashPassword } from '../credentials/hash.ts';
+import { normalisePassword } from '../credentials/normalise.ts';
 
 export interface PasswordChange {
   current: string;

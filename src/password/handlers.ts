@@ -1,7 +1,7 @@
 /** The user's own password over HTTP: change. */
-import type { Handlers } from '../api/operation.ts';
+import type { Handlers } from '../contract/operation.ts';
 import type { Context } from '../context.ts';
-import { issueToken } from '../sessions/carry.ts';
+import { issueToken } from '../sessions/fastify-session.ts';
 import { changePassword } from './change.ts';
 
 type PasswordHandlers = Pick<Handlers, 'changePassword'>;

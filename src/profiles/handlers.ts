@@ -1,10 +1,10 @@
 /** Profiles over HTTP: list, switch. */
-import type { Handlers } from '../api/operation.ts';
+import type { Handlers } from '../contract/operation.ts';
 import type { Context } from '../context.ts';
-import { issueToken } from '../sessions/carry.ts';
+import { issueToken } from '../sessions/fastify-session.ts';
 import { describeProfile, sessionInfo } from '../sessions/info.ts';
 import { switchProfile } from '../sessions/transitions.ts';
-import { listProfiles } from './store.ts';
+import { listProfiles } from '../accounts/profiles.ts';
 
 type ProfileHandlers = Pick<Handlers, 'listProfiles' | 'selectProfile' | 'selectDefaultProfile'>;
 

@@ -3,7 +3,7 @@
  * configured public URL, never by the connection, which behind a proxy is plain http.
  */
 import type { FastifyReply } from 'fastify';
-import { usesSecureCookie, type Config } from '../config.ts';
+import { usesSecureCookie, type Config } from '../config/settings.ts';
 import { isToken } from './token.ts';
 
 export interface SessionCookie {

@@ -1,18 +1,18 @@
 /** Sessions over HTTP: open, show, end, refresh, and the caller's own ones: list, revoke. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Handlers } from '../api/operation.ts';
+import type { Handlers } from '../contract/operation.ts';
 import { authenticate, carrierOf, type Carrier, type Schemes } from '../authn/authenticate.ts';
 import { logoutAllowed, logoutIntent } from '../authn/csrf.ts';
-import { originPolicy } from '../config.ts';
+import { originPolicy } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { Problem, type Fault } from '../errors.ts';
 import { canonicalLocale } from '../locales/negotiate.ts';
-import { loginByToken } from '../oidc/login.ts';
-import { issueToken } from './carry.ts';
+import { loginByToken } from '../oidc/tokens/login.ts';
+import { issueToken } from './fastify-session.ts';
 import { clearSessionCookie } from './cookie.ts';
 import { describeSession, sessionInfo } from './info.ts';
 import { loginByPassword } from './login.ts';
-import { listOwn, revokeAllOthers, revokeOwn } from './own.ts';
+import { listOwn, revokeAllOthers, revokeOwn } from './self-service.ts';
 import { logout, refresh } from './transitions.ts';
 
 type SessionHandlers = Pick<

@@ -3,10 +3,10 @@ import type { components } from '../../generated/api.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { locales } from '../locales/negotiate.ts';
-import { maximumLength } from '../password/policy.ts';
-import { gatherGrants } from '../profiles/roles.ts';
-import { listProfiles, listRoles, type ProfileRow } from '../profiles/store.ts';
-import type { OwnSession } from './own.ts';
+import { maximumLength } from '../credentials/policy.ts';
+import { gatherGrants } from '../accounts/roles.ts';
+import { listProfiles, listRoles, type ProfileRow } from '../accounts/profiles.ts';
+import type { OwnSession } from './self-service.ts';
 
 type Schemas = components['schemas'];
 

@@ -3,7 +3,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
-import { admitRefusal, noteRefusal } from '../audit/note.ts';
+import { admitRefusal, noteRefusal } from '../audit/record.ts';
 import type { Subject } from '../audit/quota.ts';
 import { eventInsertion, insertEvent, originOf } from '../audit/store.ts';
 import type { Principal } from '../authn/principal.ts';
@@ -11,12 +11,12 @@ import type { Context } from '../context.ts';
 import { repeating, transact, writing } from '../database/failure.ts';
 import type { Database, Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
-import { addressOf } from '../ops/client-address.ts';
-import { hashPassword, verifyPassword, type Verification } from '../password/hash.ts';
-import { failuresUntilLocked, type Attempt } from '../password/throttle.ts';
-import { normaliseUserName } from '../users/name.ts';
-import { lockLink, type Identity } from '../users/identities.ts';
-import { findAccount, updateHash, type Account } from '../users/store.ts';
+import { addressOf } from '../http/client-address.ts';
+import { hashPassword, verifyPassword, type Verification } from '../credentials/hash.ts';
+import { failuresUntilLocked, type Attempt } from '../credentials/throttle.ts';
+import { normaliseUserName } from '../accounts/name.ts';
+import { lockLink, type Identity } from '../accounts/identities.ts';
+import { findAccount, updateHash, type Account } from '../accounts/users.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { revokeByToken } from './revoke.ts';
 import { open, type NewSession, type SessionEvents } from './open.ts';

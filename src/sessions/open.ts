@@ -2,9 +2,9 @@
 import { sql, type Kysely } from 'kysely';
 import { eventsOfSessions, type AuditEvent, type Origin } from '../audit/store.ts';
 import type { Principal } from '../authn/principal.ts';
-import { builder, compileOnce } from '../database/statement.ts';
+import { builder, compileOnce } from '../database/driver/prepared.ts';
 import type { Database, Scope, SessionMethod } from '../database/tables.ts';
-import type { Subjects } from '../password/attempts.ts';
+import type { Subjects } from '../credentials/attempts.ts';
 import type { Lifetimes } from './store.ts';
 import { principalOf, principals, type PrincipalRow } from './verify.ts';
 

@@ -8,7 +8,7 @@ import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
-import { endStale } from './stale.ts';
+import { endStale } from './dead-token.ts';
 import { hashToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 

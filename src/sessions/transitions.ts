@@ -8,7 +8,7 @@ import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
-import { findProfile } from '../profiles/store.ts';
+import { findProfile } from '../accounts/profiles.ts';
 import { sessionCookie, tokenIn, tokensIn } from './cookie.ts';
 import { revokeByToken } from './revoke.ts';
 import { refreshWaitSeconds, rotate } from './store.ts';

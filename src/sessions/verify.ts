@@ -6,14 +6,14 @@ import { sql, type ExpressionBuilder, type InferResult } from 'kysely';
 import { grantMap, type Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { noting } from '../database/failure.ts';
-import { builder, prepare } from '../database/statement.ts';
+import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
-import { grantsOf } from '../profiles/store.ts';
+import { grantsOf } from '../accounts/profiles.ts';
 
 /** Seconds for which a token that a refresh has replaced still serves requests in flight (rule 20). */
 export const graceSeconds = 10;
 const lastSeenSeconds = 60;
-/** For so many minutes after the sign-in a session may do what needs a recent one (rule 60): `fresh` in `authn/session-rights.ts`. */
+/** For so many minutes after the sign-in a session may do what needs a recent one (rule 60): `fresh` in `rights/session-rights.ts`. */
 export const freshMinutes = 15;
 
 /** The WHERE of a live session; the statement must join `user_account`. */

@@ -22,7 +22,7 @@ describe('the events of the audit trail', () => {
   });
 
   test('that anybody can cause at will say so in the documentation', () => {
-    const bounded = [...read('src/audit/note.ts').matchAll(/^ {2}(?:'[a-z-]+'|[a-z]+): '([a-z_.]+)'/gm)].map(([, event]) => event);
+    const bounded = [...read('src/audit/record.ts').matchAll(/^ {2}(?:'[a-z-]+'|[a-z]+): '([a-z_.]+)'/gm)].map(([, event]) => event);
     const bounds = read('docs/audit.md').split('### What bounds each event')[1]?.split('\n| `login.locked`')[0] ?? '';
     expect(bounded.length).toBeGreaterThan(3);
     for (const event of [...bounded, 'login.throttled', 'api_key.refused']) expect(bounds).toContain(`\`${event}\``);

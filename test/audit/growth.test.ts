@@ -22,11 +22,11 @@ test('every event has one bound in docs/audit.md, and those of the quota are the
   expect(listed.toSorted()).toEqual([...auditEvents].toSorted());
   const [quota = ''] = rows[0] ?? [];
   const files = [
-    'audit/note',
-    'oidc/refused',
-    'oidc/failed',
-    'oidc/backchannel',
-    'oidc/start',
+    'audit/record',
+    'oidc/tokens/audit-token-errors',
+    'oidc/sign-in/sign-in-errors',
+    'oidc/sign-in/back-channel-logout',
+    'oidc/sign-in/begin',
     'api-keys/refused',
     'password/change',
     'sessions/login',

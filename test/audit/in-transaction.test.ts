@@ -11,7 +11,7 @@ import { agingToken, sessionOf } from '../support/clock.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { RefusedCommits } from '../support/refused-commits.ts';
 import { cookieOf, useService, type TestService } from '../support/service.ts';
-import { Visitor } from '../support/visitor.ts';
+import { Visitor } from '../support/browser-session.ts';
 
 const corp = await TestIssuer.start('corp');
 const entry = await corp.loginEntry({

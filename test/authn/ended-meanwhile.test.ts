@@ -4,13 +4,13 @@
  */
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { sessionRights } from '../../src/authn/session-rights.ts';
+import { sessionRights } from '../../src/rights/session-rights.ts';
 import { sessionOf } from '../support/clock.ts';
 import { createHolder, holdingsOf, requests, send, type Holder } from '../support/holdings.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { operations } from '../support/operations.ts';
 import { useService, type Answer } from '../support/service.ts';
-import { Visitor } from '../support/visitor.ts';
+import { Visitor } from '../support/browser-session.ts';
 
 const corp = await TestIssuer.start('corp');
 const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEntry()) });

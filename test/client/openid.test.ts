@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { CookieJar, signInUrl, type Fetch } from '../../src/client/index.ts';
 import { clientOf } from '../support/client.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
-import { Visitor } from '../support/visitor.ts';
+import { Visitor } from '../support/browser-session.ts';
 
 const corp = await TestIssuer.start('corp');
 const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEntry({ label: 'Corporate login' })) });

@@ -3,7 +3,7 @@ import { password, TestService, useService } from '../support/service.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { resultOf, type SessionInfo } from '../../src/client/index.ts';
 import { Rotation } from '../../src/client/rotation.ts';
-import { ownTurns, sharedTurns, type Locks, type Turns } from '../../src/client/turns.ts';
+import { ownTurns, sharedTurns, type Locks, type Turns } from '../../src/client/mutex.ts';
 import { clientOf, empty, json, problem, scriptedServer, type Step } from '../support/client.ts';
 
 const service = useService();

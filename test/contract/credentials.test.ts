@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Operation } from '../../src/api/contract.ts';
+import type { Operation } from '../../src/contract/contract.ts';
 import { seed, rowsOf } from '../support/entities.ts';
 import { newKey, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { exampleCall, guarded, methodOf, pathOf, titled } from '../support/operations.ts';

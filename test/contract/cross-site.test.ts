@@ -1,7 +1,7 @@
 /** Requests that another site makes a browser send, for every operation of openapi.yaml (security rules 27 to 30). */
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { sessionRights } from '../../src/authn/session-rights.ts';
+import { sessionRights } from '../../src/rights/session-rights.ts';
 import { changing, exampleCall, methodOf, pathOf, titled } from '../support/operations.ts';
 import { useService } from '../support/service.ts';
 

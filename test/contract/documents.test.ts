@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { channel } from 'node:diagnostics_channel';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { resolve, type Reference } from '../../src/api/contract.ts';
+import { resolve, type Reference } from '../../src/contract/contract.ts';
 import { Problem, problemStatus, type ProblemCode } from '../../src/errors.ts';
 import { describe as describeProblem } from '../../src/locales/describe.ts';
 import { misfits } from '../support/contract.ts';

@@ -4,12 +4,12 @@
  */
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { resolve, type Operation, type Reference } from '../../src/api/contract.ts';
+import { resolve, type Operation, type Reference } from '../../src/contract/contract.ts';
 import { seed } from '../support/entities.ts';
 import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { document, encodeBody, methodOf, operations, pathOf, titled } from '../support/operations.ts';
 import { useService, type Answer, type TestService } from '../support/service.ts';
-import { Visitor } from '../support/visitor.ts';
+import { Visitor } from '../support/browser-session.ts';
 
 const corp = await TestIssuer.start('corp');
 const issuersFile = await writeIssuers(await corp.loginEntry({ label: 'Corporate login' }));

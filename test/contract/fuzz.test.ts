@@ -5,15 +5,15 @@
 import * as fc from 'fast-check';
 import type { LightMyRequestResponse } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Operation } from '../../src/api/contract.ts';
+import type { Operation } from '../../src/contract/contract.ts';
 import { found } from '../support/contract.ts';
 import { seed as seedRow } from '../support/entities.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { operations } from '../support/operations.ts';
 import { useService } from '../support/service.ts';
 import { drafts, draftsOf, waysOf, type Draft, type Way } from '../support/valid-requests.ts';
-import { anything, oneOff, oversized, type Wild } from '../support/wild-requests.ts';
-import { World, type Sent } from '../support/world.ts';
+import { anything, oneOff, oversized, type Wild } from '../support/random-requests.ts';
+import { World, type Sent } from '../support/valid-caller.ts';
 
 const cases = Number(process.env['FUZZ_CASES'] ?? 2_000);
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
@@ -125,7 +125,7 @@ describe(`random requests with seed ${seed}`, () => {
       const missed = operations
         .flatMap((operation) => waysOf(operation).map((way) => pairOf(operation, way)))
         .filter((pair) => !right.has(pair));
-      expect(missed, 'no request of these has succeeded: teach test/support/world.ts what they need').toEqual([]);
+      expect(missed, 'no request of these has succeeded: teach test/support/valid-caller.ts what they need').toEqual([]);
     },
     timeout,
   );

@@ -3,7 +3,7 @@
  * refused with the place. What is generated is derived from the document, so a new operation or keyword needs no new test.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Operation } from '../../src/api/contract.ts';
+import type { Operation } from '../../src/contract/contract.ts';
 import { bodyOf, exampleBody, methodOf, operations, pathOf, titled, withBody } from '../support/operations.ts';
 import { readSchema, requiredParameters, sampleOf } from '../support/schema-values.ts';
 import { useService, type ProblemBody } from '../support/service.ts';

@@ -1,7 +1,7 @@
 /** Parameters and Accept, for every operation of openapi.yaml: what is not declared is refused, never ignored. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { resolve, type Operation } from '../../src/api/contract.ts';
-import { createAjv } from '../../src/api/validate.ts';
+import { resolve, type Operation } from '../../src/contract/contract.ts';
+import { createAjv } from '../../src/contract/validate.ts';
 import { document, exampleCall, methodOf, operations, pathOf, titled } from '../support/operations.ts';
 import { sendBytes } from '../support/raw.ts';
 import { requiredParameters } from '../support/schema-values.ts';

@@ -1,7 +1,7 @@
 /** That the table of what sessions may do, the contract and docs/security.md say the same (rules 3, 48 and 59). */
 import { describe, expect, test } from 'vitest';
-import { isOpen } from '../../src/api/contract.ts';
-import { sessionKinds, sessionRights } from '../../src/authn/session-rights.ts';
+import { isOpen } from '../../src/contract/contract.ts';
+import { sessionKinds, sessionRights } from '../../src/rights/session-rights.ts';
 import { codeOf, readDocument, section, tableRows } from '../support/markdown.ts';
 import { operations } from '../support/operations.ts';
 

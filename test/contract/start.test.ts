@@ -1,10 +1,10 @@
 /** What stops a start: a document and a code that do not agree. The service must not open with a dead or an unguarded operation (rule 3). */
 import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { knowEveryMethod, makeRoutes, serve, type Binding } from '../../src/api/bind.ts';
-import { readBodies } from '../../src/api/body.ts';
-import { operationsOf, readContract, type ContractDocument } from '../../src/api/contract.ts';
-import type { Handlers } from '../../src/api/operation.ts';
+import { knowEveryMethod, makeRoutes, serve, type Binding } from '../../src/contract/bind.ts';
+import { readBodies } from '../../src/http/body.ts';
+import { operationsOf, readContract, type ContractDocument } from '../../src/contract/contract.ts';
+import type { Handlers } from '../../src/contract/operation.ts';
 
 const scheme = async () => undefined;
 const schemes = { sessionCookie: scheme, apiKey: scheme, oauth2: scheme, openId: scheme };
@@ -73,7 +73,7 @@ describe('the start', () => {
 
   test('is refused when nothing says which sessions may do an operation (rule 3)', async () => {
     const document = doctored('/rest/entity/{name}/{key}', 'get', (operation) => (operation.tags = ['Sessions']));
-    await expect(start(document)).rejects.toThrow('src/authn/session-rights.ts: say which sessions may getEntity');
+    await expect(start(document)).rejects.toThrow('src/rights/session-rights.ts: say which sessions may getEntity');
   });
 
   test.each([

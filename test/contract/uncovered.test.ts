@@ -1,6 +1,6 @@
 /** The judgement on coverage that `coverage-reporter.ts` passes at the end of a full run, and its list of exceptions. */
 import { describe, expect, test } from 'vitest';
-import { operationsOf, readContract } from '../../src/api/contract.ts';
+import { operationsOf, readContract } from '../../src/contract/contract.ts';
 import { complaints } from '../support/coverage-reporter.ts';
 import { readUncovered } from '../support/uncovered.ts';
 

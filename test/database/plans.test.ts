@@ -1,7 +1,7 @@
 /** What PostgreSQL does to answer the service. */
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql, type CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connect, type Connection } from '../../src/database/connect.ts';
+import { connect, type Connection } from '../../src/database/driver/pool.ts';
 import type { Database } from '../../src/database/tables.ts';
 import { open } from '../../src/sessions/open.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

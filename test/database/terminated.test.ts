@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { connect } from '../../src/database/connect.ts';
+import { connect } from '../../src/database/driver/pool.ts';
 import { isLost } from '../../src/database/failure.ts';
 import { execute } from '../support/sql.ts';
 import { useService } from '../support/service.ts';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/settings.ts';
 import { codeOf, readDocument, section, tableRows } from '../support/markdown.ts';
 
 const project = join(import.meta.dirname, '../..');

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Permit } from '../../src/authn/principal.ts';
 import { EntityQueues } from '../../src/entities/heavy.ts';
-import { HeldBytes } from '../../src/ops/held-bytes.ts';
+import { HeldBytes } from '../../src/http/held-bytes.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { useService, type Answer } from '../support/service.ts';
 

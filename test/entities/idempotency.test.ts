@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deleteOldKeys } from '../../src/entities/idempotency.ts';
-import { sweep } from '../../src/ops/housekeeping.ts';
+import { sweep } from '../../src/maintenance/cleanup.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { sendRequest } from '../support/raw.ts';
 import { cookieOf, useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';

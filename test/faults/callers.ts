@@ -1,8 +1,8 @@
 /** Users, an API key and sessions for the load, put into a migrated database without the work on passwords. */
 import { Client } from 'pg';
 import { hashKey, newKey } from '../../src/api-keys/key.ts';
-import { createPasswordGate } from '../../src/password/gate.ts';
-import { hashPassword } from '../../src/password/hash.ts';
+import { createPasswordGate } from '../../src/http/concurrency-limit.ts';
+import { hashPassword } from '../../src/credentials/hash.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
 
 export interface Callers {

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openEmbedded } from '../../src/database/embedded.ts';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { TestService } from '../support/service.ts';
 import { SmallDisk, whyNoSmallDisk } from '../support/small-disk.ts';
-import { watchOver } from '../support/watchdog.ts';
+import { watchOver } from '../support/server-reaper.ts';
 import { diskBytes, fillDisk, type DiskTarget } from './disk-full.ts';
 
 const reason = whyNoSmallDisk();

@@ -1,4 +1,4 @@
-/** `npm run test:faults -- kill` for longer; the same for the embedded database is in test/database/embedded-crashes.test.ts. */
+/** `npm run test:faults -- kill` for longer; the same for the embedded database is in test/database/embedded/crashes.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { killService } from './kill.ts';

@@ -1,6 +1,6 @@
 /** The service killed with -9 under load, again and again. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { startService, type Server } from '../../scripts/bench/processes.ts';
+import { startService, type Server } from '../../scripts/lib/processes.ts';
 import { makeCallers } from './callers.ts';
 import { Ledger } from './ledger.ts';
 import { startWriters } from './load.ts';

@@ -1,10 +1,10 @@
 /** Four times as many requests a second as can be done: what can be done is done, and the rest is told to come back. */
-import { startService } from '../../scripts/bench/processes.ts';
-import { fieldsOf } from '../../scripts/bench/seed.ts';
-import { request } from '../../scripts/bench/scenarios.ts';
+import { startService } from '../../scripts/lib/processes.ts';
+import { fieldsOf } from '../../scripts/lib/seed.ts';
+import { request } from '../../scripts/lib/scenarios.ts';
 import { makeCallers, type Callers } from './callers.ts';
 import { Caller } from './http.ts';
-import { keepBusy, offer, type RequestOf } from './offer.ts';
+import { keepBusy, offer, type RequestOf } from './open-loop-load.ts';
 import type { Outcome, Progress } from './outcome.ts';
 
 const overload = 4;

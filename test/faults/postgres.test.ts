@@ -1,6 +1,6 @@
 /** `npm run test:faults -- postgres` breaks it in every way and for longer; `outage.test.ts` asks every operation. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openEmbedded } from '../../src/database/embedded.ts';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { newDataDir } from '../support/embedded.ts';
 import { Proxy } from '../support/proxy.ts';

@@ -1,7 +1,7 @@
 /** Clients that send their request a byte at a time: others are served meanwhile, and they are turned away in the end (rule 80). */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startService } from '../../scripts/bench/processes.ts';
+import { startService } from '../../scripts/lib/processes.ts';
 import { makeCallers } from './callers.ts';
 import { Caller } from './http.ts';
 import type { Outcome, Progress } from './outcome.ts';

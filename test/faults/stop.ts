@@ -1,6 +1,6 @@
 /** SIGTERM while clients keep the service busy: what it has accepted is answered, and it leaves with status 0 within ten seconds. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { startService } from '../../scripts/bench/processes.ts';
+import { startService } from '../../scripts/lib/processes.ts';
 import { makeCallers } from './callers.ts';
 import { Ledger } from './ledger.ts';
 import { startWriters } from './load.ts';

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { readDocument, section } from '../support/markdown.ts';
 import { npmStart } from '../support/start.ts';
-import { comparable, projectDirectory, runAll, stepsOf } from '../support/tour.ts';
+import { comparable, projectDirectory, runAll, stepsOf } from '../support/readme-runner.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 

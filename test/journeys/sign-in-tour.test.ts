@@ -5,7 +5,7 @@ import { freePort } from '../../src/database/embedded/launch.ts';
 import { loginClient, TestIssuer } from '../support/issuer.ts';
 import { readDocument, section } from '../support/markdown.ts';
 import { npmStart } from '../support/start.ts';
-import { comparable, projectDirectory, runAll, stepsOf } from '../support/tour.ts';
+import { comparable, projectDirectory, runAll, stepsOf } from '../support/readme-runner.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 

@@ -7,7 +7,7 @@ import { sessionOf } from '../support/clock.ts';
 import { createHolder, holdingsOf, requests, send, type Holder } from '../support/holdings.ts';
 import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { cookieOf, useService } from '../support/service.ts';
-import { Visitor } from '../support/visitor.ts';
+import { Visitor } from '../support/browser-session.ts';
 
 /** The configuration of README.md: a provider to sign in at whose tokens have scopes. */
 const corp = await TestIssuer.start('corp');

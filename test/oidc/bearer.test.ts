@@ -1,7 +1,7 @@
 /** Access tokens of trusted issuers as `Authorization: Bearer`, on every operation. Why a token is refused is in refusals.test.ts. */
 import { cookieOf, password, TestService, useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { operationsOf, readContract } from '../../src/api/contract.ts';
+import { operationsOf, readContract } from '../../src/contract/contract.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 
 const corp = await TestIssuer.start('corp');

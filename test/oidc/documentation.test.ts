@@ -2,8 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { readIssuers } from '../../src/oidc/issuers.ts';
-import { refusalReasons } from '../../src/oidc/refusal.ts';
+import { readIssuers } from '../../src/oidc/issuers-file/read.ts';
+import { refusalReasons } from '../../src/oidc/tokens/token-errors.ts';
 import { writeIssuersText } from '../support/issuer.ts';
 
 const text = await readFile(new URL('../../docs/issuers.md', import.meta.url), 'utf8');

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AuditQuota } from '../../src/audit/quota.ts';
-import { failureReasons, type FailureReason } from '../../src/oidc/failed.ts';
+import { failureReasons, type FailureReason } from '../../src/oidc/sign-in/sign-in-errors.ts';
 import { loginClient, newKey, TestClock, TestIssuer, writeIssuers, type Minted } from '../support/issuer.ts';
 import { readDocument } from '../support/markdown.ts';
 import { useService, type Answer, type ProblemBody } from '../support/service.ts';
-import { Visitor } from '../support/visitor.ts';
+import { Visitor } from '../support/browser-session.ts';
 
 const clock = new TestClock();
 const corp = await TestIssuer.start('corp', clock);

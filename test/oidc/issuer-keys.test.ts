@@ -1,8 +1,8 @@
 /** The keys of an issuer: when they are fetched, how long they serve, and what cannot make us ask again (rule 49). */
 import { describe, expect, test } from 'vitest';
-import { timeoutMilliseconds } from '../../src/oidc/fetch.ts';
-import { IssuerKeys } from '../../src/oidc/issuer-keys.ts';
-import { readIssuers } from '../../src/oidc/issuers.ts';
+import { timeoutMilliseconds } from '../../src/oidc/tokens/issuer-http.ts';
+import { IssuerKeys } from '../../src/oidc/tokens/keys.ts';
+import { readIssuers } from '../../src/oidc/issuers-file/read.ts';
 import { TestClock, TestIssuer, writeIssuers, type Behaviour } from '../support/issuer.ts';
 
 const corp = await TestIssuer.start('corp');

@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 import { describe, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config.ts';
-import { readIssuers } from '../../src/oidc/issuers.ts';
+import { ConfigError } from '../../src/config/settings.ts';
+import { readIssuers } from '../../src/oidc/issuers-file/read.ts';
 import { writeIssuersText } from '../support/issuer.ts';
 import { TestService } from '../support/service.ts';
 

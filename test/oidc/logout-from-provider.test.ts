@@ -5,7 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { AuditQuota } from '../../src/audit/quota.ts';
 import { loginClient, newKey, TestClock, TestIssuer, writeIssuers, type Minted } from '../support/issuer.ts';
 import { useService, type Answer } from '../support/service.ts';
-import { Visitor } from '../support/visitor.ts';
+import { Visitor } from '../support/browser-session.ts';
 
 const clock = new TestClock();
 const corp = await TestIssuer.start('corp', clock);

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { deleteExpiredTransactions } from '../../src/oidc/store.ts';
-import { sweep } from '../../src/ops/housekeeping.ts';
+import { deleteExpiredTransactions } from '../../src/oidc/sign-in/store.ts';
+import { sweep } from '../../src/maintenance/cleanup.ts';
 import { loginClient, TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { TestService, useService } from '../support/service.ts';
-import { Visitor } from '../support/visitor.ts';
+import { Visitor } from '../support/browser-session.ts';
 
 const clock = new TestClock();
 const corp = await TestIssuer.start('corp', clock);

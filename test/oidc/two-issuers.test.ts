@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { newKey, TestClock, TestIssuer, writeIssuers, type Minted } from '../support/issuer.ts';
 import { useService, type Answer } from '../support/service.ts';
-import { Visitor } from '../support/visitor.ts';
+import { Visitor } from '../support/browser-session.ts';
 
 const clock = new TestClock();
 const corp = await TestIssuer.start('corp', clock);

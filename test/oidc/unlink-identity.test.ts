@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { sessionOf } from '../support/clock.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { cookieOf, useService } from '../support/service.ts';
-import { Visitor } from '../support/visitor.ts';
+import { Visitor } from '../support/browser-session.ts';
 
 const corp = await TestIssuer.start('corp');
 const partner = await TestIssuer.start('partner');

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { compare, type Figures } from '../../scripts/bench/measure.ts';
 import { describeReport } from '../../scripts/bench/report.ts';
-import type { Server } from '../../scripts/bench/processes.ts';
+import type { Server } from '../../scripts/lib/processes.ts';
 
 /** A server in this process; the system is asked for the processor time of all of it. */
 async function serve(answer: RequestListener): Promise<Server> {

@@ -30,7 +30,7 @@ async function benchDatabases(): Promise<string[]> {
 }
 
 function startBench(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ['scripts/bench.ts', ...args], {
+  const child = spawn(process.execPath, ['scripts/bench/main.ts', ...args], {
     env: { ...process.env, DATABASE_URL: server.url, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

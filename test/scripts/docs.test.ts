@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { faultsOf } from '../../scripts/docs/links.ts';
 import { buildSite } from '../../scripts/docs/site.ts';
-import { operationsOf, readContract } from '../../src/api/contract.ts';
+import { operationsOf, readContract } from '../../src/contract/contract.ts';
 import { problemStatus } from '../../src/errors.ts';
 import { catalogues } from '../../src/locales/describe.ts';
 import { useBrowser } from '../support/browser.ts';
@@ -148,7 +148,7 @@ describe('npm run docs', () => {
   async function writeSite(): Promise<string> {
     const directory = await mkdtemp(join(tmpdir(), 'entity-service-docs-'));
     onTestFinished(() => rm(directory, { recursive: true, force: true }));
-    await run(process.execPath, ['scripts/docs.ts', '--out', directory]);
+    await run(process.execPath, ['scripts/docs/main.ts', '--out', directory]);
     return directory;
   }
 
@@ -159,7 +159,7 @@ describe('npm run docs', () => {
   });
 
   test('refuses an option it does not know, with exit code 2', async () => {
-    await expect(run(process.execPath, ['scripts/docs.ts', '--uot', 'x'])).rejects.toMatchObject({
+    await expect(run(process.execPath, ['scripts/docs/main.ts', '--uot', 'x'])).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--uot'),
     });

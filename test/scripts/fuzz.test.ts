@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-const run = (...options: string[]) => promisify(execFile)(process.execPath, ['scripts/fuzz.ts', ...options]);
+const run = (...options: string[]) => promisify(execFile)(process.execPath, ['scripts/fuzz/main.ts', ...options]);
 
 test('--help says what can be asked for', async () => {
   const { stdout, stderr } = await run('--help');

@@ -5,7 +5,7 @@ import { Actions, nextPassword } from '../support/actions.ts';
 import { agingToken, sessionOf } from '../support/clock.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { cookieOf, TestService, useService } from '../support/service.ts';
-import { Visitor } from '../support/visitor.ts';
+import { Visitor } from '../support/browser-session.ts';
 
 const corp = await TestIssuer.start('corp');
 const issuersFile = await writeIssuers(await corp.loginEntry());

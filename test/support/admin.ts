@@ -5,7 +5,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { runCommand } from '../../src/admin/program.ts';
+import { runCommand } from '../../src/cli/program.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -23,7 +23,7 @@ export interface RunOptions {
 
 /** Starts a process, with nothing of our own environment but `environment`. */
 export async function startAdmin(words: readonly string[], { input = '', environment = {} }: RunOptions = {}): Promise<Run> {
-  const child = spawn(process.execPath, ['src/admin/main.ts', ...words], {
+  const child = spawn(process.execPath, ['src/cli/main.ts', ...words], {
     cwd: root,
     env: {
       PATH: process.env['PATH'],

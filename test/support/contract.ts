@@ -6,8 +6,8 @@
 import { channel } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { operationsOf, readContract, resolve, type Operation, type ResponseObject } from '../../src/api/contract.ts';
-import { createAjv } from '../../src/api/validate.ts';
+import { operationsOf, readContract, resolve, type Operation, type ResponseObject } from '../../src/contract/contract.ts';
+import { createAjv } from '../../src/contract/validate.ts';
 
 /** Where `coverage-reporter.ts` looks for what was exercised; empty outside of the suite. */
 const coverageFile = process.env['CONTRACT_COVERAGE_FILE'];

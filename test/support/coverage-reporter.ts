@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Reporter, TestSpecification, Vitest } from 'vitest/node';
-import { operationsOf, readContract } from '../../src/api/contract.ts';
+import { operationsOf, readContract } from '../../src/contract/contract.ts';
 import { readUncovered, uncoveredFile } from './uncovered.ts';
 
 export default class CoverageReporter implements Reporter {

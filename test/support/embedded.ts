@@ -8,9 +8,9 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
-import { openEmbedded } from '../../src/database/embedded.ts';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { findProcess } from '../../src/database/embedded/process.ts';
-import { watchOver } from './watchdog.ts';
+import { watchOver } from './server-reaper.ts';
 
 /** A directory that is not there yet, below one that only we may enter. Give `afterAll` for one that a whole file shares. */
 export async function newDataDir(whenDone: (cleanUp: () => Promise<void>) => void = onTestFinished): Promise<string> {

@@ -1,6 +1,6 @@
 /**
  * JSON compared digit for digit, and random JSON objects of the kind the service accepts. An independent judge: it shares no code with the
- * reader in `src/api/json.ts`.
+ * reader in `src/http/json.ts`.
  */
 import * as fc from 'fast-check';
 

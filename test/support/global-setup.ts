@@ -7,10 +7,10 @@ import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { openEmbedded } from '../../src/database/embedded.ts';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { execute, withDatabase } from './sql.ts';
-import { watchOver } from './watchdog.ts';
+import { watchOver } from './server-reaper.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';
 import { Provider, type Configuration } from 'oidc-provider';
 import { afterAll } from 'vitest';
-import { systemClock, type Clock } from '../../src/oidc/trusted.ts';
+import { systemClock, type Clock } from '../../src/oidc/tokens/issuer-registry.ts';
 
 /** How the issuer answers: as it should, not at all, with a redirect, with more than anybody reads, or with nonsense. */
 export type Behaviour = 'up' | 'down' | 'silent' | 'redirecting' | 'endless' | 'nonsense';

@@ -2,7 +2,7 @@
  * The operations of openapi.yaml as contract tests go through them, each with a request that would be accepted, made from the document's own
  * examples: so a new operation is tested without a new line. It does not know what any operation is for.
  */
-import { operationsOf, readContract, resolve, type Operation } from '../../src/api/contract.ts';
+import { operationsOf, readContract, resolve, type Operation } from '../../src/contract/contract.ts';
 import type { Call } from './service.ts';
 
 export const { text: contractText, document } = readContract();

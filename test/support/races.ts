@@ -1,5 +1,5 @@
 /** How hard the race harnesses of test/races try. They know what is raced; this knows only how often. */
-import { scheduleTimeout, type Schedule } from '../../src/password/gate.ts';
+import { scheduleTimeout, type Schedule } from '../../src/http/concurrency-limit.ts';
 
 /** How many requests race in every round. */
 export const parallel = 50;

@@ -3,7 +3,7 @@
  * learnt before it is relied on.
  */
 import * as fc from 'fast-check';
-import { resolve, type Operation, type ParameterObject, type Reference } from '../../src/api/contract.ts';
+import { resolve, type Operation, type ParameterObject, type Reference } from '../../src/contract/contract.ts';
 import { isInt64 } from '../../src/entities/key.ts';
 import { objectText } from './exact-json.ts';
 import { document } from './operations.ts';

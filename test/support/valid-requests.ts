@@ -1,6 +1,6 @@
 /** Random requests of which every value fits openapi.yaml. What has to be there for them to succeed is the business of `world.ts`. */
 import * as fc from 'fast-check';
-import type { Operation, ParameterObject } from '../../src/api/contract.ts';
+import type { Operation, ParameterObject } from '../../src/contract/contract.ts';
 import { objectText } from './exact-json.ts';
 import { exampleBody, operations } from './operations.ts';
 import { isOpenObject, readSchema, valuesOf } from './schema-values.ts';

@@ -1,5 +1,5 @@
 /** For every keyword of a schema, a value that breaks it and nothing else that can be helped: what the server must refuse. */
-import { createAjv } from '../../src/api/validate.ts';
+import { createAjv } from '../../src/contract/validate.ts';
 import { isOpenObject, readSchema, sampleOf, type Schema } from './schema-values.ts';
 
 export interface Violation {

@@ -1,5 +1,5 @@
 /** What setting up the peers has in common. */
-import { entityCount, fieldsOf } from '../seed.ts';
+import { entityCount, fieldsOf } from '../../lib/seed.ts';
 
 export const password = 'correct horse battery staple';
 

@@ -1,7 +1,7 @@
 /** Programs that do something and end: a package manager, a peer's own installation. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { ending } from '../processes.ts';
+import { ending } from '../../lib/processes.ts';
 
 const writtenCharacters = 4_000;
 

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { among, json, request } from '../scenarios.ts';
-import { fieldsOf } from '../seed.ts';
+import { among, json, request } from '../../lib/scenarios.ts';
+import { fieldsOf } from '../../lib/seed.ts';
 import { call, everyRow, headerLines, password, userCount } from './api.ts';
 import { run } from './command.ts';
 import type { Operations, Peer, Site } from './peer.ts';

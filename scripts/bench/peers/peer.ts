@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../src/database/embedded/launch.ts';
-import { databaseOn } from '../database.ts';
-import type { RequestOf } from '../load.ts';
-import { launch, type Server } from '../processes.ts';
-import type { ScenarioName } from '../scenarios.ts';
+import { databaseOn } from '../../lib/database.ts';
+import type { RequestOf } from '../../lib/load.ts';
+import { launch, type Server } from '../../lib/processes.ts';
+import type { ScenarioName } from '../../lib/scenarios.ts';
 import type { Package } from './install.ts';
 
 /** What a peer is told of where it runs. */

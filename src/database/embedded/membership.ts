@@ -6,7 +6,7 @@
  * given to another program misleads nobody, and a process that comes while the last one leaves waits on the lock until the server is down
  * and then starts it anew. Files with process numbers do none of this.
  */
-import { VerifiedClient } from '../verified-client.ts';
+import { VerifiedClient } from '../driver/verified-client.ts';
 import { nameOfAddress, urlOf, type Address } from './address.ts';
 import type { Layout } from './cluster.ts';
 

@@ -1,0 +1,96 @@
+/**
+ * Makes everything in `generated/` from `openapi.yaml`: `npm run generate`. With `-- --check` it writes nothing and fails when a file on
+ * disk differs from what it would write.
+ */
+import { createClient } from '@hey-api/openapi-ts';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import openapiTypescript, { astToString } from 'openapi-typescript';
+import { operationsOf, parseContract, type ContractDocument } from '../../src/contract/contract.ts';
+import { problemStatus } from '../../src/errors.ts';
+
+const root = new URL('../../', import.meta.url);
+const banner = '// Generated from openapi.yaml by `npm run generate`. Do not edit.\n\n';
+
+async function generateTypes(): Promise<string> {
+  return banner + astToString(await openapiTypescript(new URL('openapi.yaml', root)));
+}
+
+/** The route table: what each operation is called, where it is, and whether the binder authenticates its callers. */
+function generateOperations(document: ContractDocument): string {
+  const entries = operationsOf(document).map(({ operationId, method, path, tag, security }) => {
+    const open = security.length === 0 || security.some((alternative) => Object.keys(alternative).length === 0);
+    const caller = open ? 'anyone' : 'principal';
+    return `  ${operationId}: { method: '${method.toUpperCase()}', path: '${path}', tag: '${tag}', caller: '${caller}' },\n`;
+  });
+  return `${banner}export const operations = {\n${entries.join('')}} as const;\n`;
+}
+
+/**
+ * The client's types, and a function for each operation. The generator's own runtime is left out: ours in `src/client` has deadlines,
+ * repeats and typed problems, and takes its place under the names that the functions import.
+ */
+async function generateClient(): Promise<[file: string, text: string][]> {
+  const directory = await mkdtemp(join(tmpdir(), 'entity-service-client-'));
+  try {
+    await createClient({
+      input: fileURLToPath(new URL('openapi.yaml', root)),
+      output: { path: directory, module: { extension: '.ts' } },
+      plugins: ['@hey-api/client-fetch', '@hey-api/typescript', { name: '@hey-api/sdk', client: false }],
+      logs: { level: 'silent', file: false },
+    });
+    const files = ['types.gen.ts', 'sdk.gen.ts'].map(async (file): Promise<[string, string]> => {
+      return [`generated/client/${file}`, overOurRuntime(await readFile(join(directory, file), 'utf8'))];
+    });
+    return await Promise.all(files);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Our banner, our runtime, and none of the type parameters that only the generator's own has a use for: whether to throw, and the errors. */
+function overOurRuntime(text: string): string {
+  return text
+    .replace(/^\/\/ This file is auto-generated .*\n\n/, banner)
+    .replaceAll("'./client/index.ts'", "'../../src/client/operation.ts'")
+    .replace(
+      /^export type Options<.*?> = Options2<.*?> & \{/m,
+      'export type Options<TData extends TDataShape = TDataShape> = Options2<TData> & {',
+    )
+    .replaceAll('<ThrowOnError extends boolean = false>(', '(')
+    .replaceAll(/\bOptions<(\w+), ThrowOnError>/g, 'Options<$1>')
+    .replaceAll(/<(\w+Responses|unknown), (?:\w+Errors|unknown), ThrowOnError>/g, '<$1>')
+    .replaceAll(/\b\w+Errors, /g, '');
+}
+
+/** The catalogue's codes as a type. The contract has those that operations answer with; before one is known there are others. */
+function generateProblemCodes(): string {
+  return `${banner}export type ProblemCode =\n${Object.keys(problemStatus)
+    .map((code) => `  | '${code}'`)
+    .join('\n')};\n`;
+}
+
+const document = parseContract();
+const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+const files = new Map([
+  ['generated/api.ts', await generateTypes()],
+  ['generated/operations.ts', generateOperations(document)],
+  ['generated/openapi.json', `${JSON.stringify(document, null, 1)}\n`],
+  ['generated/client/problem-codes.ts', generateProblemCodes()],
+  ...(await generateClient()),
+]);
+
+for (const [file, text] of files) {
+  const url = new URL(file, root);
+  if (!values.check) {
+    await mkdir(new URL('.', url), { recursive: true });
+    await writeFile(url, text);
+    console.log(`wrote ${file}`);
+  } else if ((await readFile(url, 'utf8').catch(() => '')) !== text) {
+    console.error(`${file} is not what openapi.yaml makes; run "npm run generate" and commit the result`);
+    process.exitCode = 1;
+  }
+}

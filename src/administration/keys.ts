@@ -1,0 +1,34 @@
+/** What an administrator does to API keys: each a transaction that also writes its audit event (rule 60). */
+import type { Kysely } from 'kysely';
+import { insertEvent } from '../audit/store.ts';
+import { transact } from '../database/failure.ts';
+import type { Database } from '../database/tables.ts';
+import { findOwner, insertKey, revokeKey, type NewKey } from '../api-keys/store.ts';
+
+const by = 'administrator';
+
+/** As {@link insertKey}; `userName` and `profile` are the names behind the ids in `wanted`. */
+export function createKey(
+  db: Kysely<Database>,
+  userName: string,
+  profile: string | null,
+  wanted: NewKey,
+): Promise<{ id: string; key: string; expiresAt: Date }> {
+  return transact(db, async (trx) => {
+    const made = await insertKey(trx, wanted);
+    const detail = { by, key: made.id, name: wanted.name, profile, expiresAt: made.expiresAt };
+    await insertEvent(trx, undefined, { event: 'api_key.created', outcome: 'ok', userName, detail });
+    return made;
+  });
+}
+
+/** Ends a key; undefined when there is none with this id, else its owner and whether it had not been revoked before. */
+export function endKey(db: Kysely<Database>, id: string): Promise<{ user: string; changed: boolean } | undefined> {
+  return transact(db, async (trx) => {
+    const user = await findOwner(trx, id);
+    if (user === undefined) return undefined;
+    const changed = await revokeKey(trx, id);
+    if (changed) await insertEvent(trx, undefined, { event: 'api_key.revoked', outcome: 'ok', userName: user, detail: { by, key: id } });
+    return { user, changed };
+  });
+}

@@ -1,0 +1,104 @@
+/**
+ * Arguments as they may be written. A wrong one is wrong usage (exit code 2) and is told from a right one without the database; whether
+ * something of that name exists is asked later.
+ */
+import { InvalidArgumentError } from 'commander';
+import { auditEvents } from '../audit/store.ts';
+import type { Action } from '../database/tables.ts';
+import { isEntityName } from '../entities/name.ts';
+import { canonicalLocale } from '../locales/negotiate.ts';
+import { isRoleOrProfileName } from '../accounts/roles.ts';
+import { normaliseUserName } from '../accounts/name.ts';
+
+const allActions: readonly Action[] = ['create', 'read', 'update', 'delete'];
+const textLength = 200;
+
+/** In normal form, as every lookup wants it. */
+export function userName(text: string): string {
+  const name = normaliseUserName(text);
+  if (name === undefined)
+    throw new InvalidArgumentError('A user name has 1 to 128 characters, none of them invisible, and no space at either end.');
+  return name;
+}
+
+/** As it was typed, since that is what people will read. */
+export function newUserName(text: string): string {
+  return userName(text) && text;
+}
+
+/** The name of a role or a profile. */
+export function roleOrProfileName(text: string): string {
+  if (!isRoleOrProfileName(text)) throw new InvalidArgumentError('Such a name has 1 to 64 ASCII letters, digits, spaces, "_", "." or "-".');
+  return text;
+}
+
+export function roleNames(text: string): string[] {
+  return [...new Set(text.split(',').map((name) => roleOrProfileName(name.trim())))];
+}
+
+/** An entity name, or `*` for every one. */
+export function entityName(text: string): string {
+  if (text === '*' || isEntityName(text)) return text;
+  throw new InvalidArgumentError(
+    'An entity name has 1 to 64 ASCII letters, digits, "_", "." or "-" and begins with a letter; "*" is every entity.',
+  );
+}
+
+/** In the order of {@link allActions}, each once. */
+export function actionList(text: string): Action[] {
+  const asked = new Set(text.split(',').map((action) => action.trim()));
+  const actions = allActions.filter((action) => asked.has(action));
+  if (actions.length !== asked.size) throw new InvalidArgumentError(`Give some of ${allActions.join(',')}, with commas between.`);
+  return actions;
+}
+
+/** What people read: a display name, a label, a description, the name of a key. */
+export function shownText(text: string): string {
+  const length = Array.from(text).length;
+  if (length >= 1 && length <= textLength && text.isWellFormed() && !/\p{Cc}/u.test(text)) return text;
+  throw new InvalidArgumentError(`Give 1 to ${textLength} characters, none of them a control character.`);
+}
+
+export function localeTag(text: string): string {
+  const locale = canonicalLocale(text);
+  if (locale === undefined) throw new InvalidArgumentError('A locale is a BCP 47 language tag such as en or de-AT.');
+  return locale;
+}
+
+/** A whole number from `minimum` to `maximum`. */
+export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`Give a whole number from ${minimum} to ${maximum}.`);
+  };
+}
+
+export function eventName(text: string): string {
+  if (auditEvents.some((event) => event === text)) return text;
+  throw new InvalidArgumentError(`The events are ${auditEvents.join(', ')}.`);
+}
+
+const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const rfc3339 = /^(\d{4}-\d\d-\d\d)(?:[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d))?$/;
+
+/** A moment: RFC 3339 with its zone, a date (midnight UTC), or how long ago (`30m`, `24h`, `7d`). */
+export function moment(text: string): Date {
+  const time = timeAgo(text) ?? timeAt(text);
+  if (time === undefined || Number.isNaN(time))
+    throw new InvalidArgumentError('Give a time such as 2026-11-20T08:00:00Z, a date, or how long ago: 30m, 24h, 7d.');
+  return new Date(time);
+}
+
+function timeAgo(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  return unit === undefined ? undefined : Date.now() - Number(count) * units[unit as keyof typeof units];
+}
+
+function timeAt(text: string): number | undefined {
+  const day = rfc3339.exec(text)?.[1];
+  const midnight = day === undefined ? Number.NaN : Date.parse(day);
+  // JavaScript takes the 31st of February for the 3rd of March.
+  const exists = !Number.isNaN(midnight) && new Date(midnight).toISOString().slice(0, 10) === day;
+  return exists ? Date.parse(text) : undefined;
+}

@@ -1,0 +1,120 @@
+/** What all commands have in common: how they are declared, how they come to the database, and how their outcome is printed. */
+import { stat } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
+import { Command } from 'commander';
+import type { Kysely } from 'kysely';
+import type { Pool } from 'pg';
+import { readConfig, type Config } from '../config/settings.ts';
+import { connect } from '../database/driver/pool.ts';
+import { layoutOf } from '../database/embedded/cluster.ts';
+import { settleAll } from '../database/notifications.ts';
+import { migrationState } from '../database/migrate.ts';
+import type { Database } from '../database/tables.ts';
+import { openDatabase, type Prepared } from '../start/prepare-database.ts';
+import { Refusal, toJson, type Outcome } from './output.ts';
+
+/** Where a command is run: what it reads, where it writes, and what it ends with. */
+export interface Desk {
+  /** Passwords come in here. */
+  input: Readable & { isTTY?: boolean };
+  /** For the answer alone. */
+  output: Writable;
+  /** For refusals, notes and prompts. */
+  errors: Writable;
+  environment: () => NodeJS.ProcessEnv;
+  /** 0: done; 1: refused or failed; 2: wrong usage. */
+  exitCode: 0 | 1 | 2;
+}
+
+/** What a command works with. */
+export interface Admin {
+  desk: Desk;
+  config: Config;
+  /** Of the database without a pooler that pools by transaction, with its password. */
+  directUrl: string;
+  db: Kysely<Database>;
+  pool: Pool;
+}
+
+/** The option that every command has. */
+export interface Shown {
+  json?: true;
+}
+
+/** Declares a group of commands, named for what they are about. `examples` are what follows `npm run admin --`, here and below. */
+export function group(parent: Command, name: string, description: string, examples: readonly string[]): Command {
+  return parent.command(name).description(description).addHelpText('after', exampleHelp(examples));
+}
+
+/** Declares a command. */
+export function leaf(parent: Command, name: string, description: string, examples: readonly string[]): Command {
+  return parent
+    .command(name)
+    .summary(description)
+    .description(description)
+    .option('--json', 'print one JSON document instead')
+    .addHelpText('after', exampleHelp(examples));
+}
+
+/** The end of a command's help. */
+export function exampleHelp(examples: readonly string[]): string {
+  return ['', 'Examples:', ...examples.map((example) => `  $ npm run admin -- ${example}`)].join('\n');
+}
+
+/** Prints an outcome; a bad one makes the exit code 1. */
+export function print(desk: Desk, { json }: Shown, { document, text, note, failure }: Outcome): void {
+  desk.output.write(`${json ? toJson(document) : text}\n`);
+  if (note) desk.errors.write(`note: ${note}\n`);
+  if (failure) desk.errors.write(`error: ${failure}\n`);
+  if (failure) desk.exitCode = 1;
+}
+
+/** Opens the database of the settings, if there is one. Throws {@link Refusal} rather than build one where nobody expects it. */
+export async function openExisting(config: Config): Promise<Omit<Prepared, 'administrator'>> {
+  if (!config.databaseUrl && !(await stat(layoutOf(config.dataDir).home).catch(() => undefined))) {
+    throw new Refusal(
+      `there is no database in ${config.dataDir}: set DATABASE_URL or DATA_DIR, or create one with "migrate" or "npm start"`,
+    );
+  }
+  return await openDatabase(config);
+}
+
+/** Does `work` on the database and prints its outcome, a change only once every process has heard of it. Throws {@link Refusal} when the database is not of this version. */
+export async function onDatabase(desk: Desk, shown: Shown, work: (admin: Admin) => Promise<Outcome>): Promise<void> {
+  await onAnyDatabase(desk, shown, async (admin) => {
+    const pending = await pendingMigrations(admin.db);
+    if (pending.length > 0) throw new Refusal(`the database lacks ${pending.join(', ')}: run "migrate" or start the service`);
+    const outcome = await work(admin);
+    // Whoever reads that a user is disabled can rely on it, whichever replica the user asks next.
+    if ((outcome.document as { changed?: boolean }).changed) await settleAll(admin.directUrl, admin.pool);
+    return outcome;
+  });
+}
+
+/** Likewise, on a database of any version, which `open` may build. */
+export async function onAnyDatabase(
+  desk: Desk,
+  shown: Shown,
+  work: (admin: Admin) => Promise<Outcome>,
+  open: typeof openExisting = openExisting,
+): Promise<void> {
+  const config = readConfig(desk.environment());
+  const opened = await open(config);
+  try {
+    const { db, pool, close } = connect(opened.url, 2, () => undefined);
+    try {
+      print(desk, shown, await work({ desk, config, directUrl: opened.directUrl, db, pool }));
+    } finally {
+      await close();
+    }
+  } finally {
+    await opened.close();
+  }
+}
+
+/** The migrations that the database lacks. Throws {@link Refusal} when a later version has migrated it. */
+export async function pendingMigrations(db: Kysely<Database>): Promise<string[]> {
+  const { pending, unknown } = await migrationState(db);
+  if (unknown.length > 0) throw new Refusal(`the database belongs to a later version, which added ${unknown.join(', ')}`);
+  return pending;
+}

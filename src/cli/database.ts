@@ -1,0 +1,42 @@
+/** `migrate` and `doctor`: what must be right before the service can run. */
+import type { Command } from 'commander';
+import { migrate } from '../database/migrate.ts';
+import { openDatabase } from '../start/prepare-database.ts';
+import { leaf, onAnyDatabase, pendingMigrations, print, type Admin, type Desk, type Shown } from './command.ts';
+import { examine, type Check } from './doctor.ts';
+import { table, type Outcome } from './output.ts';
+
+export function databaseCommands(program: Command, desk: Desk): void {
+  leaf(program, 'migrate', 'bring the database to the schema of this version', ['migrate', 'migrate --check'])
+    .option('--check', 'change nothing; exit code 1 when migrations are missing')
+    .action((options: Shown & { check?: true }) =>
+      options.check ? onAnyDatabase(desk, options, checkMigrations) : onAnyDatabase(desk, options, applyMigrations, openDatabase),
+    );
+  leaf(program, 'doctor', 'check the machine, the settings and the database', ['doctor', 'doctor --json']).action(async (options: Shown) =>
+    print(desk, options, report(await examine(desk.environment()))),
+  );
+}
+
+function report(checks: Check[]): Outcome {
+  const failed = checks.filter((check) => check.status === 'fail').length;
+  const rows = checks.map((check) => [check.status, check.name, check.message]);
+  return {
+    document: { ok: failed === 0, checks },
+    text: table(['RESULT', 'CHECK', 'FINDING'], rows, ''),
+    ...(failed > 0 && { failure: failed === 1 ? '1 check has failed' : `${failed} checks have failed` }),
+  };
+}
+
+async function applyMigrations({ db, directUrl }: Admin): Promise<Outcome> {
+  await pendingMigrations(db);
+  const applied = await migrate(directUrl);
+  const text = applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to do: the database has every migration.';
+  return { document: { applied, pending: [] }, text };
+}
+
+async function checkMigrations({ db }: Admin): Promise<Outcome> {
+  const pending = await pendingMigrations(db);
+  const document = { applied: [], pending };
+  if (pending.length === 0) return { document, text: 'The database has every migration.' };
+  return { document, text: pending.join('\n'), failure: 'the database lacks migrations: run "migrate"' };
+}

@@ -1,0 +1,264 @@
+/**
+ * The checks of `doctor`: what an operator would look at first. Each says what it found and, where something is wrong, what to do. Checks
+ * only read.
+ */
+import { readFileSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { sql, type Kysely } from 'kysely';
+import type { Pool } from 'pg';
+import { readConfig, type Config } from '../config/settings.ts';
+import { DirectAddressError } from '../database/address.ts';
+import { connect } from '../database/driver/pool.ts';
+import { adviceForUnheard, Listener, UnheardError } from '../database/notifications.ts';
+import { migrationState } from '../database/migrate.ts';
+import type { Database } from '../database/tables.ts';
+import { missingProfiles } from '../oidc/provisioning/claimed-profiles.ts';
+import { discover, discoverProvider, fetchKeys, innermost } from '../oidc/tokens/discover.ts';
+import { readIssuers, type Issuer } from '../oidc/issuers-file/read.ts';
+import { redirectUri } from '../oidc/sign-in/begin.ts';
+import { swaggerUiRedirectUri } from '../oidc/sign-in/swagger-ui.ts';
+import { lacksProxy, unnamedProxyRisk } from '../maintenance/risks.ts';
+import { readPeppers, type Peppers } from '../credentials/pepper.ts';
+import { createPasswordPolicy } from '../credentials/policy.ts';
+import { openExisting } from './command.ts';
+import { messagesOf } from './failure.ts';
+
+export interface Check {
+  name: string;
+  status: 'ok' | 'warn' | 'fail';
+  message: string;
+}
+
+type Finding = Omit<Check, 'name'>;
+
+const ok = (message: string): Finding => ({ status: 'ok', message });
+const warn = (message: string): Finding => ({ status: 'warn', message });
+const fail = (message: string): Finding => ({ status: 'fail', message });
+
+const gibibyte = 2 ** 30;
+
+/** Runs all checks that can be run, in the order in which they depend on each other. Never throws. */
+export async function examine(environment: NodeJS.ProcessEnv): Promise<Check[]> {
+  const checks: Check[] = [];
+  await check(checks, undefined, 'node', checkNode);
+  const config = readSettings(environment, checks);
+  if (!config) return checks;
+  await check(checks, config, 'proxy', () => checkProxy(config));
+  const issuers = await examineIssuers(checks, config, environment);
+  await examineDatabase(checks, config, issuers);
+  return checks;
+}
+
+/** Looks, notes the finding, and returns whether what comes after can rely on it. A look that throws has failed. */
+async function check(checks: Check[], config: Config | undefined, name: string, look: () => Finding | Promise<Finding>): Promise<boolean> {
+  let finding: Finding;
+  try {
+    finding = await look();
+  } catch (error) {
+    finding = fail(messagesOf(error, config).join('; '));
+  }
+  checks.push({ name, ...finding });
+  return finding.status !== 'fail';
+}
+
+function readSettings(environment: NodeJS.ProcessEnv, checks: Check[]): Config | undefined {
+  try {
+    const config = readConfig(environment);
+    checks.push({ name: 'settings', ...ok(config.production ? 'valid, for production' : 'valid') });
+    return config;
+  } catch (error) {
+    for (const problem of messagesOf(error, undefined)) checks.push({ name: 'settings', ...fail(problem) });
+    return undefined;
+  }
+}
+
+async function examineDatabase(checks: Check[], config: Config, issuers: readonly Issuer[]): Promise<void> {
+  const look = (name: string, how: () => Finding | Promise<Finding>) => check(checks, config, name, how);
+  await look('password list', async () => {
+    await createPasswordPolicy(config);
+    return ok(config.passwordBlocklistFile ? `the built-in one and ${config.passwordBlocklistFile}` : 'the built-in one');
+  });
+  let opened: Awaited<ReturnType<typeof openExisting>> | undefined;
+  await look('database', async () => {
+    opened = await openExisting(config);
+    return ok(opened.database);
+  });
+  if (!opened) return;
+  if (!config.databaseUrl) await look('disk', () => checkDisk(config.dataDir));
+  const { db, pool, close } = connect(opened.url, 1, () => undefined);
+  const { directUrl } = opened;
+  try {
+    if (!(await look('postgresql', () => checkServer(db)))) return;
+    await look('encoding', () => checkEncoding(db));
+    await look('durability', () => checkDurability(db));
+    await look('role', () => checkRole(db, config.production));
+    await look('clock', () => checkClock(db));
+    await look('notifications', () => checkNotifications(directUrl, pool, config));
+    if (!(await look('migrations', () => checkMigrations(db)))) return;
+    await look('administrator', () => checkAdministrator(db));
+    await look('peppers', async () => checkPeppers(db, await readPeppers(config.passwordPepperFile)));
+    const givers = issuers.filter(({ provision, profiles }) => provision ?? profiles);
+    if (givers.length > 0) await look('profiles', () => checkProfiles(db, givers));
+  } finally {
+    await close();
+    await opened.close();
+  }
+}
+
+/** Asks every trusted issuer for its keys, without which none of its tokens can be verified; returns all that the file lists. */
+async function examineIssuers(checks: Check[], config: Config, environment: NodeJS.ProcessEnv): Promise<Issuer[]> {
+  if (config.issuersFile === undefined) return [];
+  let issuers: Issuer[] = [];
+  await check(checks, config, 'issuers', async () => {
+    issuers = await readIssuers(config.issuersFile, environment);
+    return ok(`${issuers.length} in ${config.issuersFile}`);
+  });
+  for (const issuer of issuers) {
+    await check(checks, config, `issuer ${issuer.id}`, async () => {
+      try {
+        const { jwksUri } = await discover(issuer);
+        const { keys } = await fetchKeys(jwksUri);
+        return Array.isArray(keys) && keys.length > 0
+          ? ok(`${jwksUri.href} has keys: ${keys.length}`)
+          : fail(`${jwksUri.href} has no keys`);
+      } catch (error) {
+        return fail(`${issuer.issuer} does not give its keys: ${innermost(error)}`);
+      }
+    });
+    if (issuer.clientId !== undefined) await check(checks, config, `sign-in ${issuer.id}`, () => checkSignIn(issuer, config));
+  }
+  return issuers;
+}
+
+/** Whether users can be sent to the issuer, and what has to be registered there. */
+async function checkSignIn(issuer: Issuer, { publicUrl }: Config): Promise<Finding> {
+  const forSwaggerUi = issuer.swaggerUi && `; for ${issuer.swaggerUi.clientId}: ${swaggerUiRedirectUri(publicUrl)}`;
+  const registered = `register the redirect URI ${redirectUri(publicUrl, issuer)}${forSwaggerUi ?? ''}`;
+  try {
+    await discoverProvider(issuer);
+    return ok(registered);
+  } catch (error) {
+    return fail(`${issuer.issuer} does not say where to sign in: ${innermost(error)}; ${registered}`);
+  }
+}
+
+function checkNode(): Finding {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const { engines } = JSON.parse(text) as { engines: { node: string } };
+  const needed = engines.node.replace(/^>=/, '');
+  const numbers = (version: string) => version.split('.').map(Number);
+  const [major = 0, minor = 0] = numbers(process.versions.node);
+  const [neededMajor = 0, neededMinor = 0] = numbers(needed);
+  const enough = major > neededMajor || (major === neededMajor && minor >= neededMinor);
+  return enough ? ok(process.version) : fail(`${process.version} is too old: Node ${needed} or later is needed`);
+}
+
+function checkProxy(config: Config): Finding {
+  if (lacksProxy(config)) return warn(unnamedProxyRisk);
+  return ok(config.trustProxy.length > 0 ? `requests from ${config.trustProxy.join(', ')} tell of the client` : 'none');
+}
+
+async function checkDisk(directory: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(directory);
+  const free = bavail * bsize;
+  const text = `${(free / gibibyte).toFixed(1)} GiB free for ${directory}`;
+  if (free < gibibyte / 10) return fail(`${text}: PostgreSQL stops when there is none`);
+  return free < gibibyte ? warn(text) : ok(text);
+}
+
+async function checkServer(db: Kysely<Database>): Promise<Finding> {
+  const { rows } = await sql<{ number: number; version: string }>`
+    select current_setting('server_version_num')::int as number, current_setting('server_version') as version`.execute(db);
+  const { number = 0, version = 'unknown' } = rows[0] ?? {};
+  return number >= 150_000 ? ok(`version ${version}`) : fail(`version ${version} is too old: PostgreSQL 15 or later is needed`);
+}
+
+async function checkEncoding(db: Kysely<Database>): Promise<Finding> {
+  const { rows } = await sql<{ encoding: string }>`select current_setting('server_encoding') as encoding`.execute(db);
+  const encoding = rows[0]?.encoding;
+  return encoding === 'UTF8' ? ok('UTF8') : fail(`${encoding} cannot hold every text: create the database with encoding UTF8`);
+}
+
+async function checkDurability(db: Kysely<Database>): Promise<Finding> {
+  const { rows } = await sql<{ name: string }>`
+    select name from unnest(array['fsync', 'synchronous_commit', 'full_page_writes']) as name where current_setting(name) = 'off'`.execute(
+    db,
+  );
+  if (rows.length === 0) return ok('what is acknowledged survives a crash of the machine');
+  return warn(`${rows.map((row) => row.name).join(', ')} is off: a crash of the machine loses what was acknowledged`);
+}
+
+async function checkRole(db: Kysely<Database>, production: boolean): Promise<Finding> {
+  const { rows } = await sql<{ name: string; superuser: boolean }>`
+    select rolname as name, rolsuper as superuser from pg_roles where rolname = current_user`.execute(db);
+  const { name = '', superuser = false } = rows[0] ?? {};
+  if (!superuser) return ok(`${name} is no superuser`);
+  const text = `${name} is a superuser, who reads files and runs programs: use a role that only owns this database`;
+  return production ? warn(text) : ok(`${text} in production`);
+}
+
+async function checkClock(db: Kysely<Database>): Promise<Finding> {
+  const before = Date.now();
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
+  const after = Date.now();
+  const away = Math.max(0, Math.abs((rows[0]?.now.getTime() ?? 0) - (before + after) / 2) - (after - before) / 2) / 1_000;
+  const text = `the clocks of database and service are ${away.toFixed(1)} s apart`;
+  if (away > 60) return fail(`${text}: access tokens will be misjudged; synchronise them`);
+  return away > 2 ? warn(`${text}; synchronise them`) : ok(text);
+}
+
+/** Whether a listener hears what is sent over the pool, without which the service caches no verified credential. */
+async function checkNotifications(directUrl: string, pool: Pool, config: Config): Promise<Finding> {
+  let reason: Error | undefined;
+  const ignore = () => undefined;
+  const listener = new Listener(directUrl, pool, { onLine: ignore, onNotice: ignore, onError: (error) => (reason = error) });
+  await listener.open();
+  const { isUp } = listener;
+  await listener.close();
+  if (isUp) return ok('what one process sends arrives at the others');
+  if (reason instanceof UnheardError) return fail(adviceForUnheard(config));
+  throw new DirectAddressError(reason ?? new Error('the connection for notifications has ended'));
+}
+
+async function checkMigrations(db: Kysely<Database>): Promise<Finding> {
+  const { pending, unknown } = await migrationState(db);
+  if (unknown.length > 0) return fail(`a later version has added ${unknown.join(', ')}: run that version`);
+  return pending.length > 0 ? fail(`missing: ${pending.join(', ')}; run "migrate" or start the service`) : ok('complete');
+}
+
+/** Whether what the issuers give exists, without which the service does not start. */
+async function checkProfiles(db: Kysely<Database>, issuers: readonly Issuer[]): Promise<Finding> {
+  const missing = await missingProfiles(db, issuers);
+  return missing.length > 0 ? fail(missing.join('; ')) : ok('all that the issuers give exist');
+}
+
+/** Whether somebody who can sign in may do everything. */
+async function checkAdministrator(db: Kysely<Database>): Promise<Finding> {
+  const { rows } = await sql<{ name: string }>`
+    select user_account.name from user_account
+    where user_account.active and 4 = (
+      select count(distinct role_grant.action) from user_profile
+      join profile_role on profile_role.profile_id = user_profile.profile_id
+      join role_grant on role_grant.role_id = profile_role.role_id
+      where user_profile.user_id = user_account.id and role_grant.entity = '*' and role_grant.condition = 'any'
+    ) order by user_account.id limit 1`.execute(db);
+  if (rows[0]) return ok(`${rows[0].name} may do everything`);
+  const users = await db.selectFrom('user_account').select('id').limit(1).execute();
+  return users.length > 0 ? warn('nobody may do everything') : warn('there is no user yet: "npm start" creates the first administrator');
+}
+
+/** Whether every stored password can be verified, and which peppers are still needed for that. */
+async function checkPeppers(db: Kysely<Database>, peppers: Peppers): Promise<Finding> {
+  const { rows } = await sql<{ keyId: string | null; users: number }>`
+    select substring(password_hash from ',keyid=([A-Za-z0-9+/]+)[$]') as "keyId", count(*)::int as users
+    from user_account where password_hash is not null group by 1 order by 2 desc`.execute(db);
+  const used = rows.map(({ keyId, users }) => ({ id: keyId === null ? undefined : Buffer.from(keyId, 'base64').toString(), users }));
+  const missing = used.filter(({ id }) => id !== undefined && !peppers.some((pepper) => pepper.id === id));
+  if (missing.length > 0) {
+    const lost = missing.map(({ id, users }) => `${id}, which the passwords of ${users} users need`).join(', and ');
+    return fail(`PASSWORD_PEPPER_FILE lacks ${lost}: they cannot sign in until it is back`);
+  }
+  const [first] = peppers;
+  if (!first) return ok('none');
+  return ok(`new passwords get ${first.id}; users by pepper: ${used.map(({ id, users }) => `${id ?? 'none'} ${users}`).join(', ')}`);
+}

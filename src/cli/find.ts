@@ -1,0 +1,25 @@
+/** Finds what a command names, or says that there is no such thing. */
+import type { Kysely } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import { findAnyProfile } from '../accounts/assignments.ts';
+import { findRole } from '../accounts/roles.ts';
+import { findAccount, type Account } from '../accounts/users.ts';
+import { printable, Refusal } from './output.ts';
+
+export async function userCalled(db: Kysely<Database>, name: string): Promise<Account> {
+  const user = await findAccount(db, name);
+  if (!user) throw new Refusal(`there is no user called "${printable(name)}"`);
+  return user;
+}
+
+export async function roleCalled(db: Kysely<Database>, name: string): Promise<{ id: string; name: string }> {
+  const role = await findRole(db, name);
+  if (!role) throw new Refusal(`there is no role called "${name}"`);
+  return role;
+}
+
+export async function profileCalled(db: Kysely<Database>, name: string): Promise<{ id: string; name: string }> {
+  const profile = await findAnyProfile(db, name);
+  if (!profile) throw new Refusal(`there is no profile called "${name}"`);
+  return profile;
+}

@@ -1,0 +1,90 @@
+/** `identity …`: which subject of which issuer stands for which user. */
+import { InvalidArgumentError, type Command } from 'commander';
+import { isSubject } from '../oidc/tokens/claims.ts';
+import { readIssuers, type Issuer } from '../oidc/issuers-file/read.ts';
+import { listIdentities, type Identity } from '../accounts/identities.ts';
+import { linkIdentity, unlinkIdentity } from '../administration/identities.ts';
+import { userName } from './arguments.ts';
+import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { userCalled } from './find.ts';
+import { printable, Refusal, table, timeText, type Outcome } from './output.ts';
+
+const issuerOption = ['--issuer <url>', 'the issuer, by its URL exactly as its tokens carry it, or by its id in ISSUERS_FILE'] as const;
+const subjectOption = ['--subject <sub>', 'the subject, exactly as its tokens carry it'] as const;
+
+export function identityCommands(program: Command, desk: Desk): void {
+  const identities = group(program, 'identity', 'identities: as whom users are known to trusted issuers', [
+    'identity link ada --issuer https://login.example.com --subject 24400320',
+    'identity list ada',
+  ]);
+  leaf(identities, 'link', 'let whoever presents tokens of this issuer and subject act as a user', [
+    'identity link ada --issuer https://login.example.com --subject 24400320',
+    'identity link ada --issuer corp --subject 24400320',
+  ])
+    .argument('<user>', 'the user', userName)
+    .requiredOption(...issuerOption)
+    .requiredOption(...subjectOption, subject)
+    .action((user: string, options: Shown & Identity) => onDatabase(desk, options, (admin) => link(admin, user, options)));
+  leaf(identities, 'unlink', 'end that, and the sessions that the user opened through this issuer', [
+    'identity unlink ada --issuer https://login.example.com --subject 24400320',
+  ])
+    .argument('<user>', 'the user', userName)
+    .requiredOption(...issuerOption)
+    .requiredOption(...subjectOption, subject)
+    .action((user: string, options: Shown & Identity) => onDatabase(desk, options, (admin) => unlink(admin, user, options)));
+  leaf(identities, 'list', 'list the links', ['identity list', 'identity list ada --json'])
+    .argument('[user]', 'only those of this user', userName)
+    .action((user: string | undefined, options: Shown) => onDatabase(desk, options, (admin) => list(admin, user)));
+}
+
+function subject(text: string): string {
+  if (!isSubject(text)) throw new InvalidArgumentError('A subject has 1 to 255 characters, none of them a control character.');
+  return text;
+}
+
+async function link({ desk, config, db }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
+  const user = await userCalled(db, name);
+  const issuers = await readIssuers(config.issuersFile, desk.environment());
+  const issuer = chosen(issuers, named)?.issuer ?? (config.issuersFile === undefined ? asUrl(named) : undefined);
+  if (issuer === undefined) {
+    const known = issuers.map((each) => `${each.id} (${each.issuer})`).join(', ') || 'none';
+    throw new Refusal(`"${printable(named)}" is not a trusted issuer; ISSUERS_FILE lists ${known}`);
+  }
+  const became = await linkIdentity(db, user, { issuer, subject });
+  if (became === 'taken') throw new Refusal(`the subject "${subject}" of ${issuer} is linked to another user: unlink it first`);
+  const changed = became === 'linked';
+  const identity = `the subject "${subject}" of ${issuer}`;
+  return {
+    document: { user: user.name, issuer, subject, changed },
+    text: printable(changed ? `Linked ${identity} to ${user.name}.` : `${user.name} was linked to ${identity} already.`),
+    ...(config.issuersFile === undefined && { note: 'ISSUERS_FILE is not set here; a service without it takes no tokens' }),
+  };
+}
+
+async function unlink({ desk, config, db }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
+  const user = await userCalled(db, name);
+  // An issuer that is no longer trusted can still be unlinked, by its URL.
+  const issuer = chosen(await readIssuers(config.issuersFile, desk.environment()), named)?.issuer ?? named;
+  const endedSessions = await unlinkIdentity(db, user, { issuer, subject });
+  if (endedSessions === undefined) {
+    throw new Refusal(printable(`${user.name} is not linked to the subject "${subject}" of ${issuer}; "identity list" shows the links`));
+  }
+  const text = printable(`Unlinked the subject "${subject}" of ${issuer} from ${user.name}; sessions ended: ${endedSessions}.`);
+  return { document: { user: user.name, issuer, subject, changed: true, endedSessions }, text };
+}
+
+async function list({ db }: Admin, name: string | undefined): Promise<Outcome> {
+  const rows = await listIdentities(db, name === undefined ? undefined : (await userCalled(db, name)).name);
+  const document = rows.map(({ userName, ...row }) => ({ user: userName, ...row }));
+  const cells = rows.map((row) => [row.userName, row.issuer, row.subject, timeText(row.createdAt)]);
+  return { document, text: table(['USER', 'ISSUER', 'SUBJECT', 'LINKED'], cells, 'There are no links.') };
+}
+
+function chosen(issuers: readonly Issuer[], named: string): Issuer | undefined {
+  return issuers.find(({ id, issuer }) => id === named || issuer === named);
+}
+
+function asUrl(text: string): string {
+  if (!/^https?:\/\/[^\s?#]+$/.test(text)) throw new Refusal(`--issuer must be the issuer's URL, not "${printable(text)}"`, 2);
+  return text;
+}

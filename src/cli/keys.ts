@@ -1,0 +1,78 @@
+/** `key …`: API keys, made for users and shown once. */
+import type { Command } from 'commander';
+import { createKey, endKey } from '../administration/keys.ts';
+import { parseKey } from '../api-keys/key.ts';
+import { listKeys, liveKeysPerUser } from '../api-keys/store.ts';
+import { Problem } from '../errors.ts';
+import { listProfiles } from '../accounts/profiles.ts';
+import { roleOrProfileName, shownText, userName, wholeNumber } from './arguments.ts';
+import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { userCalled } from './find.ts';
+import { printable, Refusal, table, timeText, type Outcome } from './output.ts';
+
+interface NewKeyOptions {
+  name: string;
+  profile?: string;
+  expiresDays: number;
+}
+
+export function keyCommands(program: Command, desk: Desk): void {
+  const keys = group(program, 'key', 'API keys', ['key create ada --name "nightly import"', 'key list ada']);
+  leaf(keys, 'create', 'create an API key, which is shown this once', [
+    'key create ada --name "nightly import"',
+    'key create ada --name backup --profile sales --expires-days 30 --json',
+  ])
+    .argument('<user>', 'the user who owns it', userName)
+    .requiredOption('--name <text>', 'what it is for', shownText)
+    .option('--profile <name>', "one of the user's profiles (default: whichever is the default one at the time)", roleOrProfileName)
+    .option('--expires-days <number>', 'days until it expires, 1 to 365', wholeNumber(1, 365), 90)
+    .action((user: string, options: Shown & NewKeyOptions) => onDatabase(desk, options, (admin) => create(admin, user, options)));
+  leaf(keys, 'list', 'list the API keys that have not been revoked', ['key list', 'key list ada --json'])
+    .argument('[user]', 'only those of this user', userName)
+    .action((user: string | undefined, options: Shown) => onDatabase(desk, options, (admin) => list(admin, user)));
+  leaf(keys, 'revoke', 'end an API key', ['key revoke 4fT9xQ2mLs0B'])
+    .argument('<id>', 'its id, as listed: the twelve characters after esk_')
+    .action((id: string, options: Shown) => onDatabase(desk, options, (admin) => revoke(admin, id)));
+}
+
+async function create({ db }: Admin, name: string, options: NewKeyOptions): Promise<Outcome> {
+  const user = await userCalled(db, name);
+  if (!user.active) throw new Refusal(`the user "${printable(name)}" is disabled, so the key would not work`);
+  const profile = (await listProfiles(db, user.id)).find((each) => each.name === options.profile);
+  if (options.profile !== undefined && !profile) throw new Refusal(`"${printable(name)}" has no profile called "${options.profile}"`);
+  const wanted = { userId: user.id, name: options.name, profileId: profile?.id ?? null, scopes: null, expiresInDays: options.expiresDays };
+  try {
+    const { id, key, expiresAt } = await createKey(db, user.name, profile?.name ?? null, wanted);
+    const text = `Created an API key for ${printable(name)}, which expires at ${timeText(expiresAt)}. It is shown this once:\n\n  ${key}\n`;
+    return { document: { id, key, expiresAt }, text };
+  } catch (error) {
+    if (!(error instanceof Problem && error.code === 'conflict')) throw error;
+    throw new Refusal(`"${printable(name)}" has ${liveKeysPerUser} live API keys, and more are not allowed: revoke one first`);
+  }
+}
+
+async function list({ db }: Admin, name: string | undefined): Promise<Outcome> {
+  const rows = await listKeys(db, name === undefined ? undefined : (await userCalled(db, name)).id);
+  const document = rows.map(({ userName, ...row }) => ({ ...row, user: userName }));
+  const cells = rows.map((row) => [
+    row.id,
+    row.userName,
+    row.name,
+    row.profile ?? '(default)',
+    timeText(row.createdAt),
+    timeText(row.lastUsedAt),
+    timeText(row.expiresAt) + (row.expired ? ' (expired)' : ''),
+  ]);
+  return { document, text: table(['ID', 'USER', 'NAME', 'PROFILE', 'CREATED', 'LAST USED', 'EXPIRES'], cells, 'There are no API keys.') };
+}
+
+async function revoke({ db }: Admin, id: string): Promise<Outcome> {
+  const whole = parseKey(id);
+  if (whole) throw new Refusal(`that is a whole key, which does not belong on a command line; its id is ${whole.id}`, 2);
+  // The text is not repeated: it may be a key with a letter missing.
+  if (!/^[0-9A-Za-z]{12}$/.test(id)) throw new Refusal('an id has twelve letters and digits; "key list" shows them', 2);
+  const ended = await endKey(db, id);
+  if (!ended) throw new Refusal(`there is no API key with the id ${id}`);
+  const text = ended.changed ? `Revoked the key ${id} of ${printable(ended.user)}.` : `The key ${id} was revoked already.`;
+  return { document: { id, ...ended }, text };
+}

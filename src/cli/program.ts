@@ -1,0 +1,87 @@
+/** All commands in one tree, and what running one comes to. */
+import { Command } from 'commander';
+import { readConfig, type Config } from '../config/settings.ts';
+import { auditCommands } from './audit.ts';
+import { exampleHelp, type Desk } from './command.ts';
+import { databaseCommands } from './database.ts';
+import { failureOf } from './failure.ts';
+import { identityCommands } from './identities.ts';
+import { keyCommands } from './keys.ts';
+import { profileCommands } from './profiles.ts';
+import { Refusal, toJson } from './output.ts';
+import { roleCommands } from './roles.ts';
+import { userCommands } from './users.ts';
+
+const after = `
+Works on the database of DATABASE_URL, or on the embedded one in DATA_DIR, also while the service runs.
+Every command takes --json, which prints one JSON document to standard output; run it as "npm run -s admin -- …"
+so that npm adds nothing. Exit code 0: done; 1: refused or failed; 2: wrong usage.
+
+Examples:
+  $ npm run admin -- user create ada --display-name "Ada Lovelace"
+  $ npm run admin -- role create editor
+  $ npm run admin -- role grant editor --entity customer --actions create,read,update
+  $ npm run admin -- profile create sales --label Sales --roles editor
+  $ npm run admin -- user profile add ada sales
+  $ npm run admin -- key create ada --name "nightly import"
+  $ npm run admin -- help user
+  $ npm run admin -- user create --help`;
+
+/** Runs the command that `words` name; what comes of it is on the desk. Never throws. */
+export async function runCommand(words: readonly string[], desk: Desk): Promise<void> {
+  try {
+    await buildProgram(desk).parseAsync(words, { from: 'user' });
+  } catch (error) {
+    const { messages, exitCode } = failureOf(error, readableConfig(desk));
+    for (const message of messages) desk.errors.write(`error: ${message}\n`);
+    if (messages.length > 0 && words.includes('--json')) desk.output.write(`${toJson({ error: messages.join('; ') })}\n`);
+    desk.exitCode = exitCode;
+  }
+}
+
+/** Which database could not be reached, for the message; undefined when the settings are what is wrong. */
+function readableConfig({ environment }: Desk): Config | undefined {
+  try {
+    return readConfig(environment());
+  } catch {
+    return undefined;
+  }
+}
+
+/** The command line, which throws what ends it and never ends the process. */
+export function buildProgram(desk: Desk): Command {
+  const program = new Command('npm run admin --')
+    .description('Administers Entity Service: users, roles, profiles, API keys, identities, the audit trail, the database.')
+    .addHelpText('after', after)
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => desk.output.write(text),
+      writeErr: (text) => desk.errors.write(text),
+      // Messages are printed in one place, by what catches them.
+      outputError: () => undefined,
+    });
+  userCommands(program, desk);
+  roleCommands(program, desk);
+  profileCommands(program, desk);
+  keyCommands(program, desk);
+  identityCommands(program, desk);
+  auditCommands(program, desk);
+  databaseCommands(program, desk);
+  program
+    .command('help')
+    .description('explain a command')
+    .argument('[command...]', 'its words')
+    .addHelpText('after', exampleHelp(['help user create']))
+    .action((words: string[]) => findCommand(program, words).outputHelp());
+  return program;
+}
+
+/** The command that `words` name. Throws {@link Refusal} when there is none. */
+function findCommand(program: Command, words: readonly string[]): Command {
+  return words.reduce((command, word) => {
+    const found = command.commands.find((each) => each.name() === word);
+    if (!found) throw new Refusal(`there is no command "${words.join(' ')}"`, 2);
+    return found;
+  }, program);
+}

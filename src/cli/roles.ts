@@ -1,0 +1,104 @@
+/** `role …`: named sets of grants. */
+import { Option, type Command } from 'commander';
+import type { Action, Condition } from '../database/tables.ts';
+import { createRole, grantActions, revokeActions } from '../administration/profiles.ts';
+import { gatherGrants, listAllRoles } from '../accounts/roles.ts';
+import type { RoleRow } from '../accounts/profiles.ts';
+import { actionList, entityName, roleOrProfileName, shownText } from './arguments.ts';
+import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { roleCalled } from './find.ts';
+import { Refusal, table, type Outcome } from './output.ts';
+
+interface GrantOptions {
+  entity: string;
+  actions: Action[];
+}
+
+export function roleCommands(program: Command, desk: Desk): void {
+  const roles = group(program, 'role', 'roles: what their holders may do', [
+    'role create editor',
+    'role grant editor --entity customer --actions read,update',
+  ]);
+  leaf(roles, 'create', 'create a role, which grants nothing yet', ['role create editor --description "Keeps customers up to date"'])
+    .argument('<name>', 'the name of the role', roleOrProfileName)
+    .option('--description <text>', 'what it is for', shownText)
+    .action((name: string, options: Shown & { description?: string }) =>
+      onDatabase(desk, options, (admin) => create(admin, name, options.description ?? '')),
+    );
+  leaf(roles, 'grant', 'let a role do something', [
+    'role grant editor --entity customer --actions create,read,update',
+    "role grant member --entity '*' --actions read,update --condition own",
+  ])
+    .argument('<name>', 'the role', roleOrProfileName)
+    .requiredOption('--entity <name>', "an entity name, or '*' for every one", entityName)
+    .requiredOption('--actions <list>', 'some of create,read,update,delete', actionList)
+    .addOption(new Option('--condition <condition>', 'on any row, or on own rows only').choices(['any', 'own']).default('any'))
+    .action((name: string, options: Shown & GrantOptions & { condition: Condition }) =>
+      onDatabase(desk, options, (admin) => grant(admin, name, options)),
+    );
+  leaf(roles, 'revoke', 'take from a role what it was granted', ['role revoke editor --entity customer --actions update'])
+    .argument('<name>', 'the role', roleOrProfileName)
+    .requiredOption('--entity <name>', "the entity name, or '*', as it was granted", entityName)
+    .requiredOption('--actions <list>', 'some of create,read,update,delete', actionList)
+    .action((name: string, options: Shown & GrantOptions) => onDatabase(desk, options, (admin) => revoke(admin, name, options)));
+  leaf(roles, 'list', 'list all roles and what they grant', ['role list', 'role list --json']).action((options: Shown) =>
+    onDatabase(desk, options, async ({ db }) => {
+      const rows = await listAllRoles(db);
+      return { document: rows.map(documentOf), text: describeRoles(rows) };
+    }),
+  );
+}
+
+/** As session info shows a role. */
+function documentOf({ name, description, grants }: RoleRow) {
+  return { name, description, grants: gatherGrants(grants) };
+}
+
+/** A line for each entity and condition; the first also says whose they are. */
+function describeRoles(rows: readonly RoleRow[]): string {
+  const cells = rows.flatMap(({ name, description, grants }) => {
+    const [first, ...others] = gatherGrants(grants).map(({ entity, actions, condition }) => [entity, actions.join(','), condition]);
+    const head = first ? [name, ...first, description] : [name, '-', '-', '-', description];
+    return [head, ...others.map((line) => [''].concat(line))];
+  });
+  return table(['NAME', 'ENTITY', 'ACTIONS', 'CONDITION', 'DESCRIPTION'], cells, 'There are no roles yet.');
+}
+
+async function outcome({ db }: Admin, id: string, text: string, changed: boolean): Promise<Outcome> {
+  const [row] = await listAllRoles(db, id);
+  return { document: { ...(row && documentOf(row)), changed }, text };
+}
+
+async function create(admin: Admin, name: string, description: string): Promise<Outcome> {
+  const id = await createRole(admin.db, name, description);
+  if (id === undefined) throw new Refusal(`there is already a role called "${name}"`);
+  return await outcome(admin, id, `Created the role ${name}.`, true);
+}
+
+async function grant(admin: Admin, name: string, options: GrantOptions & { condition: Condition }): Promise<Outcome> {
+  const role = await roleCalled(admin.db, name);
+  const changed = await grantActions(admin.db, role, options);
+  const what = `${options.actions.join(', ')} on ${places(options)}`;
+  const text = changed.length > 0 ? `The role ${name} grants ${what}.` : `The role ${name} granted ${what} already.`;
+  return await outcome(admin, role.id, text, changed.length > 0);
+}
+
+function places({ entity, condition }: { entity: string; condition: Condition }): string {
+  return `${condition === 'own' ? 'own rows of ' : ''}${entity === '*' ? 'every entity' : entity}`;
+}
+
+async function revoke(admin: Admin, name: string, { entity, actions }: GrantOptions): Promise<Outcome> {
+  const role = await roleCalled(admin.db, name);
+  const changed = await revokeActions(admin.db, role, entity, actions);
+  const [row] = await listAllRoles(admin.db, role.id);
+  const kept = (row?.grants ?? []).filter((each) => each.entity === '*' && actions.includes(each.action)).map((each) => each.action);
+  const still = `the role "${name}" grants ${kept.join(', ')} on every entity, ${entity} included; take that away with --entity '*'`;
+  // Nothing was there to revoke, and the right stands: whoever reads "done" would believe the opposite.
+  if (changed.length === 0 && kept.length > 0) throw new Refusal(still);
+  const on = entity === '*' ? 'every entity' : entity;
+  const text =
+    changed.length > 0
+      ? `Revoked ${changed.join(', ')} on ${on} from the role ${name}.`
+      : `The role ${name} did not grant ${actions.join(', ')} on ${on}.`;
+  return { ...(await outcome(admin, role.id, text, changed.length > 0)), ...(kept.length > 0 && { note: still }) };
+}

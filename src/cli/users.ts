@@ -1,0 +1,173 @@
+/** `user …`: who may sign in, and the profiles they have. */
+import type { Command } from 'commander';
+import { listKeys } from '../api-keys/store.ts';
+import { assignProfile, removeProfile } from '../administration/profiles.ts';
+import { createUser, disableUser, enableUser, resetPassword, unlockUser } from '../administration/users.ts';
+import { findAccount, listUsers, type UserRow } from '../accounts/users.ts';
+import { localeTag, newUserName, roleOrProfileName, shownText, userName } from './arguments.ts';
+import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { profileCalled, userCalled } from './find.ts';
+import { printable, Refusal, table, timeText, type Outcome } from './output.ts';
+import { takePassword } from './password.ts';
+
+interface PasswordSource {
+  passwordStdin?: true;
+}
+
+interface NewUserOptions extends PasswordSource {
+  displayName?: string;
+  locale?: string;
+}
+
+const stdinOption = ['--password-stdin', 'read the password from standard input, less one newline at its end'] as const;
+const passwordHelp =
+  'The password is asked for twice, or read from standard input with --password-stdin. Without a terminal, and when nothing ' +
+  'is typed, one is generated and printed this once.';
+
+export function userCommands(program: Command, desk: Desk): void {
+  const users = group(program, 'user', 'users: who may sign in', ['user create ada', 'user profile add ada sales', 'user disable ada']);
+  leaf(users, 'create', 'create a user', [
+    'user create ada --display-name "Ada Lovelace"',
+    'user create ada --password-stdin < password.txt',
+  ])
+    .argument('<name>', 'the name to sign in with', newUserName)
+    .option('--display-name <text>', 'what people read (default: the name as given)', shownText)
+    .option('--locale <tag>', 'language of new sessions, as en or de-AT', localeTag)
+    .option(...stdinOption)
+    .description(`create a user\n\n${passwordHelp}`)
+    .action((name: string, options: NewUserOptions & Shown) => onDatabase(desk, options, (admin) => create(admin, name, options)));
+  leaf(users, 'list', 'list all users', ['user list', 'user list --json']).action((options: Shown) =>
+    onDatabase(desk, options, async ({ db }) => {
+      const rows = await listUsers(db);
+      return { document: rows, text: describeUsers(rows) };
+    }),
+  );
+  leaf(users, 'disable', 'keep a user out and end all their sessions', ['user disable ada'])
+    .argument('<name>', 'the user', userName)
+    .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => disable(admin, name)));
+  leaf(users, 'enable', 'let a disabled user in again', ['user enable ada'])
+    .argument('<name>', 'the user', userName)
+    .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => enable(admin, name)));
+  leaf(users, 'unlock', 'forget failed sign-ins, so that the user may try again at once', ['user unlock ada'])
+    .argument('<name>', 'the user', userName)
+    .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => unlock(admin, name)));
+  leaf(users, 'set-password', 'set a new password and end all sessions of the user', [
+    'user set-password ada',
+    'user set-password ada --password-stdin < password.txt',
+  ])
+    .argument('<name>', 'the user', userName)
+    .option(...stdinOption)
+    .description(`set a new password and end all sessions of the user\n\n${passwordHelp}`)
+    .action((name: string, options: PasswordSource & Shown) => onDatabase(desk, options, (admin) => setPassword(admin, name, options)));
+
+  const profiles = group(users, 'profile', 'the profiles of a user', [
+    'user profile add ada sales --default',
+    'user profile remove ada sales',
+  ]);
+  leaf(profiles, 'add', 'give a user a profile; the first becomes the default one', ['user profile add ada sales --default'])
+    .argument('<name>', 'the user', userName)
+    .argument('<profile>', 'the profile', roleOrProfileName)
+    .option('--default', 'make it the profile in which sessions start')
+    .action((name: string, profile: string, options: Shown & { default?: true }) =>
+      onDatabase(desk, options, (admin) => addProfile(admin, name, profile, options.default === true)),
+    );
+  leaf(profiles, 'remove', 'take a profile from a user', ['user profile remove ada sales'])
+    .argument('<name>', 'the user', userName)
+    .argument('<profile>', 'the profile', roleOrProfileName)
+    .action((name: string, profile: string, options: Shown) => onDatabase(desk, options, (admin) => dropProfile(admin, name, profile)));
+}
+
+function describeUsers(rows: readonly UserRow[]): string {
+  const cells = rows.map((row) => [
+    row.name,
+    row.displayName,
+    row.active ? 'active' : 'disabled',
+    row.profiles.map((profile) => profile.name + (profile.default ? ' (default)' : '')).join(', ') || '-',
+    row.locale ?? '-',
+    timeText(row.createdAt),
+  ]);
+  return table(['NAME', 'DISPLAY NAME', 'STATE', 'PROFILES', 'LOCALE', 'CREATED'], cells, 'There are no users yet.');
+}
+
+/** The outcome of a change: the user as they are now, whether anything had to change, and what else there is to tell. */
+async function outcome({ db }: Admin, id: string, text: string, more: { changed: boolean } & Record<string, unknown>): Promise<Outcome> {
+  const [row] = await listUsers(db, id);
+  return { document: { ...row, ...more }, text: printable(text) };
+}
+
+async function create(admin: Admin, given: string, options: NewUserOptions): Promise<Outcome> {
+  const name = userName(given);
+  const displayName = options.displayName ?? given;
+  const taken = new Refusal(`there is already a user called "${name}"`);
+  if (await findAccount(admin.db, name)) throw taken;
+  const { passwordHash, generated } = await takePassword(admin, { name, displayName }, options.passwordStdin === true);
+  const id = await createUser(admin.db, { name, displayName, locale: options.locale ?? null, passwordHash });
+  if (id === undefined) throw taken;
+  const text = `Created the user ${name}.`;
+  return withGenerated(await outcome(admin, id, text, { changed: true }), generated);
+}
+
+function withGenerated({ document, text }: Outcome, generated: string | undefined): Outcome {
+  if (generated === undefined) return { document, text };
+  return {
+    document: { ...(document as object), password: generated },
+    text: `${text} The password, shown this once:\n\n  ${generated}\n`,
+  };
+}
+
+async function setPassword(admin: Admin, name: string, options: PasswordSource): Promise<Outcome> {
+  const user = await userCalled(admin.db, name);
+  const { passwordHash, generated } = await takePassword(admin, user, options.passwordStdin === true);
+  const endedSessions = await resetPassword(admin.db, user, passwordHash);
+  const text = `Set a new password for ${name}. ${sessionsEnded(endedSessions)}`;
+  return withGenerated(await outcome(admin, user.id, text, { changed: true, endedSessions }), generated);
+}
+
+async function disable(admin: Admin, name: string): Promise<Outcome> {
+  const user = await userCalled(admin.db, name);
+  const ended = await disableUser(admin.db, user);
+  const text = ended === undefined ? `${name} was disabled already.` : `Disabled ${name}. ${sessionsEnded(ended)}`;
+  return await outcome(admin, user.id, text, { changed: ended !== undefined, endedSessions: ended ?? 0 });
+}
+
+async function enable(admin: Admin, name: string): Promise<Outcome> {
+  const user = await userCalled(admin.db, name);
+  const changed = await enableUser(admin.db, user);
+  const keys = (await listKeys(admin.db, user.id)).filter((key) => !key.expired);
+  const revived = keys.length > 0 ? ` API keys work again: ${keys.map((key) => key.id).join(', ')}.` : '';
+  return await outcome(admin, user.id, changed ? `Enabled ${name}.${revived}` : `${name} was not disabled.`, { changed });
+}
+
+async function unlock(admin: Admin, name: string): Promise<Outcome> {
+  const user = await userCalled(admin.db, name);
+  const changed = await unlockUser(admin.db, user);
+  return await outcome(admin, user.id, changed ? `Unlocked ${name}.` : `${name} had no failed sign-ins.`, { changed });
+}
+
+async function addProfile(admin: Admin, name: string, profileName: string, makeDefault: boolean): Promise<Outcome> {
+  const user = await userCalled(admin.db, name);
+  const profile = await profileCalled(admin.db, profileName);
+  const added = await assignProfile(admin.db, user, profile, makeDefault);
+  const text = added
+    ? `${name} has the profile ${profileName}${added.isDefault ? ', as the default one' : ''}.`
+    : `${name} had the profile ${profileName} already.`;
+  return await outcome(admin, user.id, text, { changed: added !== undefined });
+}
+
+async function dropProfile(admin: Admin, name: string, profileName: string): Promise<Outcome> {
+  const user = await userCalled(admin.db, name);
+  const profile = await profileCalled(admin.db, profileName);
+  const result = await removeProfile(admin.db, user, profile);
+  if (result === 'default') {
+    throw new Refusal(
+      `"${profileName}" is the default profile of "${printable(name)}", who has others: make one of those the default first, with "user profile add … --default"`,
+    );
+  }
+  const text =
+    result === 'removed' ? `${name} no longer has the profile ${profileName}.` : `${name} did not have the profile ${profileName}.`;
+  return await outcome(admin, user.id, text, { changed: result === 'removed' });
+}
+
+function sessionsEnded(count: number): string {
+  return count === 1 ? '1 session has ended.' : `${count} sessions have ended.`;
+}

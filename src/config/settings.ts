@@ -1,0 +1,267 @@
+/**
+ * The settings, read once from the environment and checked; every problem is reported at once and nothing starts with a bad one.
+ * README lists them; a test compares both.
+ */
+import { BlockList, isIP } from 'node:net';
+import type { OriginPolicy } from '../authn/csrf.ts';
+import { isLocal, readDatabaseAddress, type Address } from '../database/address.ts';
+import { Reader, type Environment } from './environment.ts';
+import { normaliseUserName } from '../accounts/name.ts';
+
+export interface Config {
+  host: string;
+  port: number;
+  /** Where clients reach the service: the origin that CSRF checks and absolute links are made from, never the Host header (rule 29). */
+  publicUrl: URL;
+  /** Undefined: the embedded database in `dataDir`. */
+  databaseUrl: string | undefined;
+  /** Leads to the same database without pooling by transaction; undefined: `databaseUrl` does. */
+  databaseDirectUrl: string | undefined;
+  dataDir: string;
+  databasePoolSize: number;
+  /** In normal form. */
+  adminUser: string;
+  adminPassword: string | undefined;
+  sessionIdleSeconds: number;
+  sessionAbsoluteSeconds: number;
+  sessionSameSite: 'lax' | 'strict' | 'none';
+  passwordMinLength: number;
+  passwordBlocklistFile: string | undefined;
+  passwordPepperFile: string | undefined;
+  /** Origins, serialised as browsers send them, that may act with the user's cookie besides our own. */
+  trustedOrigins: ReadonlySet<string>;
+  /** CIDR ranges of the proxies whose X-Forwarded-* headers are believed; empty: none. */
+  trustProxy: string[];
+  issuersFile: string | undefined;
+  entityTypes: 'open' | 'declared';
+  entityTypesDir: string | undefined;
+  bodyLimitBytes: number;
+  rateLimit: boolean;
+  /** Requests a second; 0: no limit. */
+  rateLimitPerUser: number;
+  logLevel: (typeof logLevels)[number];
+  /** What a scraper of `/metrics` must show; undefined: there is no such route. */
+  metricsToken: string | undefined;
+  /** Where traces are sent to; undefined: there are none. */
+  otlpEndpoint: string | undefined;
+  /** Which of them are, as OpenTelemetry's specification calls the ways to choose. */
+  traceSampler: (typeof traceSamplers)[number];
+  /** The share that is sent, from 0 to 1, where the sampler goes by one. */
+  traceShare: number;
+  workers: number;
+  production: boolean;
+  /** Whether answers say what they spent their time on. */
+  serverTiming: boolean;
+}
+
+/** What stopped a start: one line a problem, each naming the setting and what to do. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const traceSamplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/**
+ * The settings of `environment` (usually `process.env`). Throws {@link ConfigError} with all problems. What only the file system or the
+ * database can tell (a missing issuers file, a refused connection) is found later, at the start.
+ */
+export function readConfig(environment: Environment): Config {
+  const read = new Reader(environment);
+  const port = read.integer('PORT', 3000, 0, 65_535);
+  const production = environment['NODE_ENV'] === 'production';
+  const trustedOrigins = readOrigins(read, production);
+  const config: Config = {
+    host: read.text('HOST', '127.0.0.1'),
+    port,
+    publicUrl: readPublicUrl(read, port, production),
+    databaseUrl: readDatabaseUrl(read, 'DATABASE_URL', production),
+    databaseDirectUrl: readDatabaseUrl(read, 'DATABASE_DIRECT_URL', production),
+    dataDir: read.text('DATA_DIR', './data'),
+    databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
+    adminUser: readAdminUser(read),
+    adminPassword: read.text('ADMIN_PASSWORD'),
+    sessionIdleSeconds: read.integer('SESSION_IDLE_SECONDS', 1_800, 60, 86_400),
+    sessionAbsoluteSeconds: read.integer('SESSION_ABSOLUTE_SECONDS', 28_800, 60, 2_592_000),
+    sessionSameSite: read.choice('SESSION_SAME_SITE', 'lax', ['lax', 'strict', 'none']),
+    passwordMinLength: read.integer('PASSWORD_MIN_LENGTH', 15, 8, 64),
+    passwordBlocklistFile: read.text('PASSWORD_BLOCKLIST_FILE'),
+    passwordPepperFile: read.text('PASSWORD_PEPPER_FILE'),
+    trustedOrigins,
+    trustProxy: readProxies(read),
+    issuersFile: read.text('ISSUERS_FILE'),
+    entityTypes: read.choice('ENTITY_TYPES', 'open', ['open', 'declared']),
+    entityTypesDir: read.text('ENTITY_TYPES_DIR'),
+    bodyLimitBytes: read.integer('BODY_LIMIT_BYTES', 1_048_576, 1_024, 67_108_864),
+    rateLimit: read.choice('RATE_LIMIT', 'on', ['on', 'off']) === 'on',
+    rateLimitPerUser: read.integer('RATE_LIMIT_PER_USER', 0, 0, 100_000),
+    logLevel: read.choice('LOG_LEVEL', 'info', logLevels),
+    metricsToken: readMetricsToken(read),
+    otlpEndpoint: readOtlpEndpoint(read),
+    traceSampler: read.choice('OTEL_TRACES_SAMPLER', 'parentbased_always_on', traceSamplers),
+    traceShare: read.share('OTEL_TRACES_SAMPLER_ARG', 1),
+    workers: read.integer('WORKERS', 1, 1, 256),
+    production,
+    serverTiming: environment['NODE_ENV'] === 'development',
+  };
+  if (config.sessionIdleSeconds > config.sessionAbsoluteSeconds) {
+    read.problems.push('SESSION_IDLE_SECONDS must not be more than SESSION_ABSOLUTE_SECONDS');
+  }
+  if (config.sessionSameSite === 'none' && trustedOrigins.size === 0) {
+    read.problems.push('SESSION_SAME_SITE=none needs TRUSTED_ORIGINS: without them no other site may use the cookie anyway');
+  }
+  if (config.entityTypes === 'declared' && !config.entityTypesDir) {
+    read.problems.push('ENTITY_TYPES=declared needs ENTITY_TYPES_DIR, the directory with one JSON Schema per entity name');
+  }
+  if (production && (config.logLevel === 'debug' || config.logLevel === 'trace')) {
+    read.problems.push(`LOG_LEVEL=${config.logLevel} is not for production (NODE_ENV=production); use info`);
+  }
+  if (config.databaseDirectUrl !== undefined && config.databaseUrl === undefined) {
+    read.problems.push('DATABASE_DIRECT_URL needs DATABASE_URL: the embedded database has one address');
+  }
+  if (read.problems.length > 0) throw new ConfigError(read.problems);
+  return config;
+}
+
+/** Whether the session cookie is `Secure` and called `__Host-sid` (rule 9): everywhere but on plain http on the loopback address. */
+export function usesSecureCookie(config: Pick<Config, 'publicUrl'>): boolean {
+  return config.publicUrl.protocol === 'https:';
+}
+
+/** The origins that may act with a user's cookie. */
+export function originPolicy({ publicUrl, trustedOrigins }: Pick<Config, 'publicUrl' | 'trustedOrigins'>): OriginPolicy {
+  return { publicOrigin: publicUrl.origin, trustedOrigins };
+}
+
+function readPublicUrl(read: Reader, port: number, production: boolean): URL {
+  const fallback = `http://localhost:${port}`;
+  if (port === 0 && !read.text('PUBLIC_URL')) {
+    read.problems.push('PORT=0 lets the system choose a port, so PUBLIC_URL must say where clients reach the service');
+  }
+  const text = read.text('PUBLIC_URL', fallback);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username) {
+    read.problems.push(`PUBLIC_URL must be an origin such as https://api.example.com, not "${text}"`);
+    return new URL(fallback);
+  }
+  if (url.protocol === 'http:' && production) {
+    read.problems.push('PUBLIC_URL must be https in production (NODE_ENV=production), where clients reach the service');
+  } else if (url.protocol === 'http:' && !loopbackHosts.has(url.hostname)) {
+    read.problems.push('PUBLIC_URL must be https unless it is localhost: browsers keep session cookies of plain http only there');
+  }
+  return url;
+}
+
+function readDatabaseUrl(read: Reader, name: 'DATABASE_URL' | 'DATABASE_DIRECT_URL', production: boolean): string | undefined {
+  const text = read.text(name);
+  if (!text) return undefined;
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text) || !isDecodable(text)) {
+    read.problems.push(`${name} must look like postgres://user:password@host:5432/database, with %-escapes for special characters`);
+    return undefined;
+  }
+  const problem = addressProblem(text, production);
+  if (problem !== undefined) read.problems.push(`${name} ${problem}`);
+  return text;
+}
+
+/** Rule 88: what node-postgres does with the address is judged, not what the address looks like. */
+function addressProblem(url: string, production: boolean): string | undefined {
+  const { searchParams } = new URL(url);
+  const names = [...searchParams.keys()];
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined) return `must have the parameter ${repeated} once, of which only the last one would count`;
+  let address: Address;
+  try {
+    address = readDatabaseAddress(url);
+  } catch (error) {
+    return `cannot be used: ${(error as Error).message}`;
+  }
+  const isOpenOnPurpose = address.encryption === 'none' && searchParams.get('sslmode') === 'disable';
+  if (!production || isLocal(address) || address.encryption === 'verified' || isOpenOnPurpose) return undefined;
+  const way =
+    'must end with ?sslmode=verify-full in production (NODE_ENV=production), or with ?sslmode=disable where no other party can listen on the network';
+  return process.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0' ? `${way}; unset NODE_TLS_REJECT_UNAUTHORIZED` : way;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== '';
+  } catch {
+    return false;
+  }
+}
+
+function readAdminUser(read: Reader): string {
+  const text = read.text('ADMIN_USER', 'admin');
+  const name = normaliseUserName(text);
+  if (name === undefined) read.problems.push('ADMIN_USER must be 1 to 128 characters without control characters');
+  return name ?? text;
+}
+
+/** Rule 86: no secret of less than 32 bytes. The characters are those of a bearer token (RFC 6750 section 2.1). */
+function readMetricsToken(read: Reader): string | undefined {
+  const token = read.text('METRICS_TOKEN');
+  if (token === undefined || /^[\w.~+/-]{32,256}=*$/.test(token)) return token;
+  read.problems.push('METRICS_TOKEN must be 32 to 256 letters, digits or any of -._~+/ such as "openssl rand -hex 32" makes');
+  return undefined;
+}
+
+function readOtlpEndpoint(read: Reader): string | undefined {
+  const text = read.text('OTEL_EXPORTER_OTLP_ENDPOINT');
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash) return text;
+  read.problems.push('OTEL_EXPORTER_OTLP_ENDPOINT must be a URL such as http://collector:4318; secrets go into OTEL_EXPORTER_OTLP_HEADERS');
+  return undefined;
+}
+
+function readOrigins(read: Reader, production: boolean): Set<string> {
+  const origins = new Set<string>();
+  for (const text of read.list('TRUSTED_ORIGINS')) {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username) {
+      read.problems.push(`TRUSTED_ORIGINS must list origins such as https://app.example.com, not "${text}"`);
+    } else if (production && url.protocol === 'http:' && !loopbackHosts.has(url.hostname)) {
+      read.problems.push(
+        `TRUSTED_ORIGINS must be https in production (NODE_ENV=production), not "${text}": its network could change the pages`,
+      );
+    } else origins.add(url.origin);
+  }
+  return origins;
+}
+
+function readProxies(read: Reader): string[] {
+  const ranges = read.list('TRUST_PROXY');
+  for (const range of ranges) {
+    if (!isRange(range)) {
+      read.problems.push(`TRUST_PROXY must list addresses or CIDR ranges such as 10.0.0.0/8, not "${range}": clients could forge the rest`);
+    }
+  }
+  return ranges;
+}
+
+function isRange(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  if (bits === undefined) return true;
+  if (!/^\d{1,3}$/.test(bits)) return false;
+  try {
+    new BlockList().addSubnet(address, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
+    return Number(bits) > 0;
+  } catch {
+    return false;
+  }
+}

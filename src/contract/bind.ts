@@ -1,0 +1,157 @@
+/**
+ * Makes the contract's operations into routes and closes what fastify-openapi-glue leaves open (design, section 6):
+ * authentication before a byte of the body is parsed, CSRF, undeclared content types, missing bodies, unknown parameters, 405. It knows
+ * the contract and the schemes, and none of the resources.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
+import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
+import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.ts';
+import { requireSessionRight, rightsTo } from '../rights/session-rights.ts';
+import { Problem } from '../errors.ts';
+import { spanning } from '../telemetry/spans.ts';
+import { bodyLimitOf, checkBody, ignoreBody, requireBody } from '../http/body.ts';
+import { isOpen, operationsOf, type ContractDocument, type Operation } from './contract.ts';
+import { declaredRoutes } from './declared.ts';
+import { METHODS } from '../http/names.ts';
+import { JsonText, type Handlers } from './operation.ts';
+import { queryParametersOf, refuseUnknownParameters } from './parameters.ts';
+import { compileValidator } from './validate.ts';
+
+/** A handler with its types worn off; the validators have made sure of what they say. */
+type AnyHandler = (input: object) => Promise<{ status: number; headers?: Record<string, string>; body?: unknown }>;
+
+export interface Binding {
+  document: ContractDocument;
+  handlers: Handlers;
+  schemes: Schemes;
+  csrf: OriginPolicy;
+}
+
+/** An operation and the route that serves it. */
+export interface OperationRoute {
+  operation: Operation;
+  options: RouteOptions;
+}
+
+/**
+ * Makes a route of every operation. Throws at once when one has no handler, names a security scheme that does not exist, asks for two at
+ * once, or has no row in `rights/session-rights.ts`: the service must not start with an open or a dead operation (rule 3).
+ */
+export async function makeRoutes(binding: Binding): Promise<OperationRoute[]> {
+  const declared = await declaredRoutes(binding.document);
+  return operationsOf(binding.document).map((operation) => {
+    const route = declared.get(operation.operationId);
+    if (!route) throw new Error(`openapi.yaml: ${operation.operationId} is kept from being a route`);
+    return { operation, options: { ...route, ...routeOptions(operation, binding) } };
+  });
+}
+
+/** Serves these routes on `app`. */
+export function serve(app: FastifyInstance, routes: readonly OperationRoute[]): void {
+  app.setValidatorCompiler(compileValidator);
+  app.setSerializerCompiler(() => (body) => JSON.stringify(body));
+  for (const { options } of routes) app.route(options);
+}
+
+/** Answers every method that the contract does not name for the paths of `routes` with 405 and `Allow`; Fastify would say 404. */
+export function refuseOtherMethods(app: FastifyInstance, routes: readonly OperationRoute[]): void {
+  const operations = routes.map(({ operation }) => operation);
+  for (const [path, declared] of Map.groupBy(operations, (operation) => operation.path)) refuseAllBut(app, path, declared);
+}
+
+function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions, 'method' | 'url'> {
+  const { operationId, requestBody } = operation;
+  if (!Object.hasOwn(binding.handlers, operationId)) throw new Error(`openapi.yaml: operation ${operationId} has no handler`);
+  for (const names of operation.security.map((alternative) => Object.keys(alternative))) {
+    for (const name of names) {
+      if (!Object.hasOwn(binding.schemes, name))
+        throw new Error(`openapi.yaml: ${operationId} asks for ${name}, for which there is no scheme`);
+    }
+    // The schemes take one credential from a request, so one of the two would do.
+    if (names.length > 1) throw new Error(`openapi.yaml: ${operationId} asks for ${names.join(' and ')} at once`);
+  }
+  const bodyLimit = bodyLimitOf(requestBody);
+  return {
+    config: { operationId },
+    // Otherwise Fastify answers HEAD by running the GET handler (rule 26).
+    exposeHeadRoute: false,
+    ...(bodyLimit !== undefined && { bodyLimit }),
+    onRequest: guard(operation, binding),
+    ...(requestBody && { preValidation: checkBody }),
+    handler: route((binding.handlers as Record<string, unknown>)[operationId] as AnyHandler),
+  };
+}
+
+const authentication = { kind: 'authentication', name: 'authenticate' } as const;
+
+/** Everything that is decided from the request's head, in the order of rule 1. */
+function guard(operation: Operation, binding: Binding): (request: FastifyRequest) => Promise<void> {
+  const open = isOpen(operation);
+  const answersJson = Object.values(operation.responses).some((response) => response.content && 'application/json' in response.content);
+  const queryParameters = queryParametersOf(operation);
+  const takesCredentials = operation.security.length > 0;
+  const sessions = rightsTo(operation, open);
+  const opensSession = operation.operationId === 'createSession';
+  return async (request) => {
+    const carrier = carrierOf(request.raw);
+    if (!open) await spanning(authentication, () => authenticate(request, carrier, operation.security, binding.schemes));
+    // Where no credential counts, there is none that another site could abuse.
+    const credential = carrier !== 'cookie' ? 'header' : takesCredentials || opensSession ? 'cookie' : 'none';
+    if (!csrfAllows({ method: request.method, credential, opensSession, ...fetchMetadata(request) }, binding.csrf)) {
+      throw new Problem('csrf-rejected');
+    }
+    if (operation.requestBody) requireBody(request, operation.requestBody);
+    else ignoreBody(request);
+    if (answersJson) requireAcceptable(request);
+    if (sessions && request.principal) requireSessionRight(request.principal, sessions, (request.params as { id?: string }).id);
+    refuseUnknownParameters(request, queryParameters);
+  };
+}
+
+/** The headers by which a browser tells where a request comes from. */
+function fetchMetadata({ headers }: FastifyRequest): { secFetchSite: HeaderValue; origin: HeaderValue } {
+  return { secFetchSite: headers['sec-fetch-site'], origin: headers.origin };
+}
+
+/** Throws 406 when `Accept` rules out application/json: of the ranges that cover it the most specific decides (RFC 9110 section 12.5.1). */
+function requireAcceptable({ headers: { accept } }: FastifyRequest): void {
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
+  const ranges = new Map<string, boolean>();
+  for (const range of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    ranges.set(type, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)));
+  }
+  if (ranges.get('application/json') ?? ranges.get('application/*') ?? ranges.get('*/*')) return;
+  throw new Problem('not-acceptable', { values: { allowed: 'application/json' } });
+}
+
+function route(handler: AnyHandler): RouteHandlerMethod {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { params, query, headers, body, bodyText, principal } = request;
+    const output = await handler({ params, query, headers, body, bodyText, principal, request, reply });
+    reply.code(output.status);
+    if (output.headers) reply.headers(output.headers);
+    if (output.body instanceof JsonText) return reply.type('application/json; charset=utf-8').send(output.body.text);
+    return reply.send(output.body);
+  };
+}
+
+/** Lets `app` route every method that Node reads, so that {@link serve} can answer it with 405. */
+export function knowEveryMethod(app: FastifyInstance): void {
+  for (const method of METHODS) if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method);
+}
+
+function refuseAllBut(app: FastifyInstance, path: string, declared: readonly Operation[]): void {
+  const allowed = declared.map(({ method }) => method.toUpperCase());
+  const allow = allowed.join(', ');
+  const others = METHODS.filter((method) => method !== 'CONNECT' && !allowed.includes(method));
+  app.route({
+    method: others,
+    url: path.replace(/{(\w+)}/g, ':$1'),
+    exposeHeadRoute: false,
+    onRequest: async () => {
+      throw new Problem('method-not-allowed', { headers: { Allow: allow }, values: { allowed: allow } });
+    },
+    handler: async () => undefined,
+  });
+}

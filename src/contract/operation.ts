@@ -1,0 +1,51 @@
+/**
+ * What a handler is given and what it may answer, derived from the generated types: an undeclared status, a missing header or a wrong body
+ * does not compile. Refusals are thrown as Problems.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { operations } from '../../generated/api.ts';
+import type { operations as table } from '../../generated/operations.ts';
+import type { Principal } from '../authn/principal.ts';
+
+export type OperationId = keyof operations & keyof typeof table;
+
+type Content<T> = T extends { content: infer C } ? C[keyof C] : undefined;
+type Member<T, K extends string> = T extends { [P in K]?: infer V } ? ([V] extends [undefined] ? undefined : NonNullable<V>) : undefined;
+/** What the handler owes; the cookie is written by `sessions/fastify-session.ts`. */
+type Headers<R> = R extends { headers: infer H }
+  ? { [K in keyof H as string extends K ? never : K extends 'Set-Cookie' ? never : K]: H[K] }
+  : object;
+type Responses<O extends OperationId> = operations[O]['responses'];
+/** The statuses a handler may return; problems are thrown. */
+type Success<O extends OperationId> = Extract<keyof Responses<O>, 200 | 201 | 204 | 303 | 304>;
+
+/** A body that is JSON text already, of a value of type `T`: sent as it is, neither parsed nor serialised. */
+export class JsonText<T> {
+  readonly text: string;
+  declare readonly value: T;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Answer<S, R> = { status: S } & (Content<R> extends undefined ? { body?: never } : { body: Content<R> | JsonText<Content<R>> }) &
+  (object extends Headers<R> ? { headers?: Headers<R> } : { headers: Headers<R> });
+
+export interface Input<O extends OperationId> {
+  params: Member<operations[O]['parameters'], 'path'>;
+  query: Partial<NonNullable<Member<operations[O]['parameters'], 'query'>>>;
+  /** Header parameters under their names in lower case, as Node has them. */
+  headers: { [K in keyof NonNullable<Member<operations[O]['parameters'], 'header'>> as Lowercase<K & string>]?: string };
+  /** Undefined where the contract lets it be left out and it was. */
+  body: Content<Member<operations[O], 'requestBody'>> | (operations[O] extends { requestBody: object } ? never : undefined);
+  /** The JSON text that `body` was parsed from, exactly as accepted; empty when the operation takes no JSON. */
+  bodyText: string;
+  principal: (typeof table)[O]['caller'] extends 'principal' ? Principal : undefined;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+export type Output<O extends OperationId> = { [S in Success<O>]: Answer<S, Responses<O>[S]> }[Success<O>];
+export type Handler<O extends OperationId> = (input: Input<O>) => Promise<Output<O>>;
+export type Handlers = { [O in OperationId]: Handler<O> };

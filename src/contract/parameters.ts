@@ -1,0 +1,34 @@
+/**
+ * Query parameters, read as strictly as forms: unknown, repeated and badly encoded ones are refused (design, section 5). Their values are
+ * checked by the validator.
+ */
+import type { FastifyRequest } from 'fastify';
+import { maximumFaults, Problem, type Fault } from '../errors.ts';
+import type { Operation } from './contract.ts';
+import { readPairs } from '../http/form.ts';
+
+const faultsInQuery = Symbol('faults');
+
+/** Fastify's `querystringParser`: must not throw, so what is wrong travels with the result. */
+export function readQuery(text: string): Record<string, unknown> {
+  if (text === '') return Object.create(null) as Record<string, never>;
+  const { values, faults } = readPairs(text, 'parameter');
+  return faults.length > 0 ? Object.defineProperty(values, faultsInQuery, { value: faults }) : values;
+}
+
+/** The names of the query parameters that the operation declares; undefined when it ignores all others. */
+export function queryParametersOf({ parameters, ignoresUnknownParameters }: Operation): ReadonlySet<string> | undefined {
+  if (ignoresUnknownParameters) return undefined;
+  return new Set(parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name));
+}
+
+/** Throws 400 for a query that cannot be decoded, repeats a parameter, or has one that is not among the `declared`, if that is given. */
+export function refuseUnknownParameters(request: FastifyRequest, declared: ReadonlySet<string> | undefined): void {
+  const query = request.query as Record<string, unknown> & { [faultsInQuery]?: Fault[] };
+  const faults = [...(query[faultsInQuery] ?? [])];
+  for (const parameter in query) {
+    if (faults.length === maximumFaults) break;
+    if (declared && !declared.has(parameter)) faults.push({ parameter, code: 'unknown' });
+  }
+  if (faults.length > 0) throw new Problem('malformed-request', { faults });
+}

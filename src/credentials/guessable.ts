@@ -1,0 +1,154 @@
+/**
+ * Tells whether a password is one that a guesser tries early: put together from hardly more than two common words or words that belong to
+ * the user, and runs, dates and repetitions. It does not measure strength: whatever it cannot explain, it accepts.
+ */
+import { readFileSync } from 'node:fs';
+import { findRuns } from './character-sequences.ts';
+import { fold, WordIndex, type Word } from './word-index.ts';
+
+/** Why a password is guessable, as the fault codes say it. */
+export type Guessable = 'contains-context' | 'too-common' | 'too-predictable';
+
+/**
+ * How much a guessable password may hold that nothing explains: three letters, or six digits, before or after or in between: 10 to 20
+ * bits, which a guesser adds to every entry of a list as a matter of course.
+ */
+const MAX_UNEXPLAINED = 3;
+/** Different common words; a third one is worth 10 bits more, and then guessing online is hopeless. */
+const MAX_WORDS = 2;
+/** Repeating something this short, however random, does not make it long. */
+const MAX_REPEATED_UNIT = 8;
+/** Cheap words leave the least over, dear ones take a phrase as one thing instead of the words in it. Either explanation will do. */
+const WORD_COSTS = [1, 3];
+/** A run must be cheaper than what it explains, and dearer than a longer run. */
+const RUN_COST = 0.02;
+const MIN_DIFFERENT_SIGNS = 4;
+/** One sign can unfold into eighteen. What gets longer than this is judged as it was typed: the work grows with the length. */
+const MAX_FOLDED_LENGTH = 512;
+const MIN_CONTEXT_LETTERS = 4;
+
+const common = new WordIndex(readLists());
+
+/**
+ * Undefined when the password is none of these. `context` are names that a guesser knows: of the service, its host and the user. They and
+ * their parts of four letters or more count.
+ */
+export function findGuessable(password: string, context: readonly string[]): Guessable | undefined {
+  const indices = [common, new WordIndex(contextWords(context))];
+  const folded = signsOf(password);
+  if (new Set(folded).size < MIN_DIFFERENT_SIGNS) return 'too-predictable';
+  for (const text of [folded, withoutSeparators(folded)]) {
+    const reason = judge(text, indices) ?? judgeRepetition(text, indices);
+    if (reason) return reason;
+  }
+  return undefined;
+}
+
+function signsOf(password: string): string[] {
+  const folded = Array.from(fold(password));
+  return folded.length > MAX_FOLDED_LENGTH ? Array.from(password) : folded;
+}
+
+/** One way to explain a text: what words it uses, and what is left over. */
+interface Explanation {
+  unexplained: number;
+  words: Word[];
+}
+
+function judge(text: readonly string[], indices: readonly WordIndex[]): Guessable | undefined {
+  for (const wordCost of WORD_COSTS) {
+    const { unexplained, words } = explain(text, indices, wordCost);
+    const context = words.filter((word) => word.context);
+    const contextLength = context.reduce((sum, word) => sum + word.text.length, 0);
+    if (contextLength > text.length / 2) return 'contains-context';
+    const weight = [...new Set(words)].reduce((sum, word) => sum + word.weight, 0);
+    if (unexplained > MAX_UNEXPLAINED || weight > MAX_WORDS) continue;
+    if (context.length > 0) return 'contains-context';
+    return words.length > 0 ? 'too-common' : 'too-predictable';
+  }
+  return undefined;
+}
+
+/** A text that repeats one unit, perhaps with other signs around it, is no better than the unit. */
+function judgeRepetition(text: readonly string[], indices: readonly WordIndex[]): Guessable | undefined {
+  for (const repeated of [text, withoutEnds(text)]) {
+    const length = period(repeated);
+    if (repeated.length >= 2 * length && length > 0) {
+      return judge(repeated.slice(0, length), indices) ?? (length <= MAX_REPEATED_UNIT ? 'too-predictable' : undefined);
+    }
+  }
+  return undefined;
+}
+
+/** Finds the explanation that costs least: one for every letter left over, `wordCost` for a word. */
+function explain(text: readonly string[], indices: readonly WordIndex[], wordCost: number): Explanation {
+  interface Step {
+    cost: number;
+    unexplained: number;
+    from: number;
+    word?: Word | undefined;
+  }
+  // Digits put beside a word are worth less than digits alone.
+  const beside = text.some((sign) => /\p{L}/u.test(sign));
+  const best: (Step | undefined)[] = [{ cost: 0, unexplained: 0, from: -1 }];
+  for (let start = 0; start < text.length; start += 1) {
+    const here = best[start];
+    if (!here) continue;
+    const offer = (end: number, step: Step) => {
+      if (step.cost < (best[end]?.cost ?? Infinity)) best[end] = step;
+    };
+    const sign = beside && /\d/.test(text[start] ?? '') ? 0.5 : 1;
+    offer(start + 1, { cost: here.cost + sign, unexplained: here.unexplained + sign, from: start });
+    for (const end of findRuns(text, start)) offer(end, { ...here, cost: here.cost + RUN_COST, from: start, word: undefined });
+    for (const index of indices) {
+      for (const { end, word } of index.findAt(text, start))
+        offer(end, { ...here, cost: here.cost + wordCost * word.weight, from: start, word });
+    }
+  }
+  const words: Word[] = [];
+  for (let step = best[text.length]; step && step.from >= 0; step = best[step.from]) if (step.word) words.push(step.word);
+  return { unexplained: best[text.length]?.unexplained ?? 0, words };
+}
+
+/** Words in a sentence, or joined by one or two unusual signs, are the words; with more kinds the signs are part of the secret. */
+function withoutSeparators(text: readonly string[]): string[] {
+  const isSeparator = (sign: string) => !/[\p{L}\p{N}@$!]/u.test(sign);
+  const unusual = new Set(text.filter((sign) => isSeparator(sign) && !/[\s.,:;?'’_-]/.test(sign)));
+  return unusual.size <= 2 ? text.filter((sign) => !isSeparator(sign)) : [...text];
+}
+
+function withoutEnds(text: readonly string[]): string[] {
+  const isLetter = (sign: string) => /\p{L}/u.test(sign);
+  return text.slice(Math.max(0, text.findIndex(isLetter)), text.findLastIndex(isLetter) + 1);
+}
+
+/** The shortest length after which the text repeats itself (its own length when it does not), by the failure function of its prefixes. */
+function period(text: readonly string[]): number {
+  const borders = [0];
+  for (let index = 1; index < text.length; index += 1) {
+    let border = borders[index - 1] ?? 0;
+    while (border > 0 && text[index] !== text[border]) border = borders[border - 1] ?? 0;
+    borders.push(text[index] === text[border] ? border + 1 : 0);
+  }
+  return text.length - (borders.at(-1) ?? 0);
+}
+
+function* contextWords(names: readonly string[]): Iterable<Word> {
+  for (const name of names) {
+    const parts = name.split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})/u);
+    const whole = parts.join('');
+    for (const part of new Set([whole, ...parts].map(fold))) {
+      if (Array.from(part.replaceAll(/\P{L}/gu, '')).length >= MIN_CONTEXT_LETTERS) yield { text: part, weight: 0.4, context: true };
+    }
+  }
+}
+
+function* readLists(): Iterable<Word> {
+  const read = (name: string) => readFileSync(new URL(`lists/${name}`, import.meta.url), 'utf8').replaceAll(/^#.*\n/gm, '');
+  const [commonest = '', ...others] = read('common-words.txt').trim().split('\n\n');
+  for (const text of commonest.split(/\s+/)) yield { text, weight: 0.5, context: false };
+  for (const text of others.join(' ').split(/\s+/)) yield { text, weight: 1, context: false };
+  for (const line of read('common-passwords.txt').trim().split(/\n+/)) {
+    yield { text: fold(line).replaceAll(/[^\p{L}\p{N}]/gu, ''), weight: 1, context: false };
+  }
+}

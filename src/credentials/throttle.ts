@@ -1,0 +1,164 @@
+/**
+ * Keeps guessers out and lets everybody else in (rules 39 to 41). The database counts, so that all instances count together; here
+ * attempts queue, so that those which may go on go in order of arrival and the others do not burden the database. It does not know
+ * what a password is: it is told whether the attempt was good.
+ */
+import type { Kysely, OperationNodeSource } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import { Problem } from '../errors.ts';
+import type { Account } from '../accounts/users.ts';
+import { beginAttempt, endAttempt, getAttemptKey, subjectsOf, type Subjects } from './attempts.ts';
+import { busy, KeyedQueues, scheduleTimeout, type Gate, type Schedule } from '../http/concurrency-limit.ts';
+
+/**
+ * At most four attempts on an account and eight from an address are under way in this process, which keeps the cores busy; the others
+ * wait here. The queues are longer than any honest burst (50 logins at once need about a second on two cores), and an attempt that waits
+ * costs nothing but its place.
+ */
+const accountLane = { running: 4, waiting: 256, waitMs: 5000 };
+const addressLane = { running: 8, waiting: 512, waitMs: 5000 };
+
+/** While the attempts of other instances fill the limit (they take some 30 ms each): ask again this often, this many times. */
+const ASK_AGAIN_MS = 25;
+const ASK_AGAIN_TIMES = 80;
+
+export interface Claim {
+  /** As typed: it need not exist, nor be possible as a name. */
+  name: string;
+  /** The client's IP address. */
+  address: string;
+}
+
+/** How attempts ended: refused unseen (`throttled`), for want of room or patience (`busy`), or for another reason (`error`). */
+const outcomes = ['succeeded', 'failed', 'throttled', 'busy', 'error'] as const;
+export type Outcome = (typeof outcomes)[number];
+
+/** An attempt that has been counted and awaits its outcome. */
+export interface Attempt {
+  /** The account it is on; undefined when there is none of that name. */
+  readonly account: Account | undefined;
+  /**
+   * Hands its decision over to a statement that `evaluate` runs last, which decides these as good (`end_login_attempt`) with all else it does, or
+   * does nothing: a value of `evaluate` then says that it was committed.
+   */
+  readonly handOver: () => Subjects;
+  /** Lets this statement be run in the transaction that counts the attempt as failed, if it fails. */
+  readonly onFailure: (statement: OperationNodeSource) => void;
+}
+
+export interface Throttle {
+  /** How many attempts have ended so in this process. */
+  readonly outcomes: Readonly<Record<Outcome, number>>;
+  /**
+   * Counts an attempt, then runs `evaluate`, which looks at the password and gives whoever may come in, or undefined. A value resets the
+   * account's count; undefined counts as one more failure; when `evaluate` throws, the password counts as not looked at, unless nobody knows
+   * whether the attempt has been decided.
+   *
+   * `failures` is how often in a row the account has failed now; at `failuresUntilLocked` only an administrator can open it again.
+   * Throws `rate-limited` with Retry-After, `evaluate` not called, while the account or the address is throttled; `busy` when too many
+   * attempts are waiting; and whatever the database throws, which is never a pass. Do not call it inside a transaction.
+   */
+  attempt<T>(claim: Claim, evaluate: (attempt: Attempt) => Promise<T | undefined>): Promise<{ granted: T | undefined; failures: number }>;
+}
+
+/** After so many failures in a row, password login is disabled until `unlock` (rule 39). */
+export const failuresUntilLocked = 100;
+
+/** One for the process. */
+export function createThrottle(db: Kysely<Database>, schedule: Schedule = scheduleTimeout): Throttle {
+  const accounts = new KeyedQueues(accountLane, { schedule });
+  const addresses = new KeyedQueues(addressLane, { schedule });
+  const ended = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
+  let key: Promise<Buffer> | undefined;
+
+  const getKey = async () => {
+    key ??= getAttemptKey(db);
+    try {
+      return await key;
+    } catch (error) {
+      key = undefined;
+      throw error;
+    }
+  };
+
+  /** Resolves with the account when the attempt is counted. Whoever queues behind one that is throttled is throttled too, and told so at once. */
+  const count = async (name: string, subjects: Subjects, lanes: Record<'account' | 'address', Gate>) => {
+    for (let asked = 0; asked < ASK_AGAIN_TIMES; asked += 1) {
+      const begun = await beginAttempt(db, subjects, name);
+      const { verdict, retry_seconds: seconds } = begun.verdict;
+      if (verdict === 'go') return begun.account;
+      if (verdict === 'full') await new Promise<void>((resolve) => schedule(ASK_AGAIN_MS, resolve));
+      else {
+        lanes[verdict].turnAway(() => tooMany(verdict, seconds));
+        throw tooMany(verdict, seconds);
+      }
+    }
+    throw busy();
+  };
+
+  const attempt: Throttle['attempt'] = async ({ name, address }, evaluate) => {
+    const subjects = subjectsOf(await getKey(), name, address);
+    return accounts.run(subjects.account.toString('base64'), (accountGate) =>
+      addresses.run(subjects.address.toString('base64'), async (addressGate) => {
+        const account = await count(name, subjects, { account: accountGate, address: addressGate });
+        let handedOver = false;
+        const handOver = () => {
+          handedOver = true;
+          return subjects;
+        };
+        let beside: OperationNodeSource | undefined;
+        const onFailure = (statement: OperationNodeSource) => {
+          beside = statement;
+        };
+        let granted;
+        try {
+          granted = await evaluate({ account, handOver, onFailure });
+        } catch (error) {
+          // If this fails too, or nobody knows whether it is decided, the database counts it as a failure when its time is over.
+          if (!handedOver || !isInDoubt(error)) await endAttempt(db, subjects, 'abandoned').catch(() => undefined);
+          throw error;
+        }
+        if (handedOver && granted !== undefined) return { granted, failures: 0 };
+        const failures =
+          granted === undefined ? await endAttempt(db, subjects, 'failed', beside) : await endAttempt(db, subjects, 'succeeded');
+        return { granted, failures };
+      }),
+    );
+  };
+
+  return {
+    outcomes: ended,
+    async attempt(claim, evaluate) {
+      try {
+        const result = await attempt(claim, evaluate);
+        ended[result.granted === undefined ? 'failed' : 'succeeded'] += 1;
+        return result;
+      } catch (error) {
+        ended[outcomeOf(error)] += 1;
+        throw error;
+      }
+    },
+  };
+}
+
+function isInDoubt(error: unknown): boolean {
+  return error instanceof Problem && error.code === 'outcome-unknown';
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (!(error instanceof Problem)) return 'error';
+  return error.code === 'rate-limited' ? 'throttled' : error.code === 'busy' ? 'busy' : 'error';
+}
+
+const policies = {
+  account: { name: '"login-account"', policy: '"login-account";q=5' },
+  address: { name: '"login-address"', policy: '"login-address";q=20;w=300' },
+};
+
+function tooMany(limit: keyof typeof policies, seconds: number): Problem {
+  const { name, policy } = policies[limit];
+  return new Problem('rate-limited', {
+    values: { seconds },
+    headers: { 'Retry-After': String(seconds), 'RateLimit-Policy': policy, RateLimit: `${name};r=0;t=${seconds}` },
+  });
+}

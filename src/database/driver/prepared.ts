@@ -1,0 +1,107 @@
+/**
+ * Statements of the hot path: built and compiled by Kysely once, then run straight on the pool as named statements. Building a query
+ * anew costs as much as running it (docs/performance.md).
+ */
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  sql,
+  type CompiledQuery,
+  type RawBuilder,
+} from 'kysely';
+import type { Pool, PoolClient } from 'pg';
+import { spanning, type Work } from '../../telemetry/spans.ts';
+import type { PatientClient, Rows, Statement } from './timeout-client.ts';
+import { isHarmless } from '../failure.ts';
+import { nameOf } from './statement-names.ts';
+import { statementWork } from './statement-work.ts';
+import type { Database } from '../tables.ts';
+
+/** Builds statements and runs none: they are prepared before there is a database. */
+export const builder = new Kysely<Database>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
+
+/** Stands for a value until the statement runs. */
+class Placeholder {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** Where a statement can go: to a connection of the pool, or to whoever sends it in another way. */
+export type Destination = Pick<Pool, 'connect'> | { send(statement: Statement): Rows };
+
+/** Runs the statement: values by name in, rows out. */
+export interface PreparedStatement<V, R> {
+  (to: Destination, values: V): Promise<R[]>;
+  /** What it is called where it is told what a request spends its time on. */
+  work: Work;
+}
+
+/** Makes the place of a value in a prepared statement: `value<string>('key')`. */
+export type ValueOf<V> = <K extends keyof V & string>(name: K) => RawBuilder<V[K]>;
+
+/** Compiles what `build` makes; `bind` gives its parameters for values by name. */
+function compile<V extends object, R>(build: (value: ValueOf<V>) => CompiledQuery<R>) {
+  const compiled = build((key) => sql`${new Placeholder(key)}`);
+  const order = compiled.parameters.map((parameter) => (parameter instanceof Placeholder ? (parameter.name as keyof V) : undefined));
+  const bind = (values: V): unknown[] => order.map((key, index) => (key === undefined ? compiled.parameters[index] : values[key]));
+  return { compiled, bind };
+}
+
+/**
+ * Compiles what `build` makes and returns the function that puts values, by name, into it. The result is for Kysely's `executeQuery`, in a
+ * transaction or not.
+ */
+export function compileOnce<V extends object, R>(build: (value: ValueOf<V>) => CompiledQuery<R>): (values: V) => CompiledQuery<R> {
+  const { compiled, bind } = compile(build);
+  return (values) => ({ ...compiled, parameters: bind(values) });
+}
+
+/**
+ * Compiles what `build` makes and returns the function that runs it: values by name in, rows out, exactly as node-postgres reads them.
+ * `name` must be the statement's own: it is what PostgreSQL keeps it under, and what it is called where it is told what a request spends its time
+ * on.
+ */
+export function prepare<V extends Record<string, unknown>, R>(
+  name: string,
+  build: (value: ValueOf<V>) => CompiledQuery<R>,
+): PreparedStatement<V, R> {
+  const { compiled, bind } = compile(build);
+  const text = compiled.sql;
+  const work = statementWork(name, text);
+  const runIt = async (to: Destination, values: V) => {
+    const statement = { name: nameOf(text, name), text, values: bind(values) };
+    const { rows } = await spanning(work, () => ('send' in to ? to.send(statement) : run(to, statement)));
+    return rows as R[];
+  };
+  return Object.assign(runIt, { work });
+}
+
+/**
+ * Runs it on a connection of `pool`, which must be that of `connect` (connect.ts). One on which a statement has merely failed stays there: the
+ * pool's own `query` closes it, and while statements fail one after the other, for want of room or a lock, everybody would wait for connections to
+ * be made.
+ */
+export async function run(pool: Pick<Pool, 'connect'>, statement: Statement): Rows {
+  const client = (await pool.connect()) as PoolClient & PatientClient;
+  let isSpoilt = false;
+  try {
+    return await client.send(statement);
+  } catch (error) {
+    isSpoilt = !isHarmless(error);
+    throw error;
+  } finally {
+    client.release(isSpoilt);
+  }
+}

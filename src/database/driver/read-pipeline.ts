@@ -1,0 +1,175 @@
+/**
+ * Reads of the hot path, many at a time on a few connections: each is sent without waiting for the answer to the one before it, and those of
+ * one turn of the event loop leave in one write. Handing a statement to the server one by one costs more than all else in a request.
+ *
+ * Only for statements that wait for no other transaction's rows: what is sent behind one that waits, waits too.
+ */
+import { DatabaseError, type Pool } from 'pg';
+import { PatientClient, type Rows, type Statement } from './timeout-client.ts';
+import { isHarmless, isLost } from '../failure.ts';
+import { avoidWholeTables } from './connection-setup.ts';
+import { run } from './prepared.ts';
+
+/** A connection of its own keeps one core of the database busy. */
+const maximumLines = 2;
+/** What one connection may be behind with; the pool takes the rest, and gets half as much done. */
+const maximumUnderWay = 256;
+/** Nor does a connection get any more while its first statement has been under way for so long: it waits for a lock, or the server is slow. */
+const patienceMilliseconds = 250;
+/** Where no connection can be had, the next one is tried for after so long. */
+const pauseMilliseconds = 1_000;
+
+/** How many of `connections` are used for reads: few, and none where there are few. */
+export function linesAmong(connections: number): number {
+  return Math.min(maximumLines, Math.floor(connections / 4));
+}
+
+type Options = ConstructorParameters<typeof PatientClient>[0] & { connectionTimeoutMillis: number };
+
+export interface LineEvents {
+  /** A connection died, or could not be had. */
+  onError: (error: Error) => void;
+  /** One was given up because its server has fallen silent. */
+  onSilence: () => void;
+}
+
+/** Sends statements over `count` connections, opened as `options` say when they are first wanted; over `pool` while those cannot be had. */
+export class Pipelines {
+  readonly #lines: Line[];
+  readonly #pool: Pool;
+
+  constructor(count: number, options: Options, pool: Pool, events: LineEvents) {
+    this.#lines = Array.from({ length: count }, () => new Line(options, events));
+    this.#pool = pool;
+  }
+
+  /** How many connections are open, and how many of these have statements under way. */
+  get connections(): { open: number; busy: number } {
+    const open = this.#lines.filter(({ client }) => client !== undefined);
+    return { open: open.length, busy: open.filter(({ underWay }) => underWay > 0).length };
+  }
+
+  /** Runs a statement that only reads. One that failed for its connection's sake is asked once more, over the pool. */
+  async send(statement: Statement): Rows {
+    const line = this.#leastBusy();
+    const client = line?.client;
+    if (!line || !client) return run(this.#pool, statement);
+    line.underWay++;
+    try {
+      return await client.send(statement);
+    } catch (error) {
+      // As at the pool (statement.ts).
+      if (!isHarmless(error)) line.leave(client);
+      // A silent server would be silent on another connection too.
+      if (client.isSilent || !isOfConnection(error)) throw error;
+      return run(this.#pool, statement);
+    } finally {
+      line.underWay--;
+    }
+  }
+
+  /** The one to send over, if any; those that are closed begin to open. */
+  #leastBusy(): Line | undefined {
+    let best: Line | undefined;
+    for (const line of this.#lines) {
+      if (!line.client) line.open();
+      else if (line.underWay < (best?.underWay ?? maximumUnderWay) && line.client.behind < patienceMilliseconds) best = line;
+    }
+    return best;
+  }
+
+  /** Gives up connections on which nothing is under way. */
+  leaveIdle(): void {
+    for (const { client, underWay } of this.#lines) if (underWay === 0) client?.connection.stream.destroy();
+  }
+
+  /** Ends all connections once what is under way has been answered. */
+  async close(): Promise<void> {
+    await Promise.all(this.#lines.map((line) => line.close()));
+  }
+}
+
+/** One connection, which comes and goes. */
+class Line {
+  /** Undefined while there is no connection. */
+  client: CorkedClient | undefined;
+  underWay = 0;
+  #nextAttemptAt = 0;
+  #opening: Promise<void> | undefined;
+  #closed = false;
+  readonly #options: Options;
+  readonly #events: LineEvents;
+
+  constructor(options: Options, events: LineEvents) {
+    this.#options = options;
+    this.#events = events;
+  }
+
+  /** Begins to connect, unless that is done already. What comes of it shows in `client`. */
+  open(): void {
+    if (this.client || this.#closed || performance.now() < this.#nextAttemptAt) return;
+    this.#opening ??= this.#connect().finally(() => {
+      this.#opening = undefined;
+    });
+  }
+
+  async #connect(): Promise<void> {
+    const client = new CorkedClient({ ...this.#options, pipeline: true });
+    const { onError, onSilence } = this.#events;
+    const late = setTimeout(() => client.connection.stream.destroy(), this.#options.connectionTimeoutMillis);
+    client.on('error', (error) => {
+      this.leave(client);
+      onError(error);
+    });
+    client.on('end', () => this.leave(client));
+    try {
+      await client.connect();
+      await client.send({ name: undefined, text: avoidWholeTables, values: [] });
+      client.onSilence = onSilence;
+      this.client = client;
+    } catch (error) {
+      this.#nextAttemptAt = performance.now() + pauseMilliseconds;
+      void client.end();
+      onError(error as Error);
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  /** Sends nothing more over `client`, which ends once it has answered what is under way. */
+  leave(client: CorkedClient): void {
+    if (this.client !== client) return;
+    this.client = undefined;
+    void client.end();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#opening;
+    await this.client?.end();
+  }
+}
+
+/** Whether it is not the statement that has failed: the connection broke, or had not taken in the statement's text when it was named. */
+function isOfConnection(error: unknown): boolean {
+  if (error instanceof DatabaseError) return error.code === '26000' || isLost(error);
+  return isLost(error) || (error instanceof Error && /not queryable/.test(error.message));
+}
+
+/** A client that holds back what it is asked until the end of a turn of the event loop. */
+class CorkedClient extends PatientClient {
+  #corked = false;
+
+  override send(statement: Statement): Rows {
+    if (!this.#corked) {
+      this.#corked = true;
+      const { stream } = this.connection;
+      stream.cork();
+      setImmediate(() => {
+        this.#corked = false;
+        stream.uncork();
+      });
+    }
+    return super.send(statement);
+  }
+}

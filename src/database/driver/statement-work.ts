@@ -1,0 +1,14 @@
+/** What a statement is called where it is told what a request spends its time on. */
+import type { Work } from '../../telemetry/spans.ts';
+
+/** The piece of work that a statement is. Its text has places for values and no values. */
+export function statementWork(name: string, text: string): Work {
+  return { kind: 'database', name, attributes: { 'db.system.name': 'postgresql', 'db.query.text': text } };
+}
+
+/** A name for a statement that has none: what it does and to which table, as in `insert audit_event`; its first word for want of better. */
+export function nameOfText(text: string): string {
+  const [, verb = 'statement'] = /^\W*(\w+)/.exec(text) ?? [];
+  const [, table] = /\b(?:from|into|update)\s+"(\w+)"/i.exec(text) ?? [];
+  return table === undefined ? verb : `${verb} ${table}`;
+}

@@ -1,0 +1,123 @@
+/**
+ * The embedded default database: a real PostgreSQL server in a process of its own, for who has not set DATABASE_URL.
+ * Knows nothing of tables, pools or migrations.
+ *
+ * The server belongs to nobody in particular. Whoever opens a data directory builds what is missing, starts what does not run, joins what
+ * does, and the last to stop takes the server down (`embedded/membership.ts`). So the admin command can come and go while the service runs,
+ * and a server left behind by a killed process is simply joined.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { serverAccount } from './account.ts';
+import { socketAddress, urlOf } from './address.ts';
+import { findBinaries } from './binaries.ts';
+import { buildCluster, hasCluster, prepareDataDir, readPassword } from './cluster.ts';
+import type { Layout } from './cluster.ts';
+import type { Launcher, Settings } from './launch.ts';
+import type { Membership } from './membership.ts';
+import { AddressLostError, leaveServer, reachServer, type Reached } from './server.ts';
+
+const reviveMilliseconds = 1000;
+
+export interface EmbeddedDatabase {
+  /** `postgres://…` with the password: never for a log. */
+  url: string;
+  /** What this call found: no cluster, a cluster without a server, or a running server. */
+  origin: 'created' | 'started' | 'joined';
+  /**
+   * Fulfilled with the reason when the server is lost for this process: it has ended, and cannot listen at the address of `url` again, or its
+   * data directory is gone. Nothing is started any more then. Pending as long as the server runs or is being started again.
+   */
+  lost: Promise<Error>;
+  /**
+   * Leaves the server, and stops it unless another living process has opened the same directory. Resolves when it is down.
+   * Close the pools first: what is still connected is cut off. Calling it again changes nothing.
+   */
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  /** PostgreSQL settings in addition to or in place of ours, used when this call starts the server. `fsync=off` spares the first start's too. */
+  settings?: Settings;
+  /** Where root keeps a copy of the programs when the server's account cannot enter their directory. */
+  cacheDir?: string;
+  /** Listens on a TCP port of the loopback address, also where a Unix socket is possible. For tests that put a proxy in between. */
+  tcp?: boolean;
+  /** Called when a server that has ended does not start again, once for each reason; it is tried again every second. */
+  onError?: (error: Error) => void;
+}
+
+/**
+ * Opens the database in a data directory, creating it at the first start.
+ *
+ * While it is open, a server that ends (out of memory, killed, stopped by another process) is started again at the same address, so that pools find
+ * it there.
+ *
+ * @throws Error with one line for a person.
+ */
+export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
+  const settings = options.settings ?? {};
+  const layout = await prepareDataDir(dataDir);
+  const launcher = async (): Promise<Launcher> => {
+    const account = await serverAccount(layout.cluster);
+    return { account, settings, binaries: await findBinaries(account, options.cacheDir ?? '/var/cache/entity-service') };
+  };
+
+  let created = false;
+  if (!(await hasCluster(layout))) {
+    const { binaries, account } = await launcher();
+    created = await buildCluster(layout, binaries, account, settings['fsync'] !== 'off');
+  }
+  const reached = await reachServer(layout, launcher, { preferred: options.tcp ? undefined : socketAddress(layout) });
+  return {
+    url: urlOf(reached.address, layout, await readPassword(layout)),
+    origin: created ? 'created' : reached.launched ? 'started' : 'joined',
+    ...remain(layout, launcher, reached, options.onError),
+  };
+}
+
+/** Stays a member until `stop` is called, through deaths of the server. */
+function remain(
+  layout: Layout,
+  launcher: () => Promise<Launcher>,
+  { membership: first, address }: Reached,
+  onError: EmbeddedOptions['onError'],
+): Pick<EmbeddedDatabase, 'lost' | 'stop'> {
+  const { promise: lost, resolve: lose } = Promise.withResolvers<Error>();
+  let leaving = false;
+  let left: Promise<void> | undefined;
+
+  const remainWith = async (membership: Membership): Promise<void> => {
+    await membership.ended;
+    current = leaving ? Promise.resolve(undefined) : revive();
+  };
+  const revive = async (told = new Set<string>()): Promise<Membership | undefined> => {
+    try {
+      if (!(await hasCluster(layout))) {
+        // It was taken away from us: nothing is built in its place.
+        lose(new Error(`the data directory ${layout.dataDir} has no database any more`));
+        return undefined;
+      }
+      const { membership } = await reachServer(layout, launcher, { required: address });
+      void remainWith(membership);
+      return membership;
+    } catch (error) {
+      if (error instanceof AddressLostError) {
+        lose(error);
+        return undefined;
+      }
+      const { message } = error as Error;
+      if (!told.has(message)) onError?.(error as Error);
+      told.add(message);
+      await delay(reviveMilliseconds);
+      return leaving ? undefined : revive(told);
+    }
+  };
+  let current: Promise<Membership | undefined> = Promise.resolve(first);
+  void remainWith(first);
+
+  const stop = () => {
+    leaving = true;
+    return (left ??= current.then((membership) => leaveServer(layout, membership)));
+  };
+  return { lost, stop };
+}

@@ -1,0 +1,252 @@
+/**
+ * One connection that hears the database's notifications on the channel `principal`, reconnecting for as long as the process lives, and
+ * tells when every process has heard them. PostgreSQL hands notifications to each connection in its own time, so that is asked for and
+ * answered: `echo <channel> <token>` goes to all, and `heard <token> <pid>` comes back on a channel of one's own.
+ *
+ * A pooler that pools by transaction accepts LISTEN and passes few notifications on. So the line counts as up only while it has proved that
+ * it hears what is sent over the pool: `proof <word>`, sent at the start, after each reconnect and every 30 seconds (decision 66).
+ */
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { Config } from '../config/settings.ts';
+import { VerifiedClient } from './driver/verified-client.ts';
+
+const channel = 'principal';
+const applicationName = 'entity-service listen';
+const retryMilliseconds = 1_000;
+const proofMilliseconds = 30_000;
+/** How long after it was sent a notice may arrive at the latest. */
+const hearingMilliseconds = 1_000;
+/** A process that does not answer is waited for no longer than it may keep what it has verified (`authn/principal-cache.ts`). */
+const answerMilliseconds = 3_000;
+/** Held, shared, by the connection of every process that listens, so that they can be counted. Two numbers of our own. */
+const [lockSpace, lockNumber] = [1_936_941_420, 1];
+
+export interface ListenerEvents {
+  /** The line is up (true) or has gone down (false); told when it changes. */
+  onLine(up: boolean): void;
+  onNotice(payload: string): void;
+  /** Why the line is down. An {@link UnheardError} is told once, until the line has been up or another error has come between. */
+  onError(error: Error): void;
+}
+
+/** What was sent over the pool did not arrive at the listener. */
+export class UnheardError extends Error {
+  override readonly name = 'UnheardError';
+}
+
+/** What an operator has to do about an {@link UnheardError}. The notice may be lost, or merely late. */
+export function adviceForUnheard({ databaseUrl, databaseDirectUrl }: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>): string {
+  if (databaseUrl === undefined) return 'notifications arrive more than 1 s late, so nothing is cached: the database is overloaded';
+  const way = databaseDirectUrl
+    ? 'DATABASE_DIRECT_URL must lead to the database of DATABASE_URL and must not pool by transaction; if all that holds,'
+    : 'if DATABASE_URL pools by transaction, set DATABASE_DIRECT_URL; otherwise';
+  return `notifications do not arrive within 1 s, so nothing is cached: ${way} the database is overloaded`;
+}
+
+/** The connections that listen on this database. A pooler may hold the lock of a listener that has left, under another name. */
+const listeners = `
+  select pid from pg_locks join pg_stat_activity using (pid)
+  where locktype = 'advisory' and classid = $1 and objid = $2 and objsubid = 2 and granted and application_name = $3
+    and database = (select oid from pg_database where datname = current_database())`;
+const send = 'select pg_notify($1, $2)';
+
+/** Which connections are asked whether they have heard, and which have said so, by process id. */
+interface Question {
+  asked: number[] | undefined;
+  heard: Set<number>;
+  resolve: () => void;
+}
+
+export class Listener {
+  readonly #url: string;
+  readonly #pool: Pick<Pool, 'query'>;
+  readonly #events: ListenerEvents;
+  readonly #proofMilliseconds: number;
+  readonly #replyChannel = `principal_${randomUUID()}`;
+  readonly #questions = new Map<string, Question>();
+  #client: VerifiedClient | undefined;
+  /** The next attempt to connect while the line is down, the next proof while it is up. */
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+  #isUp = false;
+  /** Whether this connection has heard a proof. Before, it must be idle: a pooler passes on what arrives while a statement is under way. */
+  #isProved = false;
+  /** Whether it was for want of a proof that the line went down last. */
+  #isUnheard = false;
+  #proof: { word: string; resolve: () => void } | undefined;
+  /** The end of the latest statement: a connection takes one after the other. */
+  #done: Promise<unknown> = Promise.resolve();
+
+  /**
+   * `url` must lead to a session of its own; `pool` is what the requests use. A proof is repeated `every` so many milliseconds.
+   */
+  constructor(url: string, pool: Pick<Pool, 'query'>, events: ListenerEvents, { every = proofMilliseconds } = {}) {
+    this.#url = url;
+    this.#pool = pool;
+    this.#events = events;
+    this.#proofMilliseconds = every;
+  }
+
+  /** Whether notifications arrive. */
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  /** Connects and proves the line; never throws. While PostgreSQL is out of reach it tries again every second. */
+  async open(): Promise<void> {
+    const client = new VerifiedClient({
+      connectionString: this.#url,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      connectionTimeoutMillis: 5_000,
+    });
+    client.on('error', (error) => this.#down(client, error));
+    client.on('end', () => this.#down(client));
+    client.on('notification', ({ payload = '' }) => this.#hear(client, payload));
+    this.#client = client;
+    this.#done = Promise.resolve();
+    this.#isProved = false;
+    try {
+      await client.connect();
+      await this.#query(client, `listen ${channel}; listen "${this.#replyChannel}"`);
+      // The name by statement: one in the address would go before one in the options. The rest, because otherwise a machine that has lost its
+      // power would be waited for until the database notices, which takes hours by default.
+      await this.#query(
+        client,
+        `set application_name = '${applicationName}'; set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3`,
+      );
+      await this.#prove();
+      // Another connection may have taken its place, which has to be proved itself.
+      if (this.#client !== client) return;
+      this.#isProved = true;
+      await this.#query(client, 'select pg_advisory_lock_shared($1, $2)', [lockSpace, lockNumber]);
+      if (this.#client !== client) return;
+      this.#isUnheard = false;
+      this.#proveLater(client);
+      this.#turn(true);
+    } catch (error) {
+      this.#down(client, error as Error);
+    }
+  }
+
+  /**
+   * Resolves once every notification that was committed before the call has been acted upon by all processes that listen; after three
+   * seconds when one does not say so, since then no process holds anything older. A process whose line is down is not asked: it holds nothing,
+   * except for what it has verified in the last three seconds, while it has not noticed yet that PostgreSQL has dropped the line.
+   */
+  async settle(): Promise<void> {
+    const token = randomUUID();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const question: Question = { asked: undefined, heard: new Set(), resolve };
+    this.#questions.set(token, question);
+    const timer = setTimeout(resolve, answerMilliseconds);
+    // Not awaited: asking a database that does not answer takes longer.
+    this.#ask(token, question).catch(() => undefined);
+    await promise;
+    clearTimeout(timer);
+    this.#questions.delete(token);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#client?.end().catch(() => undefined);
+  }
+
+  /** Over the pool, which also a process can use whose own line is down. */
+  async #ask(token: string, question: Question): Promise<void> {
+    // One that begins to listen later has kept nothing yet.
+    const { rows } = await this.#pool.query<{ pid: number }>(listeners, [lockSpace, lockNumber, applicationName]);
+    question.asked = rows.map(({ pid }) => pid);
+    if (rows.length > 0) await this.#pool.query(send, [channel, `echo ${this.#replyChannel} ${token}`]);
+    settleIfHeard(question);
+  }
+
+  /** Resolves when a notice that is sent over the pool has come. Throws {@link UnheardError} when it does not come in time. */
+  async #prove(): Promise<void> {
+    const word = randomUUID();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#proof = { word, resolve };
+    await this.#pool.query(send, [this.#replyChannel, `proof ${word}`]);
+    // After a pause of the whole process, a notice that has arrived meanwhile comes before the verdict.
+    const timer = setTimeout(
+      () => setImmediate(() => reject(new UnheardError('a notification has not arrived'))),
+      hearingMilliseconds,
+    ).unref();
+    await promise.finally(() => clearTimeout(timer));
+  }
+
+  /** A proof that could not be sent, as when the pool is exhausted, shows nothing of the line: it is tried three times, a second apart. */
+  #proveLater(client: VerifiedClient, wait = this.#proofMilliseconds, unsent = 0): void {
+    this.#timer = setTimeout(() => {
+      this.#prove().then(
+        () => this.#client === client && this.#proveLater(client),
+        (error: Error) => {
+          if (error instanceof UnheardError || unsent === 2) this.#down(client, error);
+          else if (this.#client === client) this.#proveLater(client, retryMilliseconds, unsent + 1);
+        },
+      );
+    }, wait);
+  }
+
+  async #query(client: VerifiedClient, text: string, values: unknown[] = []): Promise<void> {
+    const result = this.#done.then(() => client.query(text, values));
+    this.#done = result.catch(() => undefined);
+    await result;
+  }
+
+  #hear(client: VerifiedClient, payload: string): void {
+    if (this.#client !== client) return;
+    const [kind, first = '', second = ''] = payload.split(' ');
+    if (kind === 'echo') {
+      if (!this.#isProved) return;
+      // Whatever was notified before has been heard before, and acted upon at once.
+      const answer = "select pg_notify($1, 'heard ' || $2 || ' ' || pg_backend_pid())";
+      this.#query(client, answer, [first, second]).catch((error: Error) => this.#down(client, error));
+    } else if (kind === 'heard') {
+      const question = this.#questions.get(first);
+      question?.heard.add(Number(second));
+      if (question) settleIfHeard(question);
+    } else if (kind === 'proof') {
+      if (this.#proof?.word === first) this.#proof.resolve();
+    } else {
+      this.#events.onNotice(payload);
+    }
+  }
+
+  #turn(up: boolean): void {
+    if (this.#isUp === up) return;
+    this.#isUp = up;
+    this.#events.onLine(up);
+  }
+
+  #down(client: VerifiedClient, error?: Error): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    this.#turn(false);
+    clearTimeout(this.#timer);
+    if (this.#closed) return;
+    const isKnown = this.#isUnheard && error instanceof UnheardError;
+    this.#isUnheard = error instanceof UnheardError;
+    if (error && !isKnown) this.#events.onError(error);
+    client.end().catch(() => undefined);
+    this.#timer = setTimeout(() => void this.open(), isKnown ? this.#proofMilliseconds : retryMilliseconds);
+  }
+}
+
+/**
+ * Resolves once every process that serves from this database has acted upon all that was committed before, after three seconds at the latest.
+ * For one that does not listen itself; `url` and `pool` are as for a {@link Listener}.
+ */
+export async function settleAll(url: string, pool: Pick<Pool, 'query'>): Promise<void> {
+  const ignore = () => undefined;
+  const listener = new Listener(url, pool, { onLine: ignore, onNotice: ignore, onError: ignore });
+  await listener.open();
+  await listener.settle();
+  await listener.close();
+}
+
+function settleIfHeard({ asked, heard, resolve }: Question): void {
+  if (asked?.every((pid) => heard.has(pid))) resolve();
+}

@@ -1,0 +1,42 @@
+/** Which network address a request comes from. The limits, the log and the audit trail all take it from here. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { cleanAddress } from './address.ts';
+import { unnamedProxyRisk } from '../maintenance/risks.ts';
+
+/** The client's IP address without port, brackets or zone id, or `unknown`: by `X-Forwarded-For` where TRUST_PROXY names the sender (rule 83). */
+export function addressOf(request: FastifyRequest): string {
+  return (request.address ??= cleanAddress(request.ip));
+}
+
+/**
+ * Reads the address of each request as it arrives, since the socket of a client that has hung up has none. Without trusted proxies it warns
+ * once in the life of `app` of a request that a proxy seems to have passed on.
+ */
+export function readAddresses(app: FastifyInstance, trustProxy: readonly string[]): void {
+  app.decorateRequest('address', undefined);
+  app.addHook('onRequest', (request, _reply, done) => {
+    addressOf(request);
+    done();
+  });
+  if (trustProxy.length > 0) return;
+  let isWarned = false;
+  app.addHook('onRequest', ({ headers }, _reply, done) => {
+    if (!isWarned && (headers['x-forwarded-for'] ?? headers.forwarded) !== undefined) {
+      isWarned = true;
+      app.log.warn({ event: 'configuration.risky' }, unnamedProxyRisk);
+    }
+    done();
+  });
+}
+
+/** Whether the client has closed its connection, so that no answer can reach it. */
+export function hasLeft({ raw }: FastifyRequest): boolean {
+  return raw.socket.destroyed;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Undefined until {@link addressOf} has been called. */
+    address: string | undefined;
+  }
+}

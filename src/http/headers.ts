@@ -1,0 +1,23 @@
+/** The headers every answer carries, errors included (security rule 82). */
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config/settings.ts';
+
+/** The headers by name; `Strict-Transport-Security` only where clients come by https. */
+export function securityHeaders({ publicUrl }: Pick<Config, 'publicUrl'>): Record<string, string> {
+  return {
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'same-origin',
+    ...(publicUrl.protocol === 'https:' && { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }),
+  };
+}
+
+/** Sets them before anything else can answer. A route may replace one afterwards, as the pages of Swagger UI do. */
+export function sendSecurityHeaders(app: FastifyInstance, headers: Record<string, string>): void {
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(headers);
+    done();
+  });
+}

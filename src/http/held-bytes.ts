@@ -1,0 +1,109 @@
+/**
+ * Bounds the memory that callers can make a process hold: long bodies until they are answered, and answers until the operating system has taken
+ * them. A client decides how fast it sends and reads (rule 80, decision 69).
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../authn/principal.ts';
+import { Problem } from '../errors.ts';
+import { busy } from './concurrency-limit.ts';
+import { addressGroup } from './address.ts';
+import { addressOf } from './client-address.ts';
+
+/** In bytes. */
+export interface HeldBytesLimits {
+  /** What one user, or one address without a credential, may hold in a process. */
+  caller: number;
+  process: number;
+}
+
+const defaultLimits = { caller: 64 * 2 ** 20, process: 256 * 2 ** 20 };
+/** Shorter bodies and answers are not counted, unless an answer has to wait for those before it. */
+const longBytes = 16_384;
+
+/** What each caller holds at present. */
+export class HeldBytes {
+  readonly #limits: HeldBytesLimits;
+  readonly #byCaller = new Map<string, number>();
+  #total = 0;
+
+  constructor(limits: HeldBytesLimits = defaultLimits) {
+    this.#limits = limits;
+  }
+
+  get isEmpty(): boolean {
+    return this.#total === 0;
+  }
+
+  /** Counts `bytes` for the caller until the returned function is called. */
+  hold(caller: string, bytes: number): () => void {
+    this.#add(caller, bytes);
+    return () => this.#add(caller, -bytes);
+  }
+
+  /**
+   * The 429 or 503 for a caller who wants to hold `bytes` more; undefined when that is within the limits, or the caller holds nothing yet: a single
+   * body or answer may be longer than the limit.
+   */
+  refusal(caller: string, bytes: number): Problem | undefined {
+    if (this.isEmpty) return undefined;
+    const held = this.#byCaller.get(caller) ?? 0;
+    if (held > 0 && held + bytes > this.#limits.caller) return tooMuchHeld(this.#limits.caller);
+    return bytes > 0 && this.#total + bytes > this.#limits.process ? busy() : undefined;
+  }
+
+  #add(caller: string, bytes: number): void {
+    const held = (this.#byCaller.get(caller) ?? 0) + bytes;
+    if (held === 0) this.#byCaller.delete(caller);
+    else this.#byCaller.set(caller, held);
+    this.#total += bytes;
+  }
+}
+
+/** What a user's bytes are counted under. */
+export function holderOf({ name }: Pick<Principal['user'], 'name'>): string {
+  return `user ${name}`;
+}
+
+/** Counts the bodies and answers of `app`, and refuses requests of callers who hold too much, before their body is read. */
+export function boundHeldBytes(app: FastifyInstance, held: HeldBytes): void {
+  const count = (caller: string, bytes: number, { raw }: FastifyReply) => {
+    // Fastify prepares an answer also when the client has left: 'close' has been emitted then, and is not emitted again.
+    if (!raw.closed) raw.once('close', held.hold(caller, bytes));
+  };
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    const bytes = announcedBytes(request);
+    if (bytes <= longBytes && held.isEmpty) return done();
+    const refusal = held.refusal(callerOf(request), bytes);
+    if (!refusal && bytes > longBytes) count(callerOf(request), bytes, reply);
+    done(refusal);
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const length = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0;
+    if (length === 0) return done();
+    // Without a socket the answer waits for another one on the same connection.
+    const { socket } = reply.raw;
+    if (length > longBytes || !socket || socket.writableLength > 0) count(callerOf(request), length, reply);
+    done();
+  });
+}
+
+/** What a request counts for: its user, or its address without a credential. */
+export function callerOf(request: FastifyRequest): string {
+  return request.principal ? holderOf(request.principal.user) : addressGroup(addressOf(request));
+}
+
+/** The length of the body as announced, at most what the route reads; without a `Content-Length` as much as it reads, and 0 when there is none. */
+function announcedBytes({ headers, routeOptions: { bodyLimit } }: FastifyRequest): number {
+  if (headers['transfer-encoding'] !== undefined) return bodyLimit;
+  return Math.min(Number(headers['content-length'] ?? 0), bodyLimit);
+}
+
+const tooMuchHeld = (limit: number) =>
+  new Problem('rate-limited', {
+    values: { seconds: 1 },
+    headers: {
+      'Retry-After': '1',
+      'RateLimit-Policy': `"held-bytes";q=${limit};qu="content-bytes"`,
+      RateLimit: '"held-bytes";r=0;t=1',
+    },
+  });

@@ -1,0 +1,154 @@
+/**
+ * The one place where anything thrown becomes an answer: `application/problem+json` (RFC 9457), or for HEAD its code in a header. Errors of
+ * the router, the parsers and the socket included, so that no client ever meets a framework's own body.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isOutage, outage } from '../database/failure.ts';
+import { Problem } from '../errors.ts';
+import { describe, type FaultDescription } from '../locales/describe.ts';
+import { negotiateLocale } from '../locales/negotiate.ts';
+import { DeadlineError } from './deadline.ts';
+import { isForm } from './body.ts';
+import { STATUS_CODES } from './names.ts';
+import { faultsOf } from '../contract/validate.ts';
+
+export interface ProblemDocument {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  instance: string;
+  code: string;
+  errors?: FaultDescription[];
+}
+
+export const problemType = 'application/problem+json; charset=utf-8';
+
+/** Writes the document for `problem`, in `locale`; `requestId` is a UUID and `publicUrl` the base of `type`. */
+function documentOf(problem: Problem, requestId: string, locale: ReturnType<typeof negotiateLocale>, publicUrl: URL): ProblemDocument {
+  const { title, detail, errors } = describe(locale, problem);
+  const type = new URL(`/problems/${problem.code}`, publicUrl).href;
+  const { status, code } = problem;
+  return { type, title, status, detail, instance: `urn:uuid:${requestId}`, code, ...(errors && { errors }) };
+}
+
+/** What `error` is to the caller of `request`. Anything nobody foresaw is `internal-error`: a bug, kept as the cause. */
+export function problemOf(error: unknown, request: FastifyRequest): Problem {
+  if (error instanceof Problem) return error;
+  if (isOutage(error)) return outage(error);
+  if (error instanceof DeadlineError) return late(error, request);
+  const { code, statusCode, validation, validationContext } = error as Partial<FastifyError>;
+  if (validation) {
+    const form = validationContext === 'body' && isForm(request);
+    return faultsOf(validation, form ? 'form' : (validationContext ?? 'body'));
+  }
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Problem('content-too-large', { values: { limit: request.routeOptions.bodyLimit }, cause: error });
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Problem('unsupported-media-type', { cause: error });
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new Problem('uri-too-long', { cause: error });
+    case 'FST_ERR_NOT_FOUND':
+      return new Problem('not-found', { cause: error });
+  }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new Problem('malformed-request', { cause: error });
+  return new Problem('internal-error', { cause: error });
+}
+
+function late(cause: DeadlineError, request: FastifyRequest): Problem {
+  // Still waiting for the body, so nothing has been done. What comes of it later must not be taken for another request's answer.
+  if (!request.raw.complete) return new Problem('request-timeout', { headers: { Connection: 'close' }, cause });
+  return new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause });
+}
+
+/**
+ * Makes `app` answer every error and every unknown route with a problem. Call before any route is registered. `replace` may give another
+ * problem in place of one; `onProblem` is told of the one that an operation is answered with, before the answer leaves, and must not throw.
+ */
+export function answerProblems(
+  app: FastifyInstance,
+  publicUrl: URL,
+  replace: (problem: Problem, request: FastifyRequest) => Problem | undefined,
+  onProblem: (problem: Problem, request: FastifyRequest) => Promise<void>,
+): void {
+  app.decorateRequest('problemCode', '');
+  app.setErrorHandler(async (error, request, reply) => {
+    const found = problemOf(error, request);
+    const problem = replace(found, request) ?? found;
+    await onProblem(problem, request);
+    return sendProblem(problem, request, reply, publicUrl);
+  });
+  app.setNotFoundHandler((request, reply) => sendProblem(new Problem('not-found'), request, reply, publicUrl));
+}
+
+/** Answers with `problem`, with the headers its status owes (rule 7; RFC 9110 sections 11.6.1 and 15.5.6). Logs what is a fault of ours. */
+export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, publicUrl: URL): FastifyReply {
+  if (problem.status === 500) request.log.error({ event: 'fault', err: problem.cause ?? problem }, 'unhandled error');
+  else if (problem.status === 503) request.log.warn({ event: 'outage', code: problem.code, err: problem.cause }, 'dependency failed');
+  request.problemCode = problem.code;
+  if (problem.status === 401) reply.header('www-authenticate', challenge(request, 'invalid_token'));
+  else if (problem.code === 'insufficient-scope') reply.header('www-authenticate', challenge(request, 'insufficient_scope'));
+  const locale = negotiateLocale({ session: request.principal?.locale, acceptLanguage: request.headers['accept-language'] });
+  reply.code(problem.status).headers(problem.headers).header('content-language', locale);
+  if (request.method === 'HEAD') return reply.header('problem-code', problem.code).send();
+  return reply.type(problemType).send(JSON.stringify(documentOf(problem, request.id, locale, publicUrl)));
+}
+
+/** How to get in; the error only for a caller who sent a bearer token (RFC 6750 section 3.1). */
+function challenge(request: FastifyRequest, error: 'invalid_token' | 'insufficient_scope'): string {
+  return /^bearer /i.test(request.headers.authorization ?? '') ? `Bearer error="${error}"` : 'Bearer';
+}
+
+/** What a client did whose bytes Node could not read as HTTP; undefined when it has merely hung up. */
+function problemOnSocket(error: NodeJS.ErrnoException): Problem | undefined {
+  switch (error.code) {
+    case 'ECONNRESET':
+      return undefined;
+    case 'HPE_HEADER_OVERFLOW':
+      return new Problem('headers-too-large', { values: { limit: 16_384 } });
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Problem('request-timeout');
+    default:
+      return new Problem('malformed-request');
+  }
+}
+
+/** Answers what Node could not read as HTTP at all, and hangs up. `headers` are those every answer carries. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, headers: Record<string, string>, publicUrl: URL): void {
+  const problem = problemOnSocket(error);
+  if (!problem || !socket.writable) return void socket.destroy();
+  answerOnSocket(problem, socket, headers, publicUrl);
+}
+
+/** For so long a client may take to read such an answer and hang up, too. */
+const lingerMilliseconds = 1_000;
+
+/**
+ * Writes a whole answer to a connection that has no reply to write to, and hangs up. Node does not look after such a connection any more:
+ * unheard, its failure would end the process, and one that the client keeps open would stay so for ever.
+ */
+export function answerOnSocket(problem: Problem, socket: Duplex, headers: Record<string, string>, publicUrl: URL): void {
+  const body = JSON.stringify(documentOf(problem, randomUUID(), 'en', publicUrl));
+  const lines = Object.entries({
+    ...headers,
+    ...problem.headers,
+    'content-type': problemType,
+    'content-language': 'en',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.on('error', () => socket.destroy());
+  setTimeout(() => socket.destroy(), lingerMilliseconds).unref();
+  socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`);
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code of the problem the request was answered with, for the log; empty without one. */
+    problemCode: string;
+  }
+}

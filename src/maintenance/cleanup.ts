@@ -1,0 +1,67 @@
+/**
+ * Removes what no longer says anything: sessions that are over, tokens long replaced, old sign-in attempts and idempotency keys, sign-ins at
+ * a provider that nobody came back from. Nothing depends on it having run, since every deadline is enforced when it is read (security rule
+ * 12).
+ */
+import type { FastifyBaseLogger } from 'fastify';
+import { sql, type Kysely } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
+import { deleteOldKeys } from '../entities/idempotency.ts';
+import { deleteExpiredTransactions } from '../oidc/sign-in/store.ts';
+import { deleteIdleAttempts } from '../credentials/attempts.ts';
+import { deleteReplacedTokens } from '../sessions/store.ts';
+
+const everyMilliseconds = 600_000;
+const batchRows = 1_000;
+/** An ended session is kept this long, so that the reuse of its tokens is still recognised and audited. */
+const keepDays = 1;
+
+/** Runs `deleteBatch` until it finds less than a whole batch, so that no table grows faster than it is swept; returns how many were deleted. */
+export async function sweep(deleteBatch: () => Promise<number>): Promise<number> {
+  let deleted = 0;
+  for (;;) {
+    const count = await deleteBatch();
+    deleted += count;
+    if (count < batchRows) return deleted;
+  }
+}
+
+/** Deletes up to a thousand sessions that have been over for a day; returns how many. Replicas do not wait for each other. */
+export async function deleteEndedSessions(db: Kysely<Database>): Promise<number> {
+  const deadline = sql<Date>`now() - make_interval(days => ${keepDays})`;
+  const { numDeletedRows } = await db
+    .deleteFrom('session')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('session')
+        .where((over) =>
+          over.or([over('revoked_at', '<', deadline), over('idle_expires_at', '<', deadline), over('expires_at', '<', deadline)]),
+        )
+        .select('id')
+        .limit(batchRows)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+/** Keeps house every ten minutes until the returned function is called. A failure is logged and tried again the next time. */
+export function keepHouse({ db }: Pick<Context, 'db'>, log: FastifyBaseLogger): () => void {
+  const work = async () => {
+    try {
+      const sessions = await sweep(() => deleteEndedSessions(db));
+      const replacedTokens = await sweep(() => deleteReplacedTokens(db, batchRows));
+      const attempts = await sweep(() => deleteIdleAttempts(db, batchRows));
+      const idempotencyKeys = await sweep(() => deleteOldKeys(db, batchRows));
+      const transactions = await sweep(() => deleteExpiredTransactions(db, batchRows));
+      log.info({ event: 'housekeeping', outcome: 'ok', sessions, replacedTokens, attempts, idempotencyKeys, transactions });
+    } catch (error) {
+      log.warn({ event: 'housekeeping', outcome: 'failed', err: error });
+    }
+  };
+  const timer = setInterval(() => void work(), everyMilliseconds);
+  timer.unref();
+  return () => clearInterval(timer);
+}

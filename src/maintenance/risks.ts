@@ -1,0 +1,52 @@
+/** Settings that are allowed and that operators should know about: a warning each in the log (security rules 32, 38, 83, 86 and 88). */
+import { sql, type Kysely } from 'kysely';
+import type { Config } from '../config/settings.ts';
+import { isLocal, readDatabaseAddress } from '../database/address.ts';
+import type { Database } from '../database/tables.ts';
+
+const advisedMinimum = 15;
+/** Four for hashing at most, and four for everything else (rule 38). */
+const advisedThreads = 8;
+
+/** The risk of a proxy in front of the service that TRUST_PROXY does not name. */
+export const unnamedProxyRisk =
+  'TRUST_PROXY is empty, but a proxy seems to pass requests on: all clients count as one address, and 20 wrong passwords keep all of them out ' +
+  'for 5 minutes. Set it to the address of the proxy';
+
+/** What is risky about `config`, about being `superuser` in the database, and about libuv having so many `threads`, a sentence each. */
+export function risksOf(
+  config: Pick<Config, 'production' | 'databaseUrl' | 'databaseDirectUrl' | 'passwordMinLength' | 'publicUrl' | 'trustProxy'>,
+  { superuser, threads }: { superuser: boolean; threads: number },
+): string[] {
+  const risks: string[] = [];
+  if (config.passwordMinLength < advisedMinimum) {
+    risks.push(`PASSWORD_MIN_LENGTH is below ${advisedMinimum}, too few characters where a password is all that is asked for`);
+  }
+  if (config.production && superuser) {
+    risks.push('The role of DATABASE_URL is a superuser: give the service one that owns nothing but its own tables');
+  }
+  for (const [name, url] of Object.entries({ DATABASE_URL: config.databaseUrl, DATABASE_DIRECT_URL: config.databaseDirectUrl })) {
+    if (!config.production || url === undefined) continue;
+    const address = readDatabaseAddress(url);
+    if (address.encryption !== 'none' || isLocal(address)) continue;
+    risks.push(`${name} turns off TLS: everybody on the network between this machine and the database can read everything`);
+  }
+  if (lacksProxy(config)) risks.push(unnamedProxyRisk);
+  if (threads < advisedThreads) {
+    risks.push(
+      `UV_THREADPOOL_SIZE is ${threads}: password hashing can starve name look-ups and files. Start by "npm start", which sets it`,
+    );
+  }
+  return risks;
+}
+
+/** Whether the settings tell of a proxy and do not name it: the service speaks plain http, so that https needs one. */
+export function lacksProxy({ publicUrl, trustProxy }: Pick<Config, 'publicUrl' | 'trustProxy'>): boolean {
+  return publicUrl.protocol === 'https:' && trustProxy.length === 0;
+}
+
+/** Whether the service's role may do everything in the database, whatever is granted. */
+export async function isSuperuser(db: Kysely<Database>): Promise<boolean> {
+  const { rows } = await sql<{ superuser: boolean }>`select rolsuper as superuser from pg_roles where rolname = current_user`.execute(db);
+  return rows[0]?.superuser === true;
+}

@@ -1,0 +1,74 @@
+/** What an issuer's entry in ISSUERS_FILE says about its claims: their names, and what scopes and groups are worth here. */
+import type { Members } from './schema-reader.ts';
+
+export interface ScopeNames {
+  read: string | undefined;
+  write: string | undefined;
+}
+
+export interface ClaimNames {
+  client_id: string;
+  jti: string;
+  scope: string;
+}
+
+export interface ClaimedProfiles {
+  /** The name of the claim, and of the members on the way to it when it is not at the top. */
+  claim: readonly string[];
+  /** From a value in the claim to the name of a profile, in the order of the file. */
+  map: ReadonlyMap<string, string>;
+}
+
+/** One scope of RFC 6749, section 3.3. */
+const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
+const profileShape = { pattern: /^[A-Za-z0-9 _.-]{1,64}$/, must: 'be the name of a profile' };
+
+/** Undefined when the issuer's scopes narrow nothing. */
+export function readScopes(members: Members): ScopeNames | undefined {
+  const scopes = members.mapping('scopes');
+  if (!scopes) return undefined;
+  const shape = { pattern: scopeToken, must: 'be one scope, without spaces' };
+  const read = scopes.text('read', shape);
+  const write = scopes.text('write', shape);
+  if (read === undefined && write === undefined) members.report('scopes must name the scope for read, for write, or for both', 'scopes');
+  scopes.finish();
+  return { read, write };
+}
+
+/** By their own names what is not renamed. */
+export function readClaimNames(members: Members): ClaimNames {
+  const names = members.mapping('claimNames');
+  const claimNames = {
+    client_id: names?.text('client_id') ?? 'client_id',
+    jti: names?.text('jti') ?? 'jti',
+    scope: names?.text('scope') ?? 'scope',
+  };
+  names?.finish();
+  return claimNames;
+}
+
+/** Undefined when nobody becomes a user by a token. */
+export function readProvision(members: Members): { profile: string } | undefined {
+  const provision = members.mapping('provision');
+  if (!provision) return undefined;
+  const enabled = provision.flag('enabled');
+  const profile = provision.text('profile', { required: enabled, ...profileShape });
+  provision.finish();
+  return enabled && profile !== undefined ? { profile } : undefined;
+}
+
+/** Undefined when claims say nothing about profiles. */
+export function readProfiles(members: Members): ClaimedProfiles | undefined {
+  const profiles = members.mapping('profiles');
+  if (!profiles) return undefined;
+  const claim = profiles.textOrTexts('claim');
+  const values = profiles.mapping('map', true);
+  const map = new Map<string, string>();
+  for (const value of values?.names() ?? []) {
+    const profile = values?.text(value, profileShape);
+    if (profile !== undefined) map.set(value, profile);
+  }
+  if (values?.names().length === 0) profiles.report('map must name a profile for at least one value of the claim', 'map');
+  profiles.finish();
+  return claim && { claim, map };
+}

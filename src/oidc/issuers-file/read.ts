@@ -1,0 +1,226 @@
+/**
+ * Reads ISSUERS_FILE, the list of trusted issuers (design, section 9). It speaks to nobody: whether an issuer answers is found out when a
+ * token of it comes in.
+ */
+import { readFile } from 'node:fs/promises';
+import { ConfigError } from '../../config/settings.ts';
+import type { Environment } from '../../config/environment.ts';
+import {
+  readClaimNames,
+  readProfiles,
+  readProvision,
+  readScopes,
+  type ClaimNames,
+  type ClaimedProfiles,
+  type ScopeNames,
+} from './claims.ts';
+import { LocatedFile } from './positions.ts';
+import { Members } from './schema-reader.ts';
+import { readSwaggerUi, type SwaggerUiClient } from './swagger-ui-client.ts';
+
+/** An issuer as configured. */
+export interface Issuer {
+  /** Short name, used in paths and in `oidcIssuer`. */
+  id: string;
+  /** For people. */
+  label: string;
+  /** The exact string that tokens carry as `iss`; one with and one without a final slash are two issuers. */
+  issuer: string;
+  /** What `aud` must contain. */
+  audience: string;
+  /** Undefined for an issuer whose access tokens are taken and that nobody signs in at. */
+  clientId: string | undefined;
+  clientSecret: string | undefined;
+  /** The values of `client_id` that are accepted; undefined accepts all (rule 48). */
+  clients: ReadonlySet<string> | undefined;
+  /** Signature algorithms, all of them asymmetric (rule 45). */
+  algorithms: readonly string[];
+  /**
+   * `jwt` also takes access tokens that do not say that they are some, and then refuses whatever may be an ID token. Of `opaque` ones the
+   * issuer is asked what they are (rule 50).
+   */
+  tokenType: 'at+jwt' | 'jwt' | 'opaque';
+  /** Under which names the issuer gives these claims. */
+  claimNames: ClaimNames;
+  /** Whether an introspected token may say nothing of whom it is for; one that says so must still be for us. */
+  allowMissingAudience: boolean;
+  /** Which scopes of a token let it read and write; undefined: scopes narrow nothing. */
+  scopes: ScopeNames | undefined;
+  /** What a subject that nobody is linked to gets: a user of its own with this profile; undefined: a refusal. */
+  provision: { profile: string } | undefined;
+  /** Which profiles a subject's claims give and take; undefined: claims say nothing about profiles. */
+  profiles: ClaimedProfiles | undefined;
+  /** Undefined where Swagger UI is no client of the issuer. */
+  swaggerUi: SwaggerUiClient | undefined;
+  /** Plain http, on the loopback address only. */
+  allowInsecureHttp: boolean;
+}
+
+const asymmetric = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
+const printable = /^[\x20-\x7e]{1,256}$/;
+
+/**
+ * The issuers that `file` lists, none for undefined. Secrets are read where the file says, `environment` among these places. Throws
+ * {@link ConfigError} with every problem of the file, each with its line and column, the issuer and the member.
+ */
+export async function readIssuers(file: string | undefined, environment: Environment): Promise<Issuer[]> {
+  if (file === undefined) return [];
+  const located = new LocatedFile(`ISSUERS_FILE ${file}`, await readText(file));
+  const entries = located.problems.length === 0 ? readEntries(located) : [];
+  const issuers: Issuer[] = [];
+  const membersOf = new Map<Issuer, Members>();
+  for (const members of entries) {
+    const issuer = await readIssuer(members, environment);
+    if (!issuer) continue;
+    issuers.push(issuer);
+    membersOf.set(issuer, members);
+  }
+  for (const name of ['id', 'issuer'] as const) {
+    for (const [value, group] of Map.groupBy(issuers, (issuer) => issuer[name])) {
+      const [, ...others] = group;
+      for (const other of others) membersOf.get(other)?.report(`${name} ${JSON.stringify(value)} is another issuer's already`, name);
+    }
+  }
+  const givers = issuers.flatMap((issuer) => [...new Set(issuer.profiles?.map.values())].map((profile) => ({ issuer, profile })));
+  for (const [profile, [first, ...others]] of Map.groupBy(givers, (giver) => giver.profile)) {
+    for (const { issuer } of others) {
+      membersOf.get(issuer)?.report(`profiles: "${profile}" is given and taken by issuer "${first?.issuer.id}" already`, 'profiles');
+    }
+  }
+  if (located.problems.length > 0) throw new ConfigError(located.problems);
+  return issuers;
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError([`ISSUERS_FILE ${file}: cannot be read: ${error instanceof Error ? error.message : String(error)}`]);
+  }
+}
+
+function readEntries(file: LocatedFile): Members[] {
+  const root = new Members(file, file.root, '');
+  const entries = root.list('issuers') ?? [];
+  root.finish();
+  return entries.map((entry, index) => new Members(file, entry, `entry ${index + 1}`));
+}
+
+/** One entry of the list; undefined when it is not even a mapping with an id and an issuer. Everything wrong with it is reported. */
+async function readIssuer(members: Members, environment: Environment): Promise<Issuer | undefined> {
+  const id = members.text('id', {
+    required: true,
+    pattern: /^[a-z0-9-]{1,32}$/,
+    must: 'be 1 to 32 lower case letters, digits and hyphens',
+  });
+  if (id !== undefined) members.rename(`issuer "${id}"`);
+  const report = (problem: string, name: string, index?: number) => members.report(problem, name, index);
+  const label = members.text('label', { pattern: /^\P{C}{1,100}$/u, must: 'be 1 to 100 characters' });
+  const allowInsecureHttp = members.flag('allowInsecureHttp');
+  if (allowInsecureHttp && environment['NODE_ENV'] === 'production') {
+    report('allowInsecureHttp is not for production (NODE_ENV=production): remove it', 'allowInsecureHttp');
+  }
+  const issuer = members.text('issuer', { required: true });
+  if (issuer !== undefined) checkAddress(issuer, allowInsecureHttp, report);
+  const audience = members.text('audience', { required: true, pattern: printable, must: 'be 1 to 256 printable ASCII characters' });
+  const clientId = members.text('clientId', { pattern: printable, must: 'be 1 to 256 printable ASCII characters' });
+  const tokenType = members.text('tokenType', { pattern: /^(at\+jwt|jwt|opaque)$/, must: 'be at+jwt, jwt or opaque' }) ?? 'at+jwt';
+  const isOpaque = tokenType === 'opaque';
+  // Opaque tokens have no signature; ID tokens of the same issuer have, and RS256 is what providers must have for them.
+  const algorithms = members.texts('algorithms', { required: !isOpaque, minimum: 1 }) ?? (isOpaque ? ['RS256'] : []);
+  for (const [index, algorithm] of algorithms.entries()) {
+    if (asymmetric.includes(algorithm)) continue;
+    const accepted = `only ${asymmetric.join(', ')}: a signature must be one that nobody else can make`;
+    report(`algorithms: "${algorithm}" is not accepted, ${accepted}`, 'algorithms', index);
+  }
+  if (tokenType === 'jwt' && clientId === undefined) {
+    report('clientId is required with tokenType: jwt, to tell access tokens from ID tokens', 'tokenType');
+  } else if (tokenType === 'jwt' && clientId === audience) {
+    report('audience must not be the clientId with tokenType: jwt, for then access tokens look like ID tokens', 'audience');
+  }
+  const clients = members.texts('clients', { minimum: 1 });
+  const clientSecret = await readSecret(members, environment);
+  if (isOpaque && (clientId === undefined || clientSecret === undefined)) {
+    report('clientId and a secret are required with tokenType: opaque, to ask the issuer what a token is', 'tokenType');
+  }
+  const allowMissingAudience = members.flag('allowMissingAudience');
+  if (allowMissingAudience && !isOpaque) report('allowMissingAudience is for tokenType: opaque only: remove it', 'allowMissingAudience');
+  if (allowMissingAudience && !clients) {
+    report(
+      'clients is required with allowMissingAudience, or tokens given to any client for any service would count',
+      'allowMissingAudience',
+    );
+  }
+  const claimNames = readClaimNames(members);
+  const scopes = readScopes(members);
+  const provision = readProvision(members);
+  const profiles = readProfiles(members);
+  const swaggerUi = readSwaggerUi(members);
+  members.finish();
+  if (id === undefined || issuer === undefined) return undefined;
+  return {
+    id,
+    label: label ?? id,
+    issuer,
+    audience: audience ?? '',
+    clientId,
+    clientSecret,
+    clients: clients && new Set(clients),
+    algorithms,
+    tokenType: isOpaque ? 'opaque' : tokenType === 'jwt' ? 'jwt' : 'at+jwt',
+    claimNames,
+    allowMissingAudience,
+    scopes,
+    provision,
+    profiles,
+    swaggerUi,
+    allowInsecureHttp,
+  };
+}
+
+/** Whether `url` names this machine. */
+export function isLoopback(url: URL): boolean {
+  return url.hostname === 'localhost' || url.hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(url.hostname);
+}
+
+function checkAddress(issuer: string, allowInsecureHttp: boolean, report: (problem: string, name: string) => void): void {
+  const url = URL.parse(issuer);
+  if (!url || !/^https?:\/\//.test(issuer) || url.search || url.hash || url.username || url.password || /[\s?#]/.test(issuer)) {
+    report(`issuer must be a URL without query, fragment and credentials, exactly as tokens carry it, not "${issuer}"`, 'issuer');
+  } else if (allowInsecureHttp && !isLoopback(url)) {
+    report('allowInsecureHttp is for an issuer on localhost only: remove it', 'allowInsecureHttp');
+  } else if (url.protocol === 'http:' && !allowInsecureHttp) {
+    report('issuer must be https, or plain http on localhost with allowInsecureHttp: true', 'issuer');
+  }
+}
+
+/** The shortest secret that is accepted (rule 86). Auth0, Entra ID, Google and Keycloak make secrets of 32 bytes or more. */
+const minimumSecretBytes = 32;
+
+async function readSecret(members: Members, environment: Environment): Promise<string | undefined> {
+  const checkLength = (secret: string, source: string, member: string) => {
+    const bytes = Buffer.byteLength(secret);
+    if (bytes >= minimumSecretBytes) return;
+    members.report(`${source} has ${bytes} bytes: let the provider make a secret of ${minimumSecretBytes} or more`, member);
+  };
+  const variable = members.text('clientSecretEnv');
+  const file = members.text('clientSecretFile');
+  if (variable !== undefined && file !== undefined) {
+    members.report('clientSecretEnv and clientSecretFile are both given; keep one', 'clientSecretFile');
+  } else if (variable !== undefined) {
+    const secret = environment[variable];
+    if (!secret) members.report(`clientSecretEnv names ${variable}, which is not set in the environment`, 'clientSecretEnv');
+    else checkLength(secret, `${variable}, which clientSecretEnv names,`, 'clientSecretEnv');
+    return secret;
+  } else if (file !== undefined) {
+    try {
+      const secret = (await readFile(file, 'utf8')).trim();
+      if (secret === '') members.report(`clientSecretFile ${file} is empty`, 'clientSecretFile');
+      else checkLength(secret, `clientSecretFile ${file}`, 'clientSecretFile');
+      return secret;
+    } catch (error) {
+      members.report(`clientSecretFile cannot be read: ${error instanceof Error ? error.message : String(error)}`, 'clientSecretFile');
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,109 @@
+/**
+ * Profiles that come and go with a claim, such as groups at the issuer. An issuer's map says which ones: of these the user has exactly those
+ * that the claim of the newest token gives (decision 62); all others are left alone. Roles come with profiles.
+ */
+import type { FastifyRequest } from 'fastify';
+import type { Kysely, Transaction } from 'kysely';
+import { insertEvent, originOf } from '../../audit/store.ts';
+import type { Context } from '../../context.ts';
+import { transact } from '../../database/failure.ts';
+import type { Database } from '../../database/tables.ts';
+import { deleteAssignment, findAnyProfiles, insertAssignment, lockAssignments } from '../../accounts/assignments.ts';
+import { findClaimed, lockClaims, updateClaimsAt, type Identity } from '../../accounts/identities.ts';
+import type { Claims } from '../tokens/claims.ts';
+import type { ClaimedProfiles } from '../issuers-file/claims.ts';
+import type { Issuer } from '../issuers-file/read.ts';
+
+/** Names of the profiles that the claims give, in the order of the map; none when the claim is missing or neither text nor a list. */
+export function claimedProfiles(profiles: ClaimedProfiles | undefined, claims: Claims): string[] {
+  if (!profiles) return [];
+  let value: unknown = claims;
+  for (const name of profiles.claim) {
+    value = typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined;
+  }
+  const values = new Set(Array.isArray(value) ? (value as unknown[]) : [value]);
+  return [...new Set([...profiles.map].flatMap(([given, profile]) => (values.has(given) ? [profile] : [])))];
+}
+
+/** A token's claims about a subject, and when the token was issued (`iat`, whole seconds). */
+export interface IssuedClaims {
+  issuer: Issuer;
+  subject: string;
+  claims: Claims;
+  issuedAt: Date;
+}
+
+/**
+ * Gives and takes what the claims ask for, unless newer ones have been applied; returns whether what was read of the user before may be out of
+ * date. Claims that change nothing are still written down as the newest, once for each token. Does nothing for a disabled user.
+ */
+export async function followClaims(
+  { db }: Context,
+  request: FastifyRequest,
+  { issuer: { issuer, profiles }, subject, claims, issuedAt }: IssuedClaims,
+): Promise<boolean> {
+  if (!profiles) return false;
+  const identity = { issuer, subject };
+  const account = await findClaimed(db, identity);
+  if (!account?.active) return false;
+  const newest = account.claimsAt?.getTime() ?? -Infinity;
+  if (issuedAt.getTime() < newest) return false;
+  const managed = new Set(profiles.map.values());
+  const wanted = claimedProfiles(profiles, claims);
+  const before = account.profiles.filter((name) => managed.has(name));
+  const agree = before.length === wanted.length && before.every((name) => wanted.includes(name));
+  if (agree && issuedAt.getTime() === newest) return false;
+  await transact(db, async (trx) => {
+    if (!(await lockClaims(trx, identity, account.id, issuedAt))) return;
+    await setClaimed(trx, request, { user: account, by: 'issuer', identity }, profiles, wanted);
+    // After the lock on the user: a link by the user waits for a changed identity while it holds the user.
+    await updateClaimsAt(trx, identity, issuedAt);
+  });
+  return true;
+}
+
+/** Whose profiles change, on whose decision, and about which identity. */
+export interface ClaimedChange {
+  user: { id: string; name: string };
+  by: 'issuer' | 'user';
+  identity: Identity;
+}
+
+/**
+ * Gives the user the profiles called `wanted` and takes the others of the map. A default profile that is taken is replaced, by one of `wanted`
+ * or any other. Writes an event for each change.
+ */
+export async function setClaimed(
+  trx: Transaction<Database>,
+  request: FastifyRequest,
+  { user, by, identity }: ClaimedChange,
+  { map }: ClaimedProfiles,
+  wanted: readonly string[],
+): Promise<void> {
+  const managed = new Set(map.values());
+  const present = await lockAssignments(trx, user.id);
+  const given = await findAnyProfiles(trx, wanted);
+  const taken = present.filter(({ name }) => managed.has(name) && !wanted.includes(name));
+  const others = present.filter(({ name }) => !managed.has(name)).map(({ profileId, name }) => ({ id: profileId, name }));
+  const heir = taken.some(({ isDefault }) => isDefault) ? (given[0] ?? others[0]) : undefined;
+  const note = (event: 'profile.assigned' | 'profile.removed', detail: Record<string, unknown>) =>
+    insertEvent(trx, originOf(request), { event, outcome: 'ok', userName: user.name, detail: { by, ...identity, ...detail } });
+  for (const { id, name } of heir && !given.includes(heir) ? [heir] : given) {
+    const assigned = await insertAssignment(trx, user.id, id, id === heir?.id);
+    if (assigned) await note('profile.assigned', { profile: name, default: assigned.isDefault });
+  }
+  for (const { profileId, name } of taken) {
+    if ((await deleteAssignment(trx, user.id, profileId)) === 'removed') await note('profile.removed', { profile: name });
+  }
+}
+
+/** A line for each profile that an issuer gives and the database does not have. */
+export async function missingProfiles(db: Kysely<Database>, issuers: readonly Issuer[]): Promise<string[]> {
+  const named = issuers.flatMap(({ id, provision, profiles }) =>
+    [...new Set([...(provision ? [provision.profile] : []), ...(profiles?.map.values() ?? [])])].map((profile) => ({ id, profile })),
+  );
+  const known = (await findAnyProfiles(db, [...new Set(named.map(({ profile }) => profile))])).map(({ name }) => name);
+  return named
+    .filter(({ profile }) => !known.includes(profile))
+    .map(({ id, profile }) => `ISSUERS_FILE: issuer "${id}" gives the profile "${profile}", which does not exist: create it first`);
+}

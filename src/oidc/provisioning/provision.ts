@@ -1,0 +1,107 @@
+/**
+ * Who stands behind an issuer and a subject: the user who is linked to them, or one made just now where the issuer is configured so. Never
+ * a user who was there before (security rule 56). The profiles of both follow the subject's claims.
+ */
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { Kysely, Transaction } from 'kysely';
+import { insertEvent, originOf } from '../../audit/store.ts';
+import type { Context } from '../../context.ts';
+import { transact } from '../../database/failure.ts';
+import type { Database } from '../../database/tables.ts';
+import { Problem } from '../../errors.ts';
+import { findAnyProfiles, insertAssignment } from '../../accounts/assignments.ts';
+import { findLinkedAccount, findUnlinkedClaimsAt, insertIdentity, lockIdentity, type Identity } from '../../accounts/identities.ts';
+import { normaliseUserName } from '../../accounts/name.ts';
+import { insertUser } from '../../accounts/users.ts';
+import { claimedProfiles, followClaims, type IssuedClaims } from './claimed-profiles.ts';
+import { isText } from '../tokens/claims.ts';
+import { RefusedToken } from '../tokens/token-errors.ts';
+
+/** A subject as its issuer has just vouched for it. */
+export interface Presented extends IssuedClaims {
+  /** A client without a user: for it no user is made, and its profiles are an administrator's business. */
+  isClient: boolean;
+}
+
+/**
+ * What `find` finds for the identity, after a user has been made for it where there was none, or after its profiles have changed. Throws
+ * {@link RefusedToken} `not-linked`, `client-not-linked` or `no-profile`. The user may be disabled: that is for the caller to judge.
+ */
+export async function findOrProvision<T>(
+  context: Context,
+  request: FastifyRequest,
+  presented: Presented,
+  find: (db: Kysely<Database>, identity: Identity) => Promise<T | undefined>,
+): Promise<T> {
+  const { issuer, subject, isClient } = presented;
+  const identity = { issuer: issuer.issuer, subject };
+  const found = await find(context.db, identity);
+  if (found !== undefined && (isClient || !(await followClaims(context, request, presented)))) return found;
+  if (found === undefined) {
+    if (isClient) throw new RefusedToken('client-not-linked', { about: identity });
+    if (!issuer.provision) throw new RefusedToken('not-linked', { about: identity });
+    await provision(context, request, presented, issuer.provision.profile);
+  }
+  const settled = await find(context.db, identity);
+  if (settled === undefined) throw new RefusedToken('not-linked', { about: identity });
+  return settled;
+}
+
+/**
+ * Makes a user with the profile and links the identity to it, unless another request has done so meanwhile. Claims that are older than those of
+ * a removed link give nothing.
+ */
+async function provision({ db }: Context, request: FastifyRequest, presented: Presented, profile: string): Promise<void> {
+  const { issuer, subject, claims, issuedAt } = presented;
+  const identity = { issuer: issuer.issuer, subject };
+  await transact(db, async (trx) => {
+    await lockIdentity(trx, identity);
+    if (await findLinkedAccount(trx, identity)) return;
+    const unlinkedAt = await findUnlinkedClaimsAt(trx, identity);
+    const claimed = unlinkedAt && issuedAt < unlinkedAt ? [] : claimedProfiles(issuer.profiles, claims);
+    const names = [...new Set([...claimed, profile])];
+    const profiles = await findAnyProfiles(trx, names);
+    if (!profiles.some(({ name }) => name === profile)) throw new RefusedToken('no-profile', { about: identity });
+    const user = await insertUnderFreeName(trx, presented);
+    // The administration command of version 0.1.0 links without the lock.
+    if (!(await insertIdentity(trx, identity, user.id, issuedAt))) throw new Problem('unavailable', { headers: { 'Retry-After': '1' } });
+    const origin = originOf(request);
+    const noted = { outcome: 'ok', userName: user.name } as const;
+    const by = 'issuer';
+    await insertEvent(trx, origin, { ...noted, event: 'user.created', detail: { by, ...identity } });
+    await insertEvent(trx, origin, { ...noted, event: 'identity.linked', detail: { by, ...identity } });
+    for (const { id, name } of profiles) {
+      const assigned = await insertAssignment(trx, user.id, id, false);
+      const detail = { by, ...identity, profile: name, default: assigned?.isDefault };
+      await insertEvent(trx, origin, { ...noted, event: 'profile.assigned', detail });
+    }
+  });
+}
+
+async function insertUnderFreeName(trx: Transaction<Database>, presented: Presented): Promise<{ id: string; name: string }> {
+  const { claims, issuer, subject } = presented;
+  for (const name of namesFor(presented)) {
+    const { name: shown } = claims;
+    const displayName = isText(shown) && Array.from(shown).length <= 200 ? shown : name;
+    const id = await insertUser(trx, { name, displayName, locale: null, passwordHash: null });
+    if (id !== undefined) return { id, name };
+  }
+  throw new RefusedToken('not-linked', { about: { issuer: issuer.issuer, subject } });
+}
+
+/**
+ * What the user may be called, the nicest first; a name that is taken is somebody else's. Of `preferred_username`, which people choose for
+ * themselves, only plain letters, so that none looks like another's; `:` and `#` set apart the names that we make.
+ */
+function* namesFor({ issuer: { id, issuer }, subject, claims }: Presented): Generator<string> {
+  const { preferred_username: preferred } = claims;
+  const wanted = typeof preferred === 'string' ? normaliseUserName(preferred) : undefined;
+  if (wanted !== undefined && /^[a-z0-9._@+-]{1,64}$/.test(wanted)) yield wanted;
+  const derived = normaliseUserName(`${id}:${subject}`);
+  if (derived !== undefined) yield derived;
+  yield `${id}#${createHash('sha256')
+    .update(JSON.stringify([issuer, subject]))
+    .digest('hex')
+    .slice(0, 32)}`;
+}

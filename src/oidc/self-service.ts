@@ -1,0 +1,82 @@
+/**
+ * The identity links of one user, as that user may see and remove them. A removal is one transaction with its audit events, and has taken
+ * effect in every process before the caller is answered (security rule 56, decision 61).
+ */
+import type { FastifyRequest } from 'fastify';
+import type { Transaction } from 'kysely';
+import type { components } from '../../generated/api.ts';
+import { insertEvent, originOf } from '../audit/store.ts';
+import type { Principal } from '../authn/principal.ts';
+import type { Context } from '../context.ts';
+import { transact } from '../database/failure.ts';
+import type { Database } from '../database/tables.ts';
+import { Problem } from '../errors.ts';
+import { lockCaller, sessionOf } from '../sessions/self-service.ts';
+import { revokeOfIdentity } from '../sessions/revoke.ts';
+import { deleteIdentity, listLinks, lockIdentity, lockOwnLink, type OwnLink } from '../accounts/identities.ts';
+import { getAccount } from '../accounts/users.ts';
+import { setClaimed } from './provisioning/claimed-profiles.ts';
+import type { TrustedIssuers } from './tokens/issuer-registry.ts';
+
+/** A link as its user sees it. */
+export function describeLink(
+  { id, issuer, subject, createdAt }: OwnLink,
+  { session }: Principal,
+  issuers: TrustedIssuers,
+): components['schemas']['LinkedIdentity'] {
+  const trusted = issuers.find(issuer);
+  return {
+    id,
+    issuer,
+    issuerId: trusted?.id ?? null,
+    label: trusted?.label ?? null,
+    subject,
+    linkedAt: createdAt.toISOString(),
+    current: session?.identity?.issuer === issuer && session.identity.subject === subject,
+  };
+}
+
+/**
+ * Removes the caller's link with this id and ends the sessions that were opened through the identity; returns whether the session that asks
+ * was one of them. With the last link to an issuer, the user loses the profiles that its claims give. Throws 404 `not-found` when the caller
+ * has no such link, 409 `last-sign-in-method` when there is no other way to sign in, and 401 when the session that asks has ended meanwhile.
+ */
+export async function unlinkOwn(context: Context, request: FastifyRequest, principal: Principal, id: string): Promise<boolean> {
+  const { id: currentId } = sessionOf(principal);
+  const { id: userId, name: userName } = principal.user;
+  const ended = await transact(context.db, async (trx) => {
+    const known = (await listLinks(trx, userId)).find((link) => link.id === id);
+    if (known) await lockIdentity(trx, known);
+    // The link before the user: a sign-in by it locks them in this order, so neither waits for the other for ever.
+    const link = await lockOwnLink(trx, id, userId);
+    await lockCaller(trx, principal);
+    if (!link) throw new Problem('not-found');
+    const others = (await listLinks(trx, userId)).filter((other) => other.id !== id);
+    if (!(await canSignInBy(trx, context.issuers, others, userId))) throw new Problem('last-sign-in-method');
+    await deleteIdentity(trx, link, userId);
+    const sessions = await revokeOfIdentity(trx, userId, link, 'unlinked');
+    const { issuer, subject } = link;
+    const event = { outcome: 'ok', userName } as const;
+    const detail = { by: 'user', issuer, subject, endedSessions: sessions.length };
+    await insertEvent(trx, originOf(request), { ...event, event: 'identity.unlinked', sessionId: currentId, detail });
+    for (const sessionId of sessions) {
+      await insertEvent(trx, originOf(request), { ...event, event: 'session.revoked', sessionId, detail: { bySession: currentId } });
+    }
+    const profiles = context.issuers.find(issuer)?.profiles;
+    if (profiles && !others.some((other) => other.issuer === issuer)) {
+      await setClaimed(trx, request, { user: principal.user, by: 'user', identity: { issuer, subject } }, profiles, []);
+    }
+    return sessions;
+  });
+  // Access tokens of the identity are remembered as well as sessions.
+  context.principals.forget(`user ${userId}`);
+  await context.listener.settle();
+  return ended.includes(currentId);
+}
+
+/** By a password, or with a browser by one of the links, at its issuer. */
+async function canSignInBy(trx: Transaction<Database>, issuers: TrustedIssuers, links: OwnLink[], userId: string): Promise<boolean> {
+  if ((await getAccount(trx, userId)).passwordHash !== null) return true;
+  const providers = new Set(issuers.providers.map(({ issuer }) => issuer));
+  return links.some(({ issuer }) => providers.has(issuer));
+}

@@ -1,0 +1,82 @@
+/** Ends sessions because their provider says that its own has ended (OpenID Connect Back-Channel Logout 1.0). */
+import type { FastifyRequest } from 'fastify';
+import { decodeProtectedHeader, errors, type JWTPayload } from 'jose';
+import { noteRefusal } from '../../audit/record.ts';
+import { insertEvent, originOf } from '../../audit/store.ts';
+import type { Context } from '../../context.ts';
+import { transact } from '../../database/failure.ts';
+import { Problem } from '../../errors.ts';
+import { revokeAtIssuer, type IssuerLogout } from '../../sessions/revoke.ts';
+import { isSubject, isText, isTime } from '../tokens/claims.ts';
+import { leewaySeconds } from '../tokens/discover.ts';
+import { issuerUnavailable } from '../tokens/cached-metadata.ts';
+import { verifySigned } from '../tokens/signature.ts';
+import type { Provider } from '../tokens/issuer-registry.ts';
+
+const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
+
+/**
+ * Ends what the logout token names, and returns once no process takes those sessions any more. Throws 400 `malformed-request` for a token
+ * that is none, and 503 `issuer-unavailable` without the keys.
+ */
+export async function logoutByProvider(context: Context, request: FastifyRequest, provider: Provider, token: string): Promise<void> {
+  const logout = await readLogoutToken(context, request, provider, token);
+  const ended = await transact(context.db, async (trx) => {
+    const sessions = await revokeAtIssuer(trx, logout);
+    for (const { id: sessionId, userName } of sessions) {
+      const detail = { by: 'issuer', issuer: provider.issuer };
+      await insertEvent(trx, originOf(request), { event: 'session.revoked', outcome: 'ok', userName, sessionId, detail });
+    }
+    return sessions;
+  });
+  for (const { id } of ended) context.principals.forget(`session ${id}`);
+  if (ended.length > 0) await context.listener.settle();
+}
+
+async function readLogoutToken(context: Context, request: FastifyRequest, provider: Provider, token: string): Promise<IssuerLogout> {
+  const now = context.issuers.clock.wall();
+  try {
+    return readClaims(provider, await verify(provider, token, now), now);
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError)) throw error instanceof Problem ? error : issuerUnavailable(30, error);
+    const detail = { issuer: provider.issuer, reason: 'bad-logout-token', error: error.code };
+    await noteRefusal(context, request, { event: 'oidc.failed', outcome: 'refused', detail });
+    throw new Problem('malformed-request', { faults: [{ pointer: '/logout_token', code: 'invalid-value' }], cause: error });
+  }
+}
+
+/** Section 2.6, steps 1 to 3, and no `crit`; a token that does not say of what type it is may be one, but none that says it is another. */
+async function verify({ algorithms, clientId, issuer, keys }: Provider, token: string, now: number): Promise<JWTPayload> {
+  const { typ, crit } = decodeHeader(token);
+  const type = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
+  if (crit !== undefined || !['logout+jwt', 'jwt', undefined].includes(type)) throw new errors.JWTInvalid('of another type');
+  return await verifySigned(token, keys.find, {
+    algorithms: [...algorithms],
+    issuer,
+    audience: clientId,
+    requiredClaims: ['iat', 'exp', 'jti', 'events'],
+    clockTolerance: leewaySeconds,
+    currentDate: new Date(now),
+  });
+}
+
+function decodeHeader(token: string): ReturnType<typeof decodeProtectedHeader> {
+  try {
+    return decodeProtectedHeader(token);
+  } catch (error) {
+    throw new errors.JWTInvalid('is no token', { cause: error });
+  }
+}
+
+/** Section 2.6, steps 4 to 7. What would make it an ID token makes it no logout token. */
+function readClaims({ issuer }: Provider, claims: JWTPayload, now: number): IssuerLogout {
+  const { sub, sid, iat, jti, events } = claims;
+  const named = (sub === undefined || isSubject(sub)) && (sid === undefined || isText(sid)) && (sub ?? sid) !== undefined;
+  const event = typeof events === 'object' && events !== null ? (events as Record<string, unknown>)[logoutEvent] : undefined;
+  const isLogout = typeof event === 'object' && event !== null && !Array.isArray(event) && !('nonce' in claims);
+  if (!named || !isLogout || !isText(jti) || !isTime(iat) || iat > now / 1_000 + leewaySeconds) {
+    throw new errors.JWTInvalid('says no logout');
+  }
+  // A replay ends nothing that was opened after the logout it told of, so that no jti has to be remembered.
+  return { issuer, subject: sub, issuerSessionId: sid, openedBefore: new Date((iat + leewaySeconds) * 1_000) };
+}

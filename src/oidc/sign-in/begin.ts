@@ -1,0 +1,83 @@
+/** Sends a browser to a provider: the first half of the authorization code flow (security rules 51, 52 and 55). */
+import { hash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
+import { noteRefusal } from '../../audit/record.ts';
+import type { Context } from '../../context.ts';
+import { browserCookie, browserIn } from './cookie.ts';
+import { returnPath } from './return-path.ts';
+import { insertTransaction } from './store.ts';
+import type { Provider } from '../tokens/issuer-registry.ts';
+
+export interface Beginning {
+  /** A path on this origin; anything else counts as `/`. */
+  returnTo: string | undefined;
+  /** Whether the provider shall have its user sign in anew. */
+  fresh: boolean;
+  /** The session whose user links the identity; undefined to sign in. */
+  sessionId?: string;
+}
+
+/** Where the provider sends browsers back to: one address for each issuer, which is registered there. */
+export function redirectUri(publicUrl: URL, { id }: { id: string }): string {
+  return new URL(`/auth/oidc/${id}/callback`, publicUrl).href;
+}
+
+/** Where a browser begins to sign in. */
+export function startUrl(publicUrl: URL, { id }: { id: string }): string {
+  return new URL(`/auth/oidc/${id}/start`, publicUrl).href;
+}
+
+/**
+ * Binds the browser by a cookie and returns the address at the provider to send it to. Throws 503 `issuer-unavailable` when the provider
+ * does not say what that is.
+ */
+export async function begin(
+  context: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  provider: Provider,
+  { returnTo, fresh, sessionId }: Beginning,
+): Promise<string> {
+  const { config, db } = context;
+  const client = await provider.provider.current();
+  const [state, nonce, codeVerifier] = [randomState(), randomNonce(), randomPKCECodeVerifier()];
+  const cookie = browserCookie(config);
+  // Tabs that are under way at the same time share one, or only the last would come back to what it began.
+  const browser = browserIn(request.headers.cookie, cookie.name) ?? randomState();
+  await insertTransaction(db, {
+    stateHash: hashSecret(state),
+    browserHash: hashSecret(browser),
+    issuer: provider.issuer,
+    nonce,
+    codeVerifier,
+    returnPath: returnPath(returnTo),
+    sessionId,
+  });
+  await noteRefusal(context, request, {
+    event: 'oidc.started',
+    outcome: 'ok',
+    userName: request.principal?.user.name,
+    detail: { issuer: provider.issuer },
+  });
+  reply.setCookie(cookie.name, browser, cookie.attributes);
+  const url = buildAuthorizationUrl(client, {
+    redirect_uri: redirectUri(config.publicUrl, provider),
+    response_type: 'code',
+    // A user that is made gets the name that the provider has for it.
+    scope: provider.provision ? 'openid profile' : 'openid',
+    state,
+    nonce,
+    code_challenge: await calculatePKCECodeChallenge(codeVerifier),
+    code_challenge_method: 'S256',
+    // A sign-in longer ago would open a session that is over.
+    max_age: String(config.sessionAbsoluteSeconds),
+    ...(fresh && { prompt: 'login' }),
+  });
+  return url.href;
+}
+
+/** SHA-256 of a state or of a browser's cookie, both 256 random bits: the only form in which they are stored. */
+export function hashSecret(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
+}

@@ -1,0 +1,18 @@
+/** The cookie that binds a sign-in at a provider to the browser it was begun in (security rule 52). It authenticates nobody. */
+import { usesSecureCookie, type Config } from '../../config/settings.ts';
+import { valueIn } from '../../sessions/cookie.ts';
+
+const maxAgeSeconds = 600;
+
+/** `__Host-oidc`, or `oidc` on plain http on the loopback address. Always Lax: the provider's redirect comes from another site. */
+export function browserCookie(config: Pick<Config, 'publicUrl'>) {
+  const secure = usesSecureCookie(config);
+  const attributes = { path: '/', httpOnly: true, secure, sameSite: 'lax', maxAge: maxAgeSeconds } as const;
+  return { name: secure ? '__Host-oidc' : 'oidc', attributes };
+}
+
+/** What the cookie says, 256 bits in base64url; undefined when it is missing, of another shape, or there are two. */
+export function browserIn(header: string | undefined, name: string): string | undefined {
+  const value = valueIn(header, name);
+  return value !== undefined && /^[A-Za-z0-9_-]{43}$/.test(value) ? value : undefined;
+}

@@ -1,0 +1,68 @@
+/** Why a sign-in at a provider came to nothing, for the audit trail (security rule 85); never the provider's words, which anybody can send. */
+import type { FastifyRequest } from 'fastify';
+import { noteRefusal } from '../../audit/record.ts';
+import type { Context } from '../../context.ts';
+import { Problem } from '../../errors.ts';
+import type { Provider } from '../tokens/issuer-registry.ts';
+
+/** docs/issuers.md explains them. The browser learns only that it must start again, or that its user is nobody here. */
+export const failureReasons = [
+  'unknown-state',
+  'expired',
+  'other-browser',
+  'other-issuer',
+  'provider-refused',
+  'bad-answer',
+  'code-refused',
+  'bad-id-token',
+  'not-linked',
+  'no-profile',
+  'user-disabled',
+  'too-old',
+  'other-session',
+  'taken',
+] as const;
+export type FailureReason = (typeof failureReasons)[number];
+
+interface FailureFacts {
+  /** Only what the provider has signed, and codes that the standards list. */
+  about?: { subject?: string; error?: string | undefined };
+  userName?: string | undefined;
+  cause?: unknown;
+}
+
+const nobodyHere: readonly FailureReason[] = ['not-linked', 'no-profile', 'user-disabled'];
+
+/** The answer to a browser that comes back with nothing good: 400 `sign-in-failed`, 403 `identity-not-linked`, or 409 `conflict`. */
+export class FailedSignIn extends Problem {
+  readonly reason: FailureReason;
+  readonly about: FailureFacts['about'];
+  readonly userName: string | undefined;
+
+  constructor(reason: FailureReason, { about, userName, cause }: FailureFacts = {}) {
+    super(nobodyHere.includes(reason) ? 'identity-not-linked' : reason === 'taken' ? 'conflict' : 'sign-in-failed', { cause });
+    this.reason = reason;
+    this.about = about;
+    this.userName = userName;
+  }
+}
+
+/** Runs `work` and lets its errors pass; those that end a sign-in become audit events. */
+export async function auditFailures<T>(
+  context: Context,
+  request: FastifyRequest,
+  { issuer }: Provider,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof FailedSignIn) {
+      const { reason, about, userName } = error;
+      await noteRefusal(context, request, { event: 'oidc.failed', outcome: 'refused', userName, detail: { issuer, reason, ...about } });
+    } else if (error instanceof Problem && error.code === 'issuer-unavailable') {
+      await noteRefusal(context, request, { event: 'oidc.failed', outcome: 'failed', detail: { issuer, reason: error.code } });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+/** The issuers that Swagger UI offers: those that answer. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { OfferedIssuer } from '../../contract/docs-issuers.ts';
+import type { Context } from '../../context.ts';
+import { isLoopback } from '../issuers-file/read.ts';
+import { startUrl } from './begin.ts';
+import type { TrustedIssuer } from '../tokens/issuer-registry.ts';
+
+/** Nobody who opens the documentation waits longer for an issuer; once it has answered, it is there the next time. */
+const patienceMilliseconds = 1_000;
+
+/** Those that users can sign in at or that know Swagger UI, in the order of the file; without any that has not said where. Never throws. */
+export async function offeredIssuers({ config, issuers }: Pick<Context, 'config' | 'issuers'>): Promise<OfferedIssuer[]> {
+  const candidates = issuers.all.filter(({ clientId, swaggerUi }) => clientId !== undefined || swaggerUi);
+  const offered = await Promise.all(candidates.map((issuer) => offer(issuer, config.publicUrl)));
+  return offered.filter((issuer) => issuer !== undefined);
+}
+
+async function offer(issuer: TrustedIssuer, publicUrl: URL): Promise<OfferedIssuer | undefined> {
+  const answered = issuer.provider.current().catch(() => undefined);
+  const client = await Promise.race([answered, delay(patienceMilliseconds, undefined, { ref: false })]);
+  const { authorization_endpoint: authorizationUrl = '', token_endpoint: tokenUrl = '' } = client?.serverMetadata() ?? {};
+  if (![authorizationUrl, tokenUrl].every((url) => isUsable(url, issuer))) return undefined;
+  const { id, label, clientId, scopes, swaggerUi } = issuer;
+  const named = [scopes?.read, scopes?.write].filter((scope) => scope !== undefined);
+  return {
+    id,
+    label,
+    startUrl: clientId === undefined ? undefined : startUrl(publicUrl, issuer),
+    authorizationUrl,
+    tokenUrl,
+    client: { id: swaggerUi?.clientId ?? '', scopes: swaggerUi?.scopes ?? named, parameters: swaggerUi?.parameters ?? {} },
+  };
+}
+
+/** Whether a page may be given the address, whose origin goes into its policy: https, or http where that is allowed, and a plain host. */
+function isUsable(address: string, { allowInsecureHttp }: TrustedIssuer): boolean {
+  const url = URL.parse(address);
+  if (!url || !/^https?:\/\/[a-z0-9.:[\]-]+$/.test(url.origin)) return false;
+  return url.protocol === 'https:' || (allowInsecureHttp && isLoopback(url));
+}
+
+/** Where issuers send Swagger UI's sign-ins back to, which is registered there. */
+export function swaggerUiRedirectUri(publicUrl: URL): string {
+  return new URL('/docs/static/oauth2-redirect.html', publicUrl).href;
+}

@@ -1,0 +1,79 @@
+/** Where an issuer keeps its endpoints: OpenID discovery through openid-client, checked more strictly than the library does. */
+import type { JSONWebKeySet } from 'jose';
+import {
+  allowInsecureRequests,
+  ClientSecretBasic,
+  ClientSecretPost,
+  clockTolerance,
+  customFetch,
+  discovery,
+  None,
+  type ClientAuth,
+  type Configuration,
+} from 'openid-client';
+import { fetchBounded, timeoutMilliseconds } from './issuer-http.ts';
+import { isLoopback, type Issuer } from '../issuers-file/read.ts';
+
+/** How far the issuer's clock may be from ours. */
+export const leewaySeconds = 60;
+
+/**
+ * Asks the issuer for its metadata. Throws when it does not answer, calls itself otherwise than configured, or names a `jwks_uri` that is
+ * neither https nor, where that is allowed, on the loopback address.
+ */
+export async function discover(issuer: Issuer, timeout = timeoutMilliseconds): Promise<{ client: Configuration; jwksUri: URL }> {
+  const metadataOfClient = { [clockTolerance]: leewaySeconds };
+  const client = await discovery(
+    new URL(issuer.issuer),
+    issuer.clientId ?? issuer.id,
+    metadataOfClient,
+    authenticateClient(issuer.clientSecret),
+    {
+      timeout: timeout / 1_000,
+      execute: issuer.allowInsecureHttp ? [allowInsecureRequests] : [],
+      [customFetch]: (url, { headers, method, body }) => fetchBounded(url, { headers, method, ...(body != null && { body }) }, timeout),
+    },
+  );
+  const metadata = client.serverMetadata();
+  // The library takes an issuer with and without a final slash for the same one, and tenants of some providers for each other.
+  if (metadata.issuer !== issuer.issuer) throw new Error(`it calls itself ${metadata.issuer}`);
+  const jwksUri = URL.parse(metadata.jwks_uri ?? '');
+  if (!jwksUri || !(jwksUri.protocol === 'https:' || (issuer.allowInsecureHttp && isLoopback(jwksUri)))) {
+    throw new Error('it names no usable jwks_uri');
+  }
+  return { client, jwksUri };
+}
+
+/** With HTTP Basic, which every issuer must take (RFC 6749, section 2.3.1), unless this one says that it takes the secret in the body only. */
+function authenticateClient(secret: string | undefined): ClientAuth {
+  if (secret === undefined) return None();
+  const [basic, post] = [ClientSecretBasic(secret), ClientSecretPost(secret)];
+  return (metadata, ...rest) => {
+    const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    (methods.includes('client_secret_basic') ? basic : post)(metadata, ...rest);
+  };
+}
+
+/**
+ * The issuer as a provider that users sign in at. Throws as {@link discover} does, and when it names no endpoint for that, as a mere
+ * authorization server may.
+ */
+export async function discoverProvider(issuer: Issuer): Promise<Configuration> {
+  const { client } = await discover(issuer);
+  const { authorization_endpoint: authorization, token_endpoint: token } = client.serverMetadata();
+  if (!authorization || !token) throw new Error('it names no authorization_endpoint and token_endpoint to sign in at');
+  return client;
+}
+
+/** The keys that the issuer publishes at its `jwks_uri`, not looked into. Throws when it does not give them. */
+export async function fetchKeys(jwksUri: URL, timeout?: number): Promise<JSONWebKeySet> {
+  const response = await fetchBounded(jwksUri.href, { headers: { accept: 'application/json' } }, timeout);
+  return (await response.json()) as JSONWebKeySet;
+}
+
+/** What lies beneath: openid-client and fetch say no more than that something failed. */
+export function innermost(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.cause instanceof Error) return innermost(error.cause);
+  return error.message || error.name;
+}

@@ -1,0 +1,51 @@
+/** The only way this service asks an issuer anything: no redirects, five seconds, 256 KiB (security rule 49). */
+import { spanning } from '../../telemetry/spans.ts';
+
+const maximumBytes = 262_144;
+
+/** Milliseconds until a question to an issuer is given up, its answer's body included. */
+export const timeoutMilliseconds = 5_000;
+
+/** The issuer has not answered, or not as it should: nothing is known about what was asked. */
+export class Unanswered extends Error {}
+
+/** Whether an error, or what caused it, is that the issuer has not answered. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof Unanswered || (error instanceof Error && isUnanswered(error.cause));
+}
+
+/** Error codes of RFC 6749 (sections 4.1.2.1 and 5.2) that say nothing about what was sent: the issuer is out of order, or does not know us. */
+export const outageErrors: ReadonlySet<string> = new Set([
+  'server_error',
+  'temporarily_unavailable',
+  'invalid_client',
+  'unauthorized_client',
+]);
+
+/**
+ * Like `fetch`, but reads the answer whole before returning it. Throws {@link Unanswered} when it is a redirect, too long, does not come in
+ * time, or has another status than 200; a POST may also be answered with 400 to 499, which is about what was sent.
+ */
+export function fetchBounded(url: string, init: RequestInit, timeout = timeoutMilliseconds): Promise<Response> {
+  const work = { kind: 'issuer', name: 'ask issuer', attributes: { 'server.address': new URL(url).host } } as const;
+  return spanning(work, () => fetchWhole(url, init, timeout));
+}
+
+async function fetchWhole(url: string, init: RequestInit, timeout: number): Promise<Response> {
+  try {
+    const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeout) });
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    for await (const chunk of response.body ?? []) {
+      length += chunk.byteLength;
+      if (length > maximumBytes) throw new Error(`${url} answers with more than ${maximumBytes} bytes`);
+      chunks.push(chunk);
+    }
+    const { status, headers } = response;
+    const refused = init.method === 'POST' && status >= 400 && status < 500;
+    if (status !== 200 && !refused) throw new Error(`${url} answers with status ${status}`);
+    return new Response(Buffer.concat(chunks), { status, headers });
+  } catch (error) {
+    throw new Unanswered(`${url} does not answer`, { cause: error });
+  }
+}

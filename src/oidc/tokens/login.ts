@@ -1,0 +1,46 @@
+/** Opens a session for the bearer of a trusted issuer's access token. */
+import type { FastifyRequest } from 'fastify';
+import type { Context } from '../../context.ts';
+import { openSession, type Opened } from '../../sessions/login.ts';
+import { findLinkedAccount } from '../../accounts/identities.ts';
+import { findOrProvision } from '../provisioning/provision.ts';
+import { RefusedToken } from './token-errors.ts';
+import { auditRefusals } from './audit-token-errors.ts';
+import { ceilingOf } from './scopes.ts';
+import { verifyAccessToken } from './verify.ts';
+
+export interface TokenLogin {
+  /** Id or exact URL of a trusted issuer. It selects from the list; nothing else is ever contacted (rule 46). */
+  issuer: string;
+  accessToken: string;
+  locale: string | undefined;
+}
+
+/**
+ * Opens a session, which keeps to the access token's scopes and its absolute lifetime counts from the sign-in at the
+ * issuer (rule 47). Throws 401 `invalid-token`, 403 `identity-not-linked`, and 503 `issuer-unavailable`.
+ */
+export async function loginByToken(context: Context, request: FastifyRequest, asked: TokenLogin): Promise<Opened> {
+  const { config, issuers } = context;
+  return await auditRefusals(context, request, async () => {
+    const expected = issuers.findNamed(asked.issuer);
+    if (!expected) throw new RefusedToken('unknown-issuer');
+    const token = await verifyAccessToken(issuers, asked.accessToken, expected);
+    const identity = { issuer: expected.issuer, subject: token.subject };
+    const account = await findOrProvision(context, request, token, findLinkedAccount);
+    const userName = account.name;
+    if (!account.active) throw new RefusedToken('user-disabled', { about: identity, userName });
+    const { authenticatedAt, signedInAt } = token;
+    const age = issuers.clock.wall() - authenticatedAt.getTime();
+    if (age >= config.sessionAbsoluteSeconds * 1_000) throw new RefusedToken('too-old', { about: identity, userName });
+    return await openSession(context, request, {
+      account,
+      method: 'token',
+      locale: asked.locale,
+      identity,
+      scopes: ceilingOf(token),
+      authenticatedAt,
+      signedInAt,
+    });
+  });
+}

@@ -1,0 +1,16 @@
+/** What the scopes of a token let its bearer do, as far as the linked user's roles do (security rule 48). */
+import type { Action, Scope } from '../../database/tables.ts';
+import type { AccessToken } from './verify.ts';
+
+const actionsOf: Record<'read' | 'write', readonly Action[]> = { read: ['read'], write: ['create', 'update', 'delete'] };
+
+/** The ceiling on the grants; null when scopes of this issuer narrow nothing, empty when the token may do nothing with entities. */
+export function ceilingOf({ issuer, scopes }: Pick<AccessToken, 'issuer' | 'scopes'>): Scope[] | null {
+  if (!issuer.scopes) return null;
+  const { read, write } = issuer.scopes;
+  const actions = [
+    ...(read !== undefined && scopes.includes(read) ? actionsOf.read : []),
+    ...(write !== undefined && scopes.includes(write) ? actionsOf.write : []),
+  ];
+  return actions.length > 0 ? [{ entity: '*', actions }] : [];
+}

@@ -1,0 +1,52 @@
+/** Why a token or its bearer is refused. What is told to whom: the caller that, the audit trail why. */
+import { Problem } from '../../errors.ts';
+
+/** Why a token was refused, for the audit trail; docs/issuers.md explains them. The caller learns only that it was. */
+export const refusalReasons = [
+  'malformed',
+  'too-long',
+  'unknown-issuer',
+  'wrong-issuer',
+  'wrong-type',
+  'wrong-algorithm',
+  'critical-header',
+  'unknown-key',
+  'bad-signature',
+  'wrong-audience',
+  'inactive',
+  'expired',
+  'not-yet-valid',
+  'incomplete',
+  'id-token',
+  'sender-constrained',
+  'client-not-allowed',
+  'not-linked',
+  'client-not-linked',
+  'no-profile',
+  'user-disabled',
+  'too-old',
+] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
+/** What the audit trail may tell besides: only what the issuer has signed. */
+interface RefusalFacts {
+  about?: { issuer: string; subject?: string };
+  userName?: string;
+  cause?: unknown;
+}
+
+const notLinked: readonly RefusalReason[] = ['not-linked', 'client-not-linked', 'no-profile'];
+
+/** The answer to a token that does not count: 401 `invalid-token`, or 403 `identity-not-linked` when it is good but its bearer no user. */
+export class RefusedToken extends Problem {
+  readonly reason: RefusalReason;
+  readonly about: RefusalFacts['about'];
+  readonly userName: string | undefined;
+
+  constructor(reason: RefusalReason, { about, userName, cause }: RefusalFacts = {}) {
+    super(notLinked.includes(reason) ? 'identity-not-linked' : 'invalid-token', { cause });
+    this.reason = reason;
+    this.about = about;
+    this.userName = userName;
+  }
+}

@@ -1,0 +1,129 @@
+/** What must be true of the database before the service opens: it runs, it is migrated, and somebody can sign in. */
+import { ConfigError, type Config } from '../config/settings.ts';
+import { databaseName } from '../database/address.ts';
+import { connect } from '../database/driver/pool.ts';
+import { migrate, migrationState, type MigrationState } from '../database/migrate.ts';
+import { VerifiedClient } from '../database/driver/verified-client.ts';
+import { describeFault } from '../locales/describe.ts';
+import { createPasswordGate } from '../http/concurrency-limit.ts';
+import { hashPassword } from '../credentials/hash.ts';
+import { readPeppers, type Peppers } from '../credentials/pepper.ts';
+import { createPasswordPolicy } from '../credentials/policy.ts';
+import { createFirstAdministrator, generatePassword, hasUsers, type FirstAdministrator } from '../administration/first-administrator.ts';
+
+const oldestVersion = 15;
+
+export interface Prepared {
+  /** Holds the password: never for a log. */
+  url: string;
+  /** The same database without a pooler that pools by transaction. */
+  directUrl: string;
+  /** For a person: which database this is, without secrets. */
+  database: string;
+  /** Only when one was made just now with a generated password, which nobody else knows. */
+  administrator: FirstAdministrator | undefined;
+  /** Fulfilled with the reason when this process cannot have its embedded database any more; pending for ever with any other. */
+  lost: Promise<Error>;
+  /** Leaves the embedded database; does nothing for any other. Close the pools first. */
+  close(): Promise<void>;
+}
+
+/**
+ * The database of `config`: `DATABASE_URL`, or the embedded one in `DATA_DIR`. Throws one line for a person. `onError` hears why an embedded
+ * server that has ended does not start again.
+ */
+export async function openDatabase(
+  config: Config,
+  onError: (error: Error) => void = () => undefined,
+): Promise<Omit<Prepared, 'administrator'>> {
+  const { databaseUrl: url, databaseDirectUrl: directUrl = url } = config;
+  if (url !== undefined && directUrl !== undefined) {
+    return {
+      url,
+      directUrl,
+      database: `PostgreSQL at ${databaseName(url)}`,
+      lost: Promise.withResolvers<Error>().promise,
+      close: async () => undefined,
+    };
+  }
+  const { openEmbedded } = await import('../database/embedded/embedded.ts');
+  const embedded = await openEmbedded(config.dataDir, { onError });
+  return {
+    url: embedded.url,
+    directUrl: embedded.url,
+    database: `embedded PostgreSQL in ${config.dataDir} (${embedded.origin})`,
+    lost: embedded.lost,
+    close: () => embedded.stop(),
+  };
+}
+
+/**
+ * Opens the database, applies what migrations it lacks, and makes the first administrator while no user exists. Throws before anything is
+ * started when ADMIN_PASSWORD could not be used. `onError` is as for {@link openDatabase}.
+ */
+export async function prepareDatabase(config: Config, onError?: (error: Error) => void): Promise<Prepared> {
+  await refuseUnfit(config);
+  const peppers = await readPeppers(config.passwordPepperFile);
+  const password = config.adminPassword ?? generatePassword(config.passwordMinLength);
+  const opened = await openDatabase(config, onError);
+  try {
+    await refuseOld(opened);
+    await ensureSchema(opened);
+    const created = await ensureAdministrator({ name: config.adminUser, password }, peppers, opened.url);
+    return { ...opened, administrator: created && !config.adminPassword ? { name: config.adminUser, password } : undefined };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function refuseUnfit(config: Config): Promise<void> {
+  const policy = await createPasswordPolicy(config);
+  if (config.adminPassword === undefined) return;
+  const faults = await policy.check(config.adminPassword, { pointer: '', userName: config.adminUser, displayName: 'Administrator' });
+  if (faults.length === 0) return;
+  const reasons = faults.map((fault) => describeFault('en', fault).detail).join(' ');
+  throw new ConfigError([`ADMIN_PASSWORD is refused, choose another one or leave it out: ${reasons}`]);
+}
+
+async function refuseOld({ url, database }: { url: string; database: string }): Promise<void> {
+  const client = new VerifiedClient({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: number }>(`select current_setting('server_version_num')::int / 10000 as version`);
+    const version = rows[0]?.version ?? 0;
+    if (version < oldestVersion) throw new ConfigError([`${database} has version ${version}, and ${oldestVersion} or later is needed`]);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Applies migrations only when there are some, so that a role which may not make tables can start on a database that has them all. */
+async function ensureSchema({ url, directUrl }: Pick<Prepared, 'url' | 'directUrl'>): Promise<void> {
+  const { pending, unknown } = await readMigrationState(url);
+  if (unknown.length > 0) {
+    throw new Error(`the database has migrations of a later version (${unknown.join(', ')}): start that version, or a later one`);
+  }
+  if (pending.length > 0) await migrate(directUrl);
+}
+
+async function readMigrationState(url: string): Promise<MigrationState> {
+  const { db, close } = connect(url, 1, () => undefined);
+  try {
+    return await migrationState(db);
+  } finally {
+    await close();
+  }
+}
+
+/** Whether it made one. */
+async function ensureAdministrator({ name, password }: FirstAdministrator, peppers: Peppers, url: string): Promise<boolean> {
+  const { db, close } = connect(url, 1, () => undefined);
+  try {
+    if (await hasUsers(db)) return false;
+    return await createFirstAdministrator(db, name, await hashPassword({ gate: createPasswordGate(), peppers }, password));
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * The log: one JSON line an event (security rule 84). What goes into a line is chosen here, member by member, so that no header, body,
+ * query or secret gets there by accident.
+ */
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
+import { destination } from 'pino';
+import type { Config } from '../config/settings.ts';
+import { databaseName } from '../database/address.ts';
+import { addressOf } from '../http/client-address.ts';
+
+/** Lines are written out when there are so many bytes of them, or after so many milliseconds: a write for each costs as much as its request. */
+const batchBytes = 8_192;
+const batchMilliseconds = 200;
+
+let output: ReturnType<typeof destination> | undefined;
+
+/** Standard output, of which the process has one. What is in hand when the process exits is still written. */
+function standardOutput(): NonNullable<typeof output> {
+  return (output ??= destination({ dest: 1, sync: false, minLength: batchBytes, periodicFlush: batchMilliseconds }));
+}
+
+/** Options for Fastify's logger. Errors keep their type, message and stack; of a cause in the database the SQL state is kept, not the row. */
+export function loggerOptions({ logLevel }: Pick<Config, 'logLevel'>): Exclude<FastifyServerOptions['logger'], boolean | undefined> {
+  return {
+    level: logLevel,
+    stream: standardOutput(),
+    timestamp,
+    base: null,
+    formatters: { level: (level) => ({ level }) },
+    serializers: {
+      req: (request: FastifyRequest) => ({ requestId: request.id }),
+      err: describeError,
+    },
+  };
+}
+
+/** The settings in force, without the secrets among them (security rule 86). */
+export function openSettings({ adminPassword, databaseUrl, databaseDirectUrl, metricsToken, ...open }: Config): Record<string, unknown> {
+  return {
+    ...open,
+    publicUrl: open.publicUrl.origin,
+    trustedOrigins: [...open.trustedOrigins],
+    adminPassword: adminPassword === undefined ? undefined : '(set)',
+    metricsToken: metricsToken === undefined ? undefined : '(set)',
+    databaseUrl: databaseUrl === undefined ? undefined : databaseName(databaseUrl),
+    databaseDirectUrl: databaseDirectUrl === undefined ? undefined : databaseName(databaseDirectUrl),
+  };
+}
+
+/** Writes the settings in force. */
+export function logConfiguration(log: FastifyBaseLogger, config: Config): void {
+  log.info({ event: 'configuration.loaded', settings: openSettings(config), node: process.versions.node });
+}
+
+/**
+ * What Fastify logs once it listens.
+ *
+ * NOTE: its type asks for a text, and it hands whatever it gets to the logger.
+ */
+export function listeningLine(address: string): string {
+  return { event: 'listening', address } as unknown as string;
+}
+
+let millisecond = 0;
+let timeMember = '';
+
+/** The member `time` of a line. Under load many lines share a millisecond. */
+function timestamp(): string {
+  const now = Date.now();
+  if (now !== millisecond) {
+    millisecond = now;
+    timeMember = `,"time":"${new Date(now).toISOString()}"`;
+  }
+  return timeMember;
+}
+
+type ErrorLine = { type: string; message: string; code?: string; stack: string };
+
+/** A database error's message may quote a value, and its `detail` always does; the SQL state says enough. */
+function describeError(error: unknown): ErrorLine {
+  if (!(error instanceof Error)) return { type: typeof error, message: 'not an error', stack: '' };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const fromDatabase = 'severity' in error;
+  const stack = (error.stack ?? '').split('\n').slice(1).join('\n');
+  return { type: error.name, message: fromDatabase ? `SQL state ${code}` : error.message, ...(code !== undefined && { code }), stack };
+}
+
+/** Writes one line for every answered request. */
+export function logRequests(app: FastifyInstance): void {
+  app.decorateRequest('traceId', undefined);
+  app.addHook('onResponse', (request, reply, done) => {
+    const { principal } = request;
+    request.log.info({
+      event: 'request',
+      outcome: reply.statusCode < 400 ? 'ok' : reply.statusCode < 500 ? 'refused' : 'failed',
+      ...(request.problemCode && { reason: request.problemCode }),
+      method: request.method,
+      route: request.routeOptions.url,
+      operation: request.routeOptions.config.operationId,
+      traceId: request.traceId,
+      status: reply.statusCode,
+      durationMs: Math.round(reply.elapsedTime * 100) / 100,
+      principal: principal?.user.id,
+      way: principal?.method,
+      session: principal?.session?.id,
+      address: addressOf(request),
+      userAgent: request.headers['user-agent']?.slice(0, 256),
+    });
+    done();
+  });
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The trace that the request belongs to; undefined without traces. */
+    traceId: string | undefined;
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * OpenTelemetry traces: a span for every request and one for each thing it waits for, sent to the collector of OTEL_EXPORTER_OTLP_ENDPOINT by
+ * OTLP over HTTP. Loaded only where that is set. No attribute holds what a caller sends, nor a value of a statement.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  diag,
+  DiagLogLevel,
+  defaultTextMapGetter,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Context,
+  type DiagLogger,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api';
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+  type Sampler,
+} from '@opentelemetry/sdk-trace';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config/settings.ts';
+import { addressIn } from '../http/address.ts';
+import { operationOf } from './operation-name.ts';
+import type { OpenScope, Scope, Work } from './spans.ts';
+
+/** So long a stopping process waits for the collector to take what is left. */
+const farewellMilliseconds = 2_000;
+
+export interface Traces {
+  open: OpenScope;
+  /** Sends what is left, unless that takes too long. */
+  close(): Promise<void>;
+}
+
+export interface TraceOptions {
+  endpoint: string;
+  sampler: Config['traceSampler'];
+  share: number;
+  /** Whose traces are continued, with what was decided about them. */
+  trustProxy: readonly string[];
+  version: string;
+}
+
+/** Begins to trace, under the name and with the attributes that the environment gives, if it does. `onError` hears of what could not be sent. */
+export function openTraces({ endpoint, sampler, share, trustProxy, version }: TraceOptions, onError: (error: unknown) => void): Traces {
+  setGlobalErrorHandler(onError);
+  // That is how it tells of spans for which its queue had no room.
+  const told = (message: string) => onError(new Error(message));
+  diag.setLogger({ ...silent, warn: told }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'entity-service', 'service.version': version }).merge(
+      detectResources({ detectors: [envDetector] }),
+    ),
+    sampler: samplerOf(sampler, share),
+    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url }) })],
+  });
+  const tracer = provider.getTracer('entity-service', version);
+  const isTrusted = addressIn(trustProxy);
+  return {
+    open: (request, reply) => openRequest(tracer, isTrusted, request, reply),
+    close: async () => {
+      await Promise.race([provider.shutdown().catch(onError), delay(farewellMilliseconds, undefined, { ref: false })]);
+    },
+  };
+}
+
+const ignore = () => undefined;
+const silent: DiagLogger = { error: ignore, warn: ignore, info: ignore, debug: ignore, verbose: ignore };
+
+function samplerOf(name: TraceOptions['sampler'], share: number): Sampler {
+  const always = name.endsWith('on') ? new AlwaysOnSampler() : new AlwaysOffSampler();
+  const root = name.endsWith('ratio') ? new TraceIdRatioBasedSampler(share) : always;
+  return name.startsWith('parentbased') ? new ParentBasedSampler({ root }) : root;
+}
+
+const propagator = new W3CTraceContextPropagator();
+
+function openRequest(
+  tracer: Tracer,
+  isTrusted: (address: string | undefined) => boolean,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Scope | undefined {
+  const { config, url } = request.routeOptions;
+  // Anybody else could write into the traces of others, and decide that its own requests are not recorded.
+  const parent = isTrusted(request.socket.remoteAddress)
+    ? propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter)
+    : ROOT_CONTEXT;
+  const attributes = {
+    'http.request.method': request.method,
+    ...(url !== undefined && { 'http.route': url }),
+    'entity_service.request_id': request.id,
+  };
+  const span = tracer.startSpan(operationOf(config.operationId, url), { kind: SpanKind.SERVER, attributes }, parent);
+  request.traceId = span.spanContext().traceId;
+  if (!span.isRecording()) return undefined;
+  reply.raw.once('close', () => {
+    span.setAttribute('http.response.status_code', reply.raw.statusCode);
+    if (request.problemCode !== '') span.setAttribute('error.type', request.problemCode);
+    if (reply.raw.statusCode >= 500 || !reply.raw.writableFinished) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end();
+  });
+  return new SpanScope(tracer, trace.setSpan(parent, span));
+}
+
+class SpanScope implements Scope {
+  readonly #tracer: Tracer;
+  readonly #context: Context;
+
+  constructor(tracer: Tracer, context: Context) {
+    this.#tracer = tracer;
+    this.#context = context;
+  }
+
+  begin({ kind, name, attributes = {} }: Work): { inner: Scope; end: (error?: unknown) => void } {
+    const spanKind = kind === 'database' || kind === 'issuer' ? SpanKind.CLIENT : SpanKind.INTERNAL;
+    const span = this.#tracer.startSpan(name, { kind: spanKind, attributes }, this.#context);
+    return { inner: new SpanScope(this.#tracer, trace.setSpan(this.#context, span)), end: (error) => endSpan(span, error) };
+  }
+}
+
+/** A message may quote a value; what kind of error it was says enough. */
+function endSpan(span: Span, error: unknown): void {
+  if (error !== undefined) {
+    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+    span.setAttribute('error.type', code ?? (error instanceof Error ? error.name : 'unknown'));
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+  span.end();
+}

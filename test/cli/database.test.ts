@@ -1,0 +1,155 @@
+import { sql } from 'kysely';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { AdminCommand, runAdmin, startAdmin } from '../support/admin.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { newDataDir } from '../support/embedded.ts';
+import { execute } from '../support/sql.ts';
+import { useService } from '../support/service.ts';
+
+interface Report {
+  ok: boolean;
+  checks: { name: string; status: 'ok' | 'warn' | 'fail'; message: string }[];
+}
+
+const service = useService();
+
+describe('migrate', () => {
+  let empty: TestDatabase;
+  let admin: AdminCommand;
+  beforeAll(async () => {
+    empty = await createDatabase();
+    admin = new AdminCommand(empty.url);
+    await execute(empty.url, 'drop schema public cascade; create schema public');
+  });
+  afterAll(() => empty.drop());
+
+  test('goes to the direct address, past a pooler', async () => {
+    const environment = { DATABASE_URL: empty.url, DATABASE_DIRECT_URL: 'postgres://me:hush@127.0.0.1:1/db' };
+    const refused = await runAdmin(['migrate'], { environment });
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/127\.0\.0\.1:1\/db \(DATABASE_DIRECT_URL\) refuses connections/),
+    });
+    expect(refused.stderr).not.toContain('hush');
+    expect((await admin.run(['migrate', '--check'])).code, 'nothing has been applied').toBe(1);
+  });
+
+  test('brings an empty database to the present schema, once; --check only tells, with exit code 1 while something is missing', async () => {
+    const before = await admin.run(['migrate', '--check', '--json']);
+    expect(before).toMatchObject({ code: 1, stderr: 'error: the database lacks migrations: run "migrate"\n' });
+    const { pending } = JSON.parse(before.stdout) as { pending: string[] };
+    expect(pending[0]).toBe('0001-users-and-rights');
+    expect(await admin.refusal(['user', 'list'])).toMatch(
+      /^the database lacks 0001-users-and-rights, .*: run "migrate" or start the service$/,
+    );
+    expect(await admin.json(['migrate'])).toEqual({ applied: pending, pending: [] });
+    expect(await admin.say(['migrate'])).toBe('Nothing to do: the database has every migration.\n');
+    expect(await admin.json(['migrate', '--check'])).toEqual({ applied: [], pending: [] });
+    expect(await admin.say(['user', 'list'])).toBe('There are no users yet.\n');
+  });
+
+  test('a database that a later version has migrated is left alone', async () => {
+    await execute(empty.url, `insert into kysely_migration (name, timestamp) values ('9999-later', '2099-01-01T00:00:00Z')`);
+    const refused = 'the database belongs to a later version, which added 9999-later';
+    for (const words of [['migrate'], ['migrate', '--check'], ['user', 'list']]) expect(await admin.refusal(words)).toBe(refused);
+    const run = await admin.run(['doctor', '--json']);
+    expect(run.code).toBe(1);
+    const report = JSON.parse(run.stdout) as Report;
+    expect(report.checks.at(-1)).toEqual({
+      name: 'migrations',
+      status: 'fail',
+      message: 'a later version has added 9999-later: run that version',
+    });
+  });
+});
+
+describe('doctor', () => {
+  const statuses = (report: Report) => Object.fromEntries(report.checks.map(({ name, status }) => [name, status]));
+
+  test('finds nothing wrong with the database of a running service', async () => {
+    const admin = new AdminCommand(service().databaseUrl);
+    const report = await admin.json<Report>(['doctor']);
+    expect(report.ok).toBe(true);
+    expect(statuses(report)).toMatchObject({
+      node: 'ok',
+      settings: 'ok',
+      'password list': 'ok',
+      database: 'ok',
+      postgresql: 'ok',
+      encoding: 'ok',
+      clock: 'ok',
+      notifications: 'ok',
+      migrations: 'ok',
+      administrator: 'warn',
+    });
+    expect(report.checks.find(({ name }) => name === 'administrator')?.message).toContain('there is no user yet');
+    await service().createUser('root');
+    const text = await admin.say(['doctor']);
+    expect(text).toMatch(/^RESULT +CHECK +FINDING\n/);
+    expect(text).toMatch(/^ok +administrator +root may do everything$/m);
+    await service().db.updateTable('user_account').set({ active: false }).where('name', '=', 'root').execute();
+    expect(await admin.say(['doctor'])).toMatch(/^warn +administrator +nobody may do everything$/m);
+  });
+
+  test('says which settings are wrong, each on a line', async () => {
+    const run = await runAdmin(['doctor'], { environment: { PORT: 'x', WORKERS: '0' } });
+    expect(run).toMatchObject({ code: 1, stderr: 'error: 2 checks have failed\n' });
+    expect(run.stdout).toMatch(/^fail +settings +PORT must be .*\nfail +settings +WORKERS must be .*$/m);
+  });
+
+  test('says that the database is out of reach, without its password', async () => {
+    const run = await runAdmin(['doctor', '--json'], { environment: { DATABASE_URL: 'postgres://me:hush@127.0.0.1:1/db' } });
+    expect(run.code).toBe(1);
+    expect((JSON.parse(run.stdout) as Report).checks.at(-1)).toMatchObject({ name: 'postgresql', status: 'fail' });
+    expect(run.stdout).toContain('refuses connections');
+    expect(run.stdout + run.stderr).not.toContain('hush');
+  });
+
+  test('warns of a superuser in production (rule 86) and fails an encoding that cannot hold every text', async () => {
+    const { url } = { url: service().databaseUrl };
+    const name = 'latin1_for_doctor';
+    await execute(url, `create database ${name} encoding 'LATIN1' locale 'C' template template0`);
+    try {
+      const database = new URL(url);
+      database.pathname = `/${name}`;
+      const run = await runAdmin(['doctor', '--json'], {
+        environment: { DATABASE_URL: database.href, NODE_ENV: 'production', PUBLIC_URL: 'https://api.example.com' },
+      });
+      const report = JSON.parse(run.stdout) as Report;
+      expect(statuses(report)).toMatchObject({ encoding: 'fail', migrations: 'fail' });
+      const { rows } = await sql<{ superuser: boolean }>`select rolsuper as superuser from pg_roles where rolname = current_user`.execute(
+        service().db,
+      );
+      expect(statuses(report)['role']).toBe(rows[0]?.superuser ? 'warn' : 'ok');
+    } finally {
+      await execute(url, `drop database ${name} with (force)`);
+    }
+  });
+});
+
+describe('the embedded database', () => {
+  test('is built by migrate alone, served while nobody else has it open, and shared with whoever has', async () => {
+    const dataDir = await newDataDir();
+    const environment = { DATA_DIR: dataDir };
+    const refused = await runAdmin(['user', 'list'], { environment });
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`there is no database in ${dataDir}`) });
+    expect((await startAdmin(['migrate'], { environment })).code).toBe(0);
+
+    const database = await openEmbedded(dataDir);
+    const client = new Client({ connectionString: database.url });
+    try {
+      await client.connect();
+      expect(await startAdmin(['user', 'create', 'ada'], { environment })).toMatchObject({ code: 0, stderr: '' });
+      expect((await client.query('select name from user_account')).rows).toEqual([{ name: 'ada' }]);
+    } finally {
+      await client.end();
+      await database.stop();
+    }
+    const { stdout } = await startAdmin(['doctor', '--json'], { environment });
+    const { checks } = JSON.parse(stdout) as Report;
+    expect(checks.find(({ name }) => name === 'disk')?.message).toContain('GiB free');
+    expect(checks.find(({ name }) => name === 'database')?.message).toContain('(started)');
+  }, 60_000);
+});

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import { PassThrough } from 'node:stream';
+import type { Command } from 'commander';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { buildProgram } from '../../src/cli/program.ts';
+import { AdminCommand, runAdmin } from '../support/admin.ts';
+import { createDatabase } from '../support/database.ts';
+
+const desk = {
+  input: new PassThrough(),
+  output: new PassThrough(),
+  errors: new PassThrough(),
+  environment: () => ({}),
+  exitCode: 0 as const,
+};
+
+/** Every command that does something, as its words. */
+function leaves(command: Command, words: string[] = []): { words: string[]; command: Command }[] {
+  if (command.commands.length === 0) return [{ words, command }];
+  return command.commands.flatMap((each) => leaves(each, [...words, each.name()]));
+}
+
+/** `user create <name> [--display-name <text>] …` for a command: how docs/admin.md heads its section. */
+function usage(words: string[], command: Command): string {
+  const parts = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  const options = command.options.filter((option) => option.long !== '--json');
+  return [...words, ...parts, ...options.map((option) => (option.mandatory ? option.flags : `[${option.flags}]`))].join(' ');
+}
+
+const all = leaves(buildProgram(desk));
+const documented = await readFile(new URL('../../docs/admin.md', import.meta.url), 'utf8');
+
+test('docs/admin.md has a section for every command with its arguments and options, and for no other', () => {
+  const headings = [...documented.matchAll(/^### `(.*)`$/gm)].map(([, heading = '']) => heading);
+  const usages = all.filter(({ words }) => words[0] !== 'help').map(({ words, command }) => usage(words, command));
+  expect(headings.sort()).toEqual(usages.sort());
+});
+
+/** What a shell makes of the words behind `npm run -s admin --`, and what it gives to standard input. */
+function shell(line: string): { words: string[]; input: string } {
+  const [command = '', file] = line.split(' < ');
+  const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
+  return { words, input: file === 'password.txt' ? 'kettle marmot vestibule nine\n' : '' };
+}
+
+/** What differs from one run to the next. */
+function masked(output: string): string {
+  return output
+    .trimEnd()
+    .replaceAll(/\d{4}-\d\d-\d\d([ T])\d\d:\d\d:\d\d(\.\d{3})?Z/g, '<time>')
+    .replaceAll(/\b[a-z2-9]{6}(?:-[a-z2-9]{6}){3}\b/g, '<password>')
+    .replaceAll(/"id": "\d+"/g, '"id": "<number>"');
+}
+
+test('every command of docs/admin.md answers as written there, run from the first to the last', async () => {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const admin = new AdminCommand(database.url);
+  const pattern = /^esk_(\w{12})_\w{49}$/;
+  const keys: [written: string, real: string][] = [];
+  const asReal = (text: string) => keys.reduce((result, [written, real]) => result.replaceAll(written, real), text);
+  const used = new Set<string>();
+  for (const [, block = ''] of documented.matchAll(/^```console\n(.*?)^```$/gms)) {
+    for (const [, line = '', written = ''] of block.matchAll(/^\$ npm run -s admin -- (.*)\n((?:(?!\$ ).*\n)*)/gm)) {
+      const { words, input } = shell(asReal(line));
+      used.add(all.find((each) => each.words.every((word, index) => word === words[index]))?.words.join(' ') ?? line);
+      const { stdout, stderr } = await admin.run(words, input);
+      const [writtenKey, realKey] = [written, stdout].map((text) => /esk_\w+/.exec(text)?.[0] ?? '');
+      if (writtenKey && realKey) {
+        keys.push([writtenKey, realKey], [pattern.exec(writtenKey)?.[1] ?? '', pattern.exec(realKey)?.[1] ?? '']);
+      }
+      if (words[0] === 'doctor') {
+        const checks = (text: string) => text.split('\n').map((each) => each.split(/ {2,}/)[1]);
+        // A database of our own has no disk to look at.
+        expect(checks(stdout).filter(Boolean)).toEqual(checks(written).filter((name) => name && name !== 'disk'));
+      } else {
+        expect(masked(stdout + stderr), line).toBe(masked(asReal(written)));
+      }
+    }
+  }
+  expect([...used].sort()).toEqual(
+    all
+      .map(({ words }) => words.join(' '))
+      .filter((name) => name !== 'help')
+      .sort(),
+  );
+});
+
+describe('help', () => {
+  const groups = [[], ['user'], ['user', 'profile'], ['role'], ['profile'], ['key'], ['audit']];
+
+  test.each([...groups, ...all.map(({ words }) => words)].map((words) => [words]))(
+    '%j has an example, by --help and by help',
+    async (words) => {
+      const run = await runAdmin([...words, '--help']);
+      expect(run).toMatchObject({ code: 0, stderr: '' });
+      expect(run.stdout).toContain(['Usage: npm run admin --', ...words].join(' '));
+      expect(run.stdout).toMatch(/\nExamples?:\n {2}\$ npm run admin -- /);
+      expect(await runAdmin(['help', ...words])).toEqual(run);
+    },
+  );
+
+  test('every command but help takes --json', () => {
+    expect(all.filter(({ command }) => command.options.every(({ long }) => long !== '--json')).map(({ words }) => words)).toEqual([
+      ['help'],
+    ]);
+  });
+
+  test('no option takes a secret (rule 87)', () => {
+    const flags = all.flatMap(({ command }) => command.options.map((option) => option.flags));
+    expect(flags).toContain('--password-stdin');
+    expect(flags.filter((each) => /password|secret|token/.test(each))).toEqual(['--password-stdin', '--password-stdin']);
+  });
+});

@@ -1,0 +1,28 @@
+import { describe, expect, test } from 'vitest';
+import { printable, table, timeText, toJson } from '../../src/cli/output.ts';
+
+describe('table', () => {
+  test('aligns columns, also where characters are as wide as two or have no width', () => {
+    const rows = [
+      ['日本', 'x', 'end'],
+      ['e\u0301🎉', 'long', ''],
+    ];
+    expect(table(['A', 'B', 'C'], rows, '').split('\n')).toEqual(['A     B     C', '日本  x     end', 'e\u0301🎉   long']);
+  });
+
+  test('says so when there are no rows', () => {
+    expect(table(['A'], [], 'Nothing there.')).toBe('Nothing there.');
+  });
+});
+
+test('what would steer a terminal or turn text around is shown instead of obeyed', () => {
+  expect(printable('a\u001b[31m\n\u009b\u202eb')).toBe(String.raw`a\u{1b}[31m\u{a}\u{9b}\u{202e}b`);
+  const document = { text: 'a\u001b\u009b\u007f\u202e"é' };
+  expect(toJson(document)).toMatch(/^[\n\u0020-\u007e\u00a0-\u{10ffff}]+$/u);
+  expect(JSON.parse(toJson(document))).toEqual(document);
+});
+
+test('times are in UTC, to the second', () => {
+  expect(timeText(new Date('2026-11-20T08:09:10.987+01:00'))).toBe('2026-11-20 07:09:10Z');
+  expect(timeText(null)).toBe('-');
+});

@@ -1,0 +1,276 @@
+import { join } from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { ConfigError, originPolicy, readConfig, usesSecureCookie } from '../../src/config/settings.ts';
+
+/** What is wrong with an environment; empty when the service would start with it. */
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+afterEach(() => vi.unstubAllEnvs());
+
+const production = {
+  NODE_ENV: 'production',
+  PUBLIC_URL: 'https://api.example.com',
+  DATABASE_URL: 'postgres://app:secret@db.example.com/entities?sslmode=verify-full',
+};
+
+test('a token for metrics is a secret of at least 32 bytes that a header can carry (rule 86)', () => {
+  const token = 'x'.repeat(32);
+  expect(problemsOf({ METRICS_TOKEN: token })).toEqual([]);
+  for (const bad of [token.slice(1), `${token} ${token}`, `${token}é`, 'x'.repeat(300)]) {
+    const [problem, ...others] = problemsOf({ METRICS_TOKEN: bad });
+    expect(problem).toMatch(/^METRICS_TOKEN must be 32 to 256 /);
+    expect(problem, 'a secret is not told').not.toContain(bad);
+    expect(others).toEqual([]);
+  }
+});
+
+test('traces go to a URL without secrets, which would be in the log with it', () => {
+  expect(problemsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com:4318' })).toEqual([]);
+  for (const bad of ['collector:4318', 'ftp://collector', 'https://user:secret@collector', 'https://collector?key=secret']) {
+    expect(problemsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: bad })).toEqual([expect.stringMatching(/^OTEL_EXPORTER_OTLP_ENDPOINT must be a URL/)]);
+  }
+});
+
+test('the share of traces is a number from 0 to 1', () => {
+  for (const share of ['0', '1', '0.01', '.5']) expect(problemsOf({ OTEL_TRACES_SAMPLER_ARG: share })).toEqual([]);
+  for (const bad of ['1.01', '-1', '1%', 'half', '0x1', '.'])
+    expect(problemsOf({ OTEL_TRACES_SAMPLER_ARG: bad })).toEqual([`OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, not "${bad}"`]);
+  expect(problemsOf({ OTEL_TRACES_SAMPLER: 'jaeger_remote' })).toEqual([expect.stringMatching(/^OTEL_TRACES_SAMPLER must be one of/)]);
+});
+
+describe('without any setting', () => {
+  test('the service is for one machine: loopback, its own database, no proxy and no other origin is believed', () => {
+    const config = readConfig({});
+    expect(config).toMatchObject({ host: '127.0.0.1', port: 3000, dataDir: './data', adminUser: 'admin', production: false });
+    expect(config.publicUrl.origin).toBe('http://localhost:3000');
+    expect([config.databaseUrl, config.adminPassword, config.issuersFile]).toEqual([undefined, undefined, undefined]);
+    expect([config.trustProxy, [...config.trustedOrigins]]).toEqual([[], []]);
+  });
+
+  test('the limits are the ones the rules set (rules 12, 32, 70, 88)', () => {
+    expect(readConfig({})).toMatchObject({
+      sessionIdleSeconds: 30 * 60,
+      sessionAbsoluteSeconds: 8 * 60 * 60,
+      sessionSameSite: 'lax',
+      passwordMinLength: 15,
+      bodyLimitBytes: 1024 * 1024,
+      databasePoolSize: 10,
+      rateLimit: true,
+    });
+  });
+
+  test('an empty value is no value', () => {
+    expect(readConfig({ PORT: '', DATABASE_URL: '', TRUST_PROXY: '', ADMIN_PASSWORD: '' })).toEqual(readConfig({}));
+  });
+});
+
+test('PUBLIC_URL follows PORT until it is set, and is where the origin of browsers is compared with (rule 29)', () => {
+  expect(originPolicy(readConfig({ PORT: '8080' })).publicOrigin).toBe('http://localhost:8080');
+  expect(originPolicy(readConfig({ PORT: '8080', PUBLIC_URL: 'https://api.example.com:443/' })).publicOrigin).toBe(
+    'https://api.example.com',
+  );
+});
+
+test('the cookie is secure wherever clients come by https (rule 9)', () => {
+  expect(usesSecureCookie(readConfig({}))).toBe(false);
+  expect(usesSecureCookie(readConfig({ PUBLIC_URL: 'https://localhost' }))).toBe(true);
+});
+
+test('lists take blanks around their commas, and origins are compared as browsers write them', () => {
+  const config = readConfig({ TRUSTED_ORIGINS: 'https://App.example.com:443 , http://localhost:5173', TRUST_PROXY: '10.0.0.0/8, ::1' });
+  expect([...config.trustedOrigins]).toEqual(['https://app.example.com', 'http://localhost:5173']);
+  expect(config.trustProxy).toEqual(['10.0.0.0/8', '::1']);
+});
+
+test('ADMIN_USER is read in the one form names are kept in (rule 35)', () => {
+  expect(readConfig({ ADMIN_USER: 'ＡＤＡ' }).adminUser).toBe('ada');
+});
+
+test('all problems are told at once, each with its setting', () => {
+  const problems = problemsOf({ PORT: '-1', LOG_LEVEL: 'loud', WORKERS: '0', DATABASE_URL: 'mysql://x/y', RATE_LIMIT: 'maybe' });
+  expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['PORT', 'DATABASE_URL', 'RATE_LIMIT', 'LOG_LEVEL', 'WORKERS']);
+  for (const problem of problems) expect(problem).not.toContain('\n');
+});
+
+describe('what does not fit is refused', () => {
+  test.each([
+    ['PORT', '70000'],
+    ['PORT', '1e3'],
+    ['PORT', ' 80'],
+    ['DATABASE_POOL_SIZE', '0'],
+    ['SESSION_IDLE_SECONDS', '59'],
+    ['SESSION_IDLE_SECONDS', '28801'],
+    ['SESSION_ABSOLUTE_SECONDS', 'day'],
+    ['SESSION_SAME_SITE', 'Lax'],
+    ['SESSION_SAME_SITE', 'none'],
+    ['PASSWORD_MIN_LENGTH', '7'],
+    ['BODY_LIMIT_BYTES', '1MB'],
+    ['ENTITY_TYPES', 'declared'],
+    ['ENTITY_TYPES', 'closed'],
+    ['PUBLIC_URL', 'api.example.com'],
+    ['PUBLIC_URL', 'https://api.example.com/base'],
+    ['PUBLIC_URL', 'https://user@api.example.com'],
+    ['PUBLIC_URL', 'ftp://localhost'],
+    ['TRUSTED_ORIGINS', '*'],
+    ['TRUSTED_ORIGINS', 'https://app.example.com/path'],
+    ['TRUSTED_ORIGINS', 'null'],
+    ['DATABASE_URL', 'localhost:5432/entities'],
+    ['DATABASE_URL', 'postgres://app:50%@localhost/entities'],
+    ['DATABASE_DIRECT_URL', 'localhost:5432/entities'],
+    ['DATABASE_DIRECT_URL', 'postgres://app@localhost/entities'],
+    ['ADMIN_USER', 'a\tb'],
+  ])('%s=%s', (name, value) => {
+    const problems = problemsOf({ [name]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(name);
+  });
+
+  test.each(['true', '1', '0.0.0.0/0', '10.0.0.0/33', 'proxy.example.com', '10.0.0.0/8/8'])(
+    'TRUST_PROXY=%s, with which clients could forge their address (rules 83, 86)',
+    (value) => {
+      expect(problemsOf({ TRUST_PROXY: value })).toEqual([expect.stringContaining('TRUST_PROXY must list addresses or CIDR ranges')]);
+    },
+  );
+
+  test('plain http anywhere but on this machine, where no browser would keep the cookie', () => {
+    expect(problemsOf({ PUBLIC_URL: 'http://127.0.0.1:3000' })).toEqual([]);
+    expect(problemsOf({ PUBLIC_URL: 'http://[::1]:3000' })).toEqual([]);
+    expect(problemsOf({ PUBLIC_URL: 'http://api.example.com' })).toEqual([expect.stringContaining('PUBLIC_URL must be https')]);
+  });
+
+  test('PORT=0 without PUBLIC_URL, since nobody would know where the service is', () => {
+    expect(problemsOf({ PORT: '0' })).toEqual([expect.stringContaining('PUBLIC_URL')]);
+    expect(problemsOf({ PORT: '0', PUBLIC_URL: 'http://localhost' })).toEqual([]);
+  });
+});
+
+describe('in production', () => {
+  test('a whole configuration starts', () => {
+    expect(problemsOf(production)).toEqual([]);
+  });
+
+  test('plain http is refused, the default included (rule 86)', () => {
+    expect(problemsOf({ ...production, PUBLIC_URL: 'http://localhost:3000' })).toHaveLength(1);
+    expect(problemsOf({ ...production, PUBLIC_URL: '' })).toHaveLength(1);
+  });
+
+  test.each(['debug', 'trace'])('LOG_LEVEL=%s is refused (rule 86)', (level) => {
+    expect(problemsOf({ ...production, LOG_LEVEL: level })).toHaveLength(1);
+    expect(problemsOf({ LOG_LEVEL: level })).toEqual([]);
+  });
+
+  describe.each(['DATABASE_URL', 'DATABASE_DIRECT_URL'])('the way to a database on another machine: %s', (name) => {
+    const at = (url: string) => problemsOf({ ...production, [name]: `postgres://${url}` });
+    const open = [expect.stringContaining(`${name} must end with ?sslmode=verify-full`)];
+    const certificates = join(import.meta.dirname, 'settings.test.ts');
+
+    test.each([
+      'app:secret@db.example.com/entities?sslmode=verify-full',
+      'app:secret@db.example.com/entities?sslmode=disable',
+      'app:secret@db.example.com/entities?ssl=true',
+      `app:secret@db.example.com/entities?sslmode=verify-full&sslrootcert=${certificates}`,
+      'app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=verify-full',
+    ])('%s is taken: it is verified, or said to be safe (rule 88)', (url) => {
+      expect(at(url)).toEqual([]);
+    });
+
+    test.each([
+      'app:secret@localhost/entities',
+      'app:secret@127.0.0.1/entities',
+      'app:secret@[::1]:5433/entities',
+      'app:secret@%6cocalhost/entities',
+      'app:secret@%2Frun%2Fpostgresql/entities',
+      '/entities?host=/run/postgresql',
+      '/entities',
+    ])('%s is taken: it does not leave this machine (rule 88)', (url) => {
+      expect(at(url)).toEqual([]);
+    });
+
+    test.each([
+      'app:secret@db.example.com/entities',
+      'app:secret@localhost/entities?host=db.example.com',
+      'app:secret@db.example.com/entities?sslmode=no-verify',
+      'app:secret@db.example.com/entities?ssl=no-verify',
+      'app:secret@db.example.com/entities?ssl=0',
+      'app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=require',
+      'app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=prefer',
+      `app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=verify-ca&sslrootcert=${certificates}`,
+      'app:secret@localhost%2eexample.com/entities',
+      'app:secret@localhost,db.example.com/entities',
+    ])('%s is refused: node-postgres would talk to another machine without verifying it (rule 88)', (url) => {
+      expect(at(url)).toEqual(open);
+      expect(problemsOf({ DATABASE_URL: 'postgres://localhost/entities', [name]: `postgres://${url}` }), 'in development').toEqual([]);
+    });
+
+    test.each(['sslmode=verify-full&sslmode=disable', 'sslmode=disable&sslmode=verify-full', 'sslmode=verify-full&sslmode=no-verify'])(
+      '?%s is refused everywhere: two values are a mistake, of which only one would count (rule 88)',
+      (query) => {
+        const url = `postgres://app:secret@db.example.com/entities?${query}`;
+        for (const settings of [production, { DATABASE_URL: 'postgres://localhost/entities' }]) {
+          expect(problemsOf({ ...settings, [name]: url })).toEqual([expect.stringMatching(/^\w+ must have the parameter sslmode once/)]);
+        }
+      },
+    );
+
+    test.each(['scram', 'SCRAM-SHA-256', 'scram-sha-256, md5', '!password', 'gss', ''])(
+      '?require_auth=%s is refused everywhere: no server could satisfy it (rule 88)',
+      (list) => {
+        const problem = `${name} cannot be used: require_auth must list scram-sha-256, md5, password or none, separated by commas`;
+        expect(at(`app:secret@localhost/entities?require_auth=${encodeURIComponent(list)}`)).toEqual([problem]);
+      },
+    );
+
+    test.each(['scram-sha-256', 'md5,password,none'])('?require_auth=%s is taken (rule 88)', (list) => {
+      expect(at(`app:secret@localhost/entities?require_auth=${list}`)).toEqual([]);
+    });
+
+    test.each([
+      ['ssl=verify-full', 'ssl=verify-full is none of its values'],
+      ['sslmode=verify-full&sslrootcert=/nowhere/ca.pem', '/nowhere/ca.pem'],
+      ['uselibpqcompat=true&sslmode=verify-ca', 'sslrootcert'],
+    ])('?%s is refused everywhere: node-postgres could not connect', (query, reason) => {
+      const [problem = '', ...others] = at(`app:secret@db.example.com/entities?${query}`);
+      expect(problem).toMatch(new RegExp(`^${name} cannot be used: `));
+      expect(problem).toContain(reason);
+      expect(problem).not.toContain('secret');
+      expect(others).toEqual([]);
+    });
+
+    test('what PGHOST and PGSSLMODE stand in for is judged as well (rule 88)', () => {
+      vi.stubEnv('PGHOST', 'db.example.com');
+      expect(at('/entities')).toEqual(open);
+      expect(at('localhost/entities')).toEqual([]);
+      vi.stubEnv('PGSSLMODE', 'verify-full');
+      expect(at('/entities')).toEqual([]);
+      vi.stubEnv('PGSSLMODE', 'no-verify');
+      expect(at('/entities')).toEqual(open);
+    });
+
+    test('NODE_TLS_REJECT_UNAUTHORIZED=0 turns all of it off, and is told (rule 88)', () => {
+      vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+      const url = 'postgres://app:secret@db.example.com/entities?sslmode=verify-full';
+      const local = 'postgres://localhost/entities';
+      const problems = problemsOf({ ...production, DATABASE_URL: local, [name]: url });
+      expect(problems).toEqual([expect.stringMatching(/unset NODE_TLS_REJECT_UNAUTHORIZED$/)]);
+    });
+  });
+
+  test('a trusted origin is https, because its pages act with the user’s cookie, or this machine (rule 86)', () => {
+    const trusting = (origins: string, settings: Record<string, string> = production) =>
+      problemsOf({ ...settings, TRUSTED_ORIGINS: origins });
+    expect(trusting('https://app.example.com,http://localhost:5173,http://127.0.0.1:5173,http://[::1]:5173')).toEqual([]);
+    expect(trusting('https://app.example.com,http://app.example.com')).toEqual([
+      expect.stringMatching(/^TRUSTED_ORIGINS must be https in production .*"http:\/\/app.example.com"/),
+    ]);
+    expect(trusting('http://localhost.example.com')).toHaveLength(1);
+    expect(trusting('http://app.example.com', {})).toEqual([]);
+  });
+});

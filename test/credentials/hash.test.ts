@@ -1,0 +1,148 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { argon2i, argon2id, hash } from 'argon2';
+import { createPasswordGate, Gate } from '../../src/http/concurrency-limit.ts';
+import { hashPassword, verifyPassword } from '../../src/credentials/hash.ts';
+
+const hashing = { gate: createPasswordGate(), peppers: [] };
+const password = 'nine purple walruses waltz';
+let stored = '';
+
+beforeAll(async () => {
+  stored = await hashPassword(hashing, password);
+});
+
+/** Counts what is computed under the gate. */
+class CountingGate extends Gate {
+  jobs = 0;
+  override run<T>(work: () => Promise<T>): Promise<T> {
+    this.jobs += 1;
+    return super.run(work);
+  }
+}
+const countingGate = () => new CountingGate({ running: 1, waiting: 1, waitMs: 2000 });
+
+/** The stored hash with other parameters written into it. */
+const poisoned = (from: string, to: string) => {
+  expect(stored).toContain(from);
+  return stored.replace(from, to);
+};
+
+const refused = { matches: false, outdated: false, unusable: 'it is not argon2id within bounds' };
+
+describe('a password hash', () => {
+  test('is argon2id with 19 MiB, two passes, one lane, its own 16-byte salt and 32 bytes of result (rule 36)', async () => {
+    expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+    expect(await hashPassword(hashing, password)).not.toBe(stored);
+  });
+
+  test('matches its password and no other (rule 32: nothing trimmed, folded or cut off)', async () => {
+    expect(await verifyPassword(hashing, stored, password)).toEqual({ matches: true, outdated: false, unusable: undefined });
+    for (const other of ['', ` ${password}`, `${password} `, password.toUpperCase(), password.slice(0, -1), `${password}\u{0}`]) {
+      expect((await verifyPassword(hashing, stored, other)).matches, JSON.stringify(other)).toBe(false);
+    }
+    const long = '0123456789abcdef'.repeat(16);
+    const storedLong = await hashPassword(hashing, long);
+    expect((await verifyPassword(hashing, storedLong, long)).matches).toBe(true);
+    expect((await verifyPassword(hashing, storedLong, `${long.slice(0, -1)}0`)).matches).toBe(false);
+  });
+
+  test('matches however the same characters are composed, and only the same (rule 33)', async () => {
+    const composed = await hashPassword(hashing, 'crème brûlée für Zoë');
+    expect((await verifyPassword(hashing, composed, 'crème brûlée für Zoë'.normalize('NFD'))).matches).toBe(true);
+    expect((await verifyPassword(hashing, composed, 'creme brulee fur Zoe')).matches).toBe(false);
+    const wide = await hashPassword(hashing, 'ﬁne ｗｉｄｅ words');
+    expect((await verifyPassword(hashing, wide, 'fine wide words')).matches).toBe(false);
+  });
+
+  test('400 — is not made of a lone surrogate, nor matched by one (rule 33)', async () => {
+    await expect(hashPassword(hashing, `\u{d800}${password}`)).rejects.toMatchObject({ code: 'malformed-request' });
+    const replaced = await hashPassword(hashing, `\u{fffd}${password}`);
+    expect((await verifyPassword(hashing, replaced, `\u{fffd}${password}`)).matches).toBe(true);
+    expect((await verifyPassword(hashing, replaced, `\u{d800}${password}`)).matches).toBe(false);
+  });
+
+  test('is due for a new one when its parameters are below the present ones, which only the right password tells (rule 36)', async () => {
+    const weak = await hash(password, { type: argon2id, memoryCost: 4096, timeCost: 2, parallelism: 1 });
+    expect(await verifyPassword(hashing, weak, password)).toEqual({ matches: true, outdated: true, unusable: undefined });
+    expect(await verifyPassword(hashing, weak, 'another')).toEqual({ matches: false, outdated: false, unusable: undefined });
+    const strong = await hash(password, { type: argon2id, memoryCost: 32_768, timeCost: 3, parallelism: 2 });
+    expect(await verifyPassword(hashing, strong, password)).toEqual({ matches: true, outdated: false, unusable: undefined });
+  });
+
+  test('is read whichever order its parameters come in, each given once (rule 37)', async () => {
+    const [m, t, p] = ['m=19456', 't=2', 'p=1'];
+    expect((await verifyPassword(hashing, poisoned(`${m},${t},${p}`, `${p},${m},${t}`), password)).matches).toBe(true);
+    expect((await verifyPassword(hashing, poisoned(`${m},${t},${p}`, `${m},${t},${t}`), password)).unusable).toBeDefined();
+  });
+});
+
+describe('a stored hash that is not ours', () => {
+  test('is refused unseen when its parameters are out of bounds (rule 37: a poisoned row cannot exhaust memory)', async () => {
+    for (const [from, to] of [
+      ['m=19456', 'm=262145'],
+      ['m=19456', 'm=4294967295'],
+      ['t=2', 't=11'],
+      ['p=1', 'p=5'],
+      ['p=1', 'p=0'],
+      ['m=19456', 'm=4'],
+    ] as const) {
+      const one = countingGate();
+      expect(await verifyPassword({ gate: one, peppers: [] }, poisoned(from, to), password), to).toEqual(refused);
+      expect(one.jobs).toBe(1);
+    }
+    expect((await verifyPassword(hashing, poisoned('t=2', 't=10'), password)).unusable).toBeUndefined();
+  });
+
+  test('is refused when it is another algorithm or no hash at all, and takes the time of the dummy (rule 37)', async () => {
+    const other = await hash(password, { type: argon2i, memoryCost: 19_456, timeCost: 2, parallelism: 1 });
+    for (const foreign of [
+      other,
+      '',
+      'x',
+      password,
+      '$2b$12$abcdefghijklmnopqrstuv',
+      `${stored}$`,
+      `${stored}\n`,
+      poisoned('v=19', 'v=16'),
+    ]) {
+      const one = countingGate();
+      expect(await verifyPassword({ gate: one, peppers: [] }, foreign, password), foreign).toEqual(refused);
+      expect(one.jobs).toBe(1);
+    }
+  });
+});
+
+describe('no stored hash', () => {
+  test('never matches and costs one verification like any other (rule 42: nobody learns which names exist)', async () => {
+    const one = countingGate();
+    expect(await verifyPassword({ gate: one, peppers: [] }, undefined, password)).toEqual({
+      matches: false,
+      outdated: false,
+      unusable: undefined,
+    });
+    expect(await verifyPassword({ gate: one, peppers: [] }, undefined, '')).toEqual({
+      matches: false,
+      outdated: false,
+      unusable: undefined,
+    });
+    expect(one.jobs).toBe(2);
+  });
+
+  test('takes as long as a stored one (rule 42)', async () => {
+    const one = new Gate({ running: 1, waiting: 1, waitMs: 2000 });
+    const median = async (target: string | undefined) => {
+      const times: number[] = [];
+      for (let round = 0; round < 9; round += 1) {
+        const start = process.cpuUsage();
+        await verifyPassword({ gate: one, peppers: [] }, target, 'wrong');
+        const { user, system } = process.cpuUsage(start);
+        times.push(user + system);
+      }
+      return times.sort((a, b) => a - b)[4] ?? 0;
+    };
+    const [known, unknown] = [await median(stored), await median(undefined)];
+    // Of the processor, since other work shares it; leaving the verification out would be a factor of thousands.
+    expect(unknown).toBeGreaterThan(known / 4);
+    expect(unknown).toBeLessThan(known * 4);
+  });
+});

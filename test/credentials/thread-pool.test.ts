@@ -1,0 +1,16 @@
+/** What password hashes may take from everything else on the machine. Linux gives each thread a priority of its own; others do not. */
+import { readdir, readFile } from 'node:fs/promises';
+import { getPriority } from 'node:os';
+import { expect, test } from 'vitest';
+import { yieldHashing } from '../../src/credentials/thread-pool.ts';
+
+test.runIf(process.platform === 'linux')('threads that hash passwords yield to the one that serves (rule 38)', async () => {
+  const lowered = await yieldHashing();
+  expect(lowered).toBe(Number(process.env['UV_THREADPOOL_SIZE'] ?? 4));
+  const threads = await readdir('/proc/self/task');
+  const names = await Promise.all(threads.map((thread) => readFile(`/proc/self/task/${thread}/comm`, 'utf8')));
+  const priorities = threads.map((thread) => getPriority(Number(thread)));
+  const ofPool = priorities.filter((_, index) => names[index]?.startsWith('libuv-worker'));
+  expect(ofPool).toEqual(Array.from({ length: lowered }, () => 10));
+  expect(getPriority(process.pid), 'the thread that serves keeps its own').toBeLessThan(10);
+});

@@ -1,0 +1,142 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { Batches, prepareBatch } from '../../../src/database/driver/write-group.ts';
+import { connect } from '../../../src/database/driver/pool.ts';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+
+/** Divides a hundred by each row's number, which zero makes the statement fail with; leaves out negative ones. */
+const divide = prepareBatch<{ quotient: number; transaction: string }>(
+  'test.divide',
+  (rows) => sql`
+    select n, 100 / divisor as quotient, pg_current_xact_id()::text as transaction
+    from rows from (jsonb_to_recordset(${rows}::jsonb) as (divisor int)) with ordinality as input (divisor, n)
+    where divisor >= 0`,
+);
+
+function open(): Batches<{ quotient: number; transaction: string }> {
+  const { pool, close } = connect(database.url, 4, () => undefined);
+  onTestFinished(close);
+  return new Batches(pool, divide);
+}
+
+const row = (divisor: number) => JSON.stringify({ divisor });
+
+test('many rows asked for at once share few transactions, and each gets its own result', async () => {
+  const batches = open();
+  const divisors = Array.from({ length: 100 }, (_, n) => n + 1);
+  const results = await Promise.all(divisors.map((divisor) => batches.run(row(divisor))));
+  expect(results.map((result) => result?.quotient)).toEqual(divisors.map((divisor) => Math.floor(100 / divisor)));
+  expect(new Set(results.map((result) => result?.transaction)).size).toBeLessThan(10);
+});
+
+test('a row for which the statement does nothing gets nothing', async () => {
+  const batches = open();
+  const results = await Promise.all([10, -1, 20].map((divisor) => batches.run(row(divisor))));
+  expect(results.map((result) => result?.quotient)).toEqual([10, undefined, 5]);
+});
+
+/** Fails with the SQLSTATE that a row names; else gives `ok`. `wait` seconds pass first. */
+const fail = prepareBatch<{ result: string }>(
+  'test.fail',
+  (rows) => sql`
+    select n, case when pg_sleep(coalesce(wait, 0)) is not null and fails is not null then fail_with(fails) else 'ok' end as result
+    from rows from (jsonb_to_recordset(${rows}::jsonb) as (fails text, wait float)) with ordinality as input (fails, wait, n)`,
+);
+const failWith = `create or replace function fail_with(state text) returns text language plpgsql as
+  $$ begin raise exception using errcode = state; end $$`;
+
+function openFailing(size = 4, now?: () => number) {
+  const { db, pool, close } = connect(database.url, size, () => undefined);
+  onTestFinished(close);
+  return { db, pool, batches: new Batches(pool, fail, now) };
+}
+
+const ok = { value: { result: 'ok' } };
+
+test.each(['22012', '23514', '54001', '57014'])('a row that makes the statement fail with %s does so for itself alone', async (state) => {
+  const { db, batches } = openFailing();
+  await sql.raw(failWith).execute(db);
+  const rows = [{}, { fails: state }, {}, { fails: state }, {}].map((row) => batches.run(JSON.stringify(row)));
+  const failed = { reason: { code: state } };
+  expect(await Promise.allSettled(rows)).toMatchObject([ok, failed, ok, failed, ok]);
+});
+
+test('a row that is cancelled, in the group and then alone, is given up alone; its neighbours succeed', async () => {
+  const { db, batches } = openFailing();
+  const cancel = async () => {
+    const running = sql<{ done: boolean }>`
+      select pg_cancel_backend(pid) as done from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and wait_event = 'PgSleep'`;
+    await expect.poll(async () => (await running.execute(db)).rows.map(({ done }) => done)).toEqual([true]);
+  };
+  const outcomes = Promise.allSettled([{}, { wait: 60 }, {}].map((row) => batches.run(JSON.stringify(row))));
+  await cancel();
+  await cancel();
+  expect(await outcomes).toMatchObject([ok, { reason: { code: '57014' } }, ok]);
+});
+
+test('the rows of a failed statement are tried again over its connection, not over one each at once', async () => {
+  const { db, pool, batches } = openFailing(40);
+  await sql.raw(failWith).execute(db);
+  const rows = Array.from({ length: 64 }, (_, n) => batches.run(JSON.stringify(n === 32 ? { fails: '57014' } : {})));
+  const outcomes = await Promise.allSettled(rows);
+  expect(outcomes).toMatchObject(outcomes.map((_, n) => (n === 32 ? { reason: { code: '57014' } } : ok)));
+  // It closes no connection that has been idle for less than a minute.
+  expect(pool.totalCount).toBe(1);
+});
+
+test('a row of a failed statement that is older than twelve seconds is not tried again: 503 unavailable', async () => {
+  let now = 0;
+  const { db, batches } = openFailing(4, () => now);
+  await sql.raw(failWith).execute(db);
+  const rows = [{}, { fails: '57014', wait: 0.3 }].map((row) => batches.run(JSON.stringify(row)));
+  const late = { reason: { code: 'unavailable', cause: { message: 'no time for another attempt' } } };
+  const refused = expect(Promise.allSettled(rows)).resolves.toMatchObject([late, late]);
+  await nextTurn();
+  await nextTurn();
+  now = 12_001;
+  await refused;
+});
+
+test('what has had no turn within two seconds is 503 unavailable, and nothing is done for it', async () => {
+  const { pool, close } = connect(database.url, 4, () => undefined);
+  onTestFinished(close);
+  let now = 0;
+  const wait = prepareBatch<{ waited: string }>(
+    'test.wait',
+    (rows) => sql`
+      select n, pg_sleep(seconds)::text as waited
+      from rows from (jsonb_to_recordset(${rows}::jsonb) as (seconds float)) with ordinality as input (seconds, n)`,
+  );
+  const batches = new Batches(pool, wait, () => now);
+  // Three are under way at once, each with a turn of its own.
+  const underWay = [];
+  for (let time = 0; time < 3; time++) {
+    underWay.push(batches.run('{"seconds":0.2}'));
+    await nextTurn();
+  }
+  const late = batches.run('{"seconds":0}');
+  const refused = expect(late).rejects.toMatchObject({ code: 'unavailable' });
+  now = 2_001;
+  await refused;
+  expect(await Promise.all(underWay)).toHaveLength(3);
+});
+
+test('rows are given up at once when the database cannot be reached, those that wait for their turn too', async () => {
+  const { pool, close } = connect('postgres://nobody@127.0.0.1:1/nothing', 4, () => undefined);
+  onTestFinished(close);
+  const batches = new Batches(pool, divide);
+  const outcomes = await Promise.allSettled(Array.from({ length: 500 }, () => batches.run(row(1))));
+  expect(outcomes.map((outcome) => (outcome.status === 'rejected' ? (outcome.reason as { code: string }).code : ''))).toEqual([
+    ...Array.from({ length: 64 }, () => 'ECONNREFUSED'),
+    // Nobody has been asked to do anything for these.
+    ...Array.from({ length: 436 }, () => 'unavailable'),
+  ]);
+});

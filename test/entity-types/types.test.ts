@@ -1,0 +1,271 @@
+/** Declared entity types: ENTITY_TYPES_DIR and ENTITY_TYPES=declared. */
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ConfigError } from '../../src/config/settings.ts';
+import { readEntityTypes } from '../../src/entity-types/types.ts';
+import { rowsOf, type Entity } from '../support/entities.ts';
+import { TestService, useService, type ProblemBody } from '../support/service.ts';
+
+const directory = await mkdtemp(join(tmpdir(), 'entity-types-'));
+afterAll(() => rm(directory, { recursive: true }));
+
+const customer = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  required: ['company'],
+  additionalProperties: false,
+  properties: {
+    company: { type: 'string', minLength: 1, maxLength: 40 },
+    credit: { type: 'number', minimum: 0, maximum: 1_000 },
+    state: { enum: ['open', 'closed', 3] },
+    since: { type: 'string', format: 'date' },
+    big: { type: 'string', format: 'int64' },
+    address: { $ref: '#/$defs/address' },
+    tags: { type: 'array', items: { type: 'string' }, maxItems: 3 },
+  },
+  $defs: { address: { type: 'object', properties: { zip: { type: 'string', pattern: '^[0-9]{5}$' } }, unevaluatedProperties: false } },
+};
+await writeFile(join(directory, 'customer.json'), JSON.stringify(customer));
+await writeFile(join(directory, 'counter.yaml'), 'type: object\nproperties:\n  count: { type: integer, maximum: 100 }\n');
+await writeFile(join(directory, 'constructor.yml'), 'required: [a]\n');
+await writeFile(join(directory, 'account.yaml'), 'x-if-match: required\ntype: object\nproperties:\n  balance: { type: integer }\n');
+await writeFile(join(directory, 'README.md'), 'Not a type.');
+
+const service = useService({ ENTITY_TYPES: 'declared', ENTITY_TYPES_DIR: directory });
+let cookie: string;
+beforeAll(async () => {
+  cookie = await service().openSession((await service().createUser('ada')).id);
+});
+
+const create = <T = ProblemBody>(name: string, json: unknown) => service().call<T>('POST', `/rest/entity/${name}`, { cookie, json });
+const update = <T = ProblemBody>(name: string, key: string, json: unknown, headers = {}) =>
+  service().call<T>('POST', `/rest/entity/${name}/${key}`, { cookie, json, headers });
+
+describe('a declared type', () => {
+  test('201 and 200 — fields that fit are stored as they came: nothing is coerced, filled in or left out (rule 72)', async () => {
+    const fields = {
+      company: 'ACME',
+      credit: 10.5,
+      state: 3,
+      since: '2026-11-20',
+      big: '9223372036854775807',
+      address: { zip: '12345' },
+      tags: ['a'],
+    };
+    const created = await create<Entity>('customer', fields);
+    expect(created.status, created.text).toBe(201);
+    expect(created.body.fields).toEqual(fields);
+    const updated = await update<Entity>('customer', created.body.key, { credit: null, address: { zip: '54321' } });
+    expect(updated.status, updated.text).toBe(200);
+    expect(updated.body.fields).toEqual({ ...fields, credit: undefined, address: { zip: '54321' } });
+  });
+
+  const misfits: [object, object][] = [
+    [{}, { pointer: '/company', code: 'required' }],
+    [{ company: '' }, { pointer: '/company', code: 'too-short' }],
+    [{ company: 'x'.repeat(41) }, { pointer: '/company', code: 'too-long', detail: expect.stringContaining('40') }],
+    [{ company: 1 }, { pointer: '/company', code: 'invalid-type', detail: expect.stringContaining('string') }],
+    [
+      { company: 'a', credit: '1' },
+      { pointer: '/credit', code: 'invalid-type' },
+    ],
+    [
+      { company: 'a', credit: -1 },
+      { pointer: '/credit', code: 'invalid-value', detail: expect.stringContaining('0') },
+    ],
+    [
+      { company: 'a', credit: 1e3 + 1 },
+      { pointer: '/credit', code: 'invalid-value' },
+    ],
+    [
+      { company: 'a', state: 'ajar' },
+      { pointer: '/state', code: 'invalid-value', detail: expect.stringContaining('open, closed, 3') },
+    ],
+    [
+      { company: 'a', since: 'yesterday' },
+      { pointer: '/since', code: 'invalid-value' },
+    ],
+    [
+      { company: 'a', big: '9223372036854775808' },
+      { pointer: '/big', code: 'invalid-value' },
+    ],
+    [
+      { company: 'a', 'a/b~c': 1 },
+      { pointer: '/a~1b~0c', code: 'unknown' },
+    ],
+    [
+      { company: 'a', address: { zip: '1' } },
+      { pointer: '/address/zip', code: 'invalid-value' },
+    ],
+    [
+      { company: 'a', address: { street: 'x' } },
+      { pointer: '/address/street', code: 'unknown' },
+    ],
+    [
+      { company: 'a', tags: ['a', 2] },
+      { pointer: '/tags/1', code: 'invalid-type' },
+    ],
+    [
+      { company: 'a', tags: ['a', 'b', 'c', 'd'] },
+      { pointer: '/tags', code: 'invalid-value' },
+    ],
+  ];
+
+  test.for(misfits)('422 — %j is not created, and the pointer says where it does not fit', async ([fields, fault]) => {
+    const before = await rowsOf(service(), 'customer');
+    const answer = await create('customer', fields);
+    expect(answer.status, answer.text).toBe(422);
+    expect(answer.body).toMatchObject({ code: 'validation-failed', errors: [fault] });
+    expect(await rowsOf(service(), 'customer')).toEqual(before);
+  });
+
+  test('422 — nor is it made by an update: what merging makes must fit, not the patch', async () => {
+    const { body } = await create<Entity>('customer', { company: 'ACME' });
+    for (const [patch, fault] of [
+      [{ company: null }, { pointer: '/company', code: 'required' }],
+      [{ credit: 5_000 }, { pointer: '/credit', code: 'invalid-value' }],
+      [{ unknown: 1 }, { pointer: '/unknown', code: 'unknown' }],
+    ] as const) {
+      const answer = await update('customer', body.key, patch);
+      expect(answer.status, answer.text).toBe(422);
+      expect(answer.body).toMatchObject({ code: 'validation-failed', errors: [fault] });
+    }
+    expect((await update<Entity>('customer', body.key, { unknown: null, credit: 1 })).body).toMatchObject({
+      version: 2,
+      fields: { company: 'ACME', credit: 1 },
+    });
+  });
+
+  test('404, 412 and 400 — come before 422, since they say that there is nothing to be checked', async () => {
+    const { body } = await create<Entity>('customer', { company: 'ACME' });
+    expect((await update('customer', '999999', { company: null })).status).toBe(404);
+    expect((await update('customer', body.key, { company: null }, { 'if-match': '"7"' })).status).toBe(412);
+    expect((await update('customer', body.key, { company: null }, { 'if-match': '7' })).status).toBe(400);
+    expect((await update<Entity>('customer', body.key, { credit: 1 }, { 'if-match': '"1"' })).body.version).toBe(2);
+  });
+
+  test('200 — updates at once are each checked against what they are merged into, and none is lost', async () => {
+    const { body } = await create<Entity>('counter', {});
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => update('counter', body.key, { [`m${index}`]: index })));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    const { body: after } = await service().call<Entity>('GET', `/rest/entity/counter/${body.key}`, { cookie });
+    expect(after.version).toBe(21);
+    expect(Object.keys(after.fields)).toHaveLength(20);
+  });
+
+  test('412 and 200 — of twenty guarded updates with one ETag exactly one wins', async () => {
+    const { body } = await create<Entity>('counter', {});
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, count) => update('counter', body.key, { count }, { 'if-match': '"1"' })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 412)).toHaveLength(19);
+  });
+
+  test('428 — a type that requires If-Match is neither updated nor deleted without, and is with it', async () => {
+    const { body } = await create<Entity>('account', { balance: 1 });
+    const remove = (key: string, headers = {}) => service().call('DELETE', `/rest/entity/account/${key}`, { cookie, headers });
+    const before = await rowsOf(service(), 'account');
+    for (const answer of [await update('account', body.key, { balance: 2 }), await remove(body.key)]) {
+      expect(answer, answer.text).toMatchObject({ status: 428, body: { code: 'precondition-required' } });
+    }
+    expect(await rowsOf(service(), 'account')).toEqual(before);
+
+    expect((await update<Entity>('account', body.key, { balance: 2 }, { 'if-match': '"1"' })).body.version).toBe(2);
+    expect((await update('account', body.key, { balance: 3 }, { 'if-match': '"1"' })).status).toBe(412);
+    expect((await update<Entity>('account', body.key, { balance: 3 }, { 'if-match': '*' })).body.version).toBe(3);
+    expect((await remove(body.key, { 'if-match': '"2"' })).status).toBe(412);
+    expect((await remove(body.key, { 'if-match': '"3"' })).status).toBe(204);
+  });
+
+  test('404 — comes before 428, and 428 before 422', async () => {
+    const { body } = await create<Entity>('account', {});
+    expect((await update('account', '999999', { balance: 2 })).status).toBe(404);
+    expect((await service().call('DELETE', '/rest/entity/account/999999', { cookie })).status).toBe(404);
+    expect((await update('account', body.key, { balance: 'much' })).status).toBe(428);
+    expect((await update('account', body.key, { balance: 'much' }, { 'if-match': '"1"' })).status).toBe(422);
+  });
+
+  test('may be called like a member that every object has (rule 65)', async () => {
+    expect((await create('constructor', {})).status).toBe(422);
+    expect((await create('constructor', { a: 1 })).status).toBe(201);
+    expect((await create('toString', { a: 1 })).status).toBe(404);
+  });
+});
+
+describe('a name that is not declared', () => {
+  test('404 — under ENTITY_TYPES=declared, for every operation, and 403 for who may not anyway (rule 64)', async () => {
+    const bob = await service().openSession((await service().createUser('bob', { customer: ['read'] })).id);
+    for (const [method, path] of [
+      ['POST', ''],
+      ['GET', '/1'],
+      ['POST', '/1'],
+      ['DELETE', '/1'],
+    ] as const) {
+      const call = method === 'POST' ? { json: {} } : {};
+      expect((await service().call(method, `/rest/entity/order${path}`, { ...call, cookie })).status, method).toBe(404);
+      expect((await service().call(method, `/rest/entity/order${path}`, { ...call, cookie: bob })).status, method).toBe(403);
+    }
+    expect(await rowsOf(service(), 'order')).toEqual([]);
+  });
+
+  test('201 — under ENTITY_TYPES=open takes any object, while declared ones are checked', async () => {
+    const open = await TestService.start({ ENTITY_TYPES_DIR: directory });
+    try {
+      const session = await open.openSession((await open.createUser('ada')).id);
+      expect((await open.call('POST', '/rest/entity/order', { cookie: session, json: { any: 1 } })).status).toBe(201);
+      expect((await open.call('POST', '/rest/entity/customer', { cookie: session, json: { any: 1 } })).status).toBe(422);
+    } finally {
+      await open.close();
+    }
+  });
+});
+
+describe('a type that is none', () => {
+  const broken: [file: string, text: string, reason: RegExp][] = [
+    ['a.json', '{"type":', /a\.json: .*JSON/],
+    ['a.yaml', 'type: [object', /a\.yaml: /],
+    ['a.yaml', 'type: object\ntype: string\n', /a\.yaml: .*unique/i],
+    ['a.json', '[]', /a\.json: a type is a JSON Schema, an object/],
+    ['a.yaml', '', /a\.yaml: a type is a JSON Schema, an object/],
+    ['a.json', '{"type":"objekt"}', /a\.json: schema is invalid/],
+    ['a.json', '{"requierd":["a"]}', /a\.json: .*unknown keyword: "requierd"/],
+    ['a.json', '{"properties":{"a":{"format":"dat"}}}', /a\.json: unknown format "dat"/],
+    ['a.json', '{"$ref":"other.json"}', /a\.json: can't resolve reference other\.json/],
+    ['a.json', '{"$schema":"http://json-schema.org/draft-07/schema#"}', /a\.json: no schema with key or ref/],
+    ['a.yaml', 'x-if-match: true', /a\.yaml: x-if-match must be "required", or left out/],
+    ['a.yaml', 'properties: { a: { x-if-match: required } }', /a\.yaml: .*unknown keyword: "x-if-match"/],
+    ['a.json', '{"$async":true}', /a\.json: \$async/],
+    ['a b.json', '{}', /a b\.json: .*entity name/],
+    ['1.json', '{}', /1\.json: .*entity name/],
+  ];
+
+  test.for(broken)('%s with %s stops the start, in one line', async ([file, text, reason]) => {
+    const place = await mkdtemp(join(directory, 'broken-'));
+    await writeFile(join(place, file), text);
+    const { problems } = (await readEntityTypes({ entityTypes: 'open', entityTypesDir: place }).catch(
+      (error: unknown) => error,
+    )) as ConfigError;
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(reason);
+    expect(problems[0]).not.toContain('\n');
+  });
+
+  test('two files for one name stop the start, and so does a directory that is not there; every problem is named', async () => {
+    const place = await mkdtemp(join(directory, 'broken-'));
+    await writeFile(join(place, 'a.json'), '{}');
+    await writeFile(join(place, 'a.yaml'), '{}');
+    await mkdir(join(place, 'b.json'));
+    const twice = readEntityTypes({ entityTypes: 'open', entityTypesDir: place });
+    await expect(twice).rejects.toThrow(ConfigError);
+    await expect(twice).rejects.toMatchObject({
+      problems: [expect.stringContaining('second file for a'), expect.stringContaining('b.json')],
+    });
+    await expect(readEntityTypes({ entityTypes: 'open', entityTypesDir: join(place, 'none') })).rejects.toThrow(
+      /ENTITY_TYPES_DIR: .*no such file/,
+    );
+    await expect(TestService.start({ ENTITY_TYPES_DIR: join(place, 'none') })).rejects.toThrow(/ENTITY_TYPES_DIR/);
+  });
+});

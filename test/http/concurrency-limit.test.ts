@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { createPasswordGate, Gate, type Schedule } from '../../src/http/concurrency-limit.ts';
+
+const limits = { running: 2, waiting: 3, waitMs: 2000 };
+
+/** A clock that only moves when told, and tells how many timers are still set. */
+function manualClock() {
+  const timers = new Set<{ at: number; action: () => void }>();
+  let now = 0;
+  const schedule: Schedule = (ms, action) => {
+    const timer = { at: now + ms, action };
+    timers.add(timer);
+    return () => timers.delete(timer);
+  };
+  const advance = (ms: number) => {
+    now += ms;
+    for (const timer of timers) if (timer.at <= now) timer.action();
+  };
+  return { schedule, advance, timers };
+}
+
+/** A job that ends when told to. */
+function job() {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let started = false;
+  const run = () => {
+    started = true;
+    return promise;
+  };
+  return { run, finish: () => resolve('done'), fail: () => reject(new Error('job failed')), started: () => started };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('the gate', () => {
+  test('runs as many jobs as it has permits and the others in order of arrival (rule 38)', async () => {
+    const gate = new Gate(limits);
+    const jobs = [job(), job(), job(), job()];
+    const results = jobs.map(({ run }) => gate.run(run));
+    await settled();
+    expect(jobs.map((one) => one.started())).toEqual([true, true, false, false]);
+    jobs[1]?.finish();
+    await settled();
+    expect(jobs.map((one) => one.started())).toEqual([true, true, true, false]);
+    for (const one of jobs) one.finish();
+    expect(await Promise.all(results)).toEqual(['done', 'done', 'done', 'done']);
+    expect(gate.idle).toBe(true);
+  });
+
+  test('503 — refuses at once when the queue is full, and says when to come back (rule 38: hashing cannot exhaust the process)', async () => {
+    const gate = new Gate(limits);
+    const jobs = Array.from({ length: 5 }, job);
+    const results = jobs.map(({ run }) => gate.run(run));
+    const late = job();
+    await expect(gate.run(late.run)).rejects.toMatchObject({ code: 'busy', status: 503, headers: { 'Retry-After': '1' } });
+    for (const one of jobs) one.finish();
+    expect(await Promise.all(results)).toHaveLength(5);
+    expect(late.started()).toBe(false);
+  });
+
+  test('503 — refuses the one who has waited too long, and leaves no timer behind (rule 38)', async () => {
+    const clock = manualClock();
+    const gate = new Gate(limits, { schedule: clock.schedule });
+    const jobs = [job(), job(), job()];
+    const results = jobs.map(({ run }) => gate.run(run));
+    clock.advance(1999);
+    expect(clock.timers.size).toBe(1);
+    clock.advance(1);
+    await expect(results[2]).rejects.toMatchObject({ code: 'busy' });
+    for (const one of jobs) one.finish();
+    await Promise.all(results.slice(0, 2));
+    expect(jobs[2]?.started()).toBe(false);
+    expect(clock.timers.size).toBe(0);
+    expect(gate.idle).toBe(true);
+  });
+
+  test('answers those it refuses together one in a turn of the event loop, so that other requests come in between (rule 38)', async () => {
+    const clock = manualClock();
+    const gate = new Gate(limits, { schedule: clock.schedule });
+    const jobs = Array.from({ length: 5 }, job);
+    let refused = 0;
+    const results = jobs.map(({ run }) => gate.run(run).catch(() => (refused += 1)));
+    clock.advance(2000);
+    const seen = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      seen.push(refused);
+      await settled();
+    }
+    expect(seen).toEqual([0, 1, 2, 3]);
+    for (const one of jobs) one.finish();
+    await Promise.all(results);
+  });
+
+  test('keeps the permit until the job has ended, although nobody waits for it any more (rule 38: clients that leave do not make room)', async () => {
+    const gate = new Gate({ running: 1, waiting: 1, waitMs: 2000 });
+    const abandoned = job();
+    const first = gate.run(abandoned.run);
+    const client = Promise.race([first, Promise.resolve('gone')]);
+    const second = job();
+    const next = gate.run(second.run);
+    expect(await client).toBe('gone');
+    await settled();
+    expect(second.started()).toBe(false);
+    abandoned.finish();
+    await first;
+    second.finish();
+    expect(await next).toBe('done');
+  });
+
+  test('passes the permit on when a job fails', async () => {
+    const gate = new Gate({ running: 1, waiting: 1, waitMs: 2000 });
+    const failing = job();
+    const first = gate.run(failing.run);
+    const second = job();
+    const next = gate.run(second.run);
+    failing.fail();
+    await expect(first).rejects.toThrow('job failed');
+    second.finish();
+    expect(await next).toBe('done');
+    expect(gate.idle).toBe(true);
+  });
+
+  test('gives one permit back once, however often it is returned', async () => {
+    const gate = new Gate({ running: 1, waiting: 0, waitMs: 0 });
+    const leave = await gate.enter();
+    leave();
+    leave();
+    const again = await gate.enter();
+    await expect(gate.enter()).rejects.toMatchObject({ code: 'busy' });
+    again();
+  });
+
+  test('lets 50 jobs at once through on one core and on many (design: parallel logins are not refused for being parallel)', async () => {
+    for (const cores of [1, 2, 64]) {
+      const gate = createPasswordGate(cores);
+      let running = 0;
+      let most = 0;
+      const work = async () => {
+        most = Math.max(most, (running += 1));
+        await settled();
+        running -= 1;
+      };
+      await Promise.all(Array.from({ length: 50 }, () => gate.run(work)));
+      expect(most).toBe(Math.min(4, cores));
+    }
+  });
+});

@@ -1,0 +1,109 @@
+import { sql, type Kysely } from 'kysely';
+import { beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../src/database/tables.ts';
+import { deleteOldKeys } from '../../src/entities/idempotency.ts';
+import { deleteExpiredTransactions } from '../../src/oidc/sign-in/store.ts';
+import { deleteEndedSessions, sweep } from '../../src/maintenance/cleanup.ts';
+import { deleteIdleAttempts } from '../../src/credentials/attempts.ts';
+import { deleteReplacedTokens } from '../../src/sessions/store.ts';
+import { cookieOf, useService } from '../support/service.ts';
+
+const service = useService();
+beforeAll(async () => {
+  await service().createUser('emmy');
+  await service().signIn('emmy');
+});
+
+test('removes all that is over, however many, and nothing that is not (rule 12)', async () => {
+  const { db } = service();
+  const { id } = await service().createUser('ada');
+  const cookie = await service().signIn('ada');
+  const insert = (expiry: string) => sql`
+    insert into session (token_hash, user_id, method, locale, credential_version, idle_expires_at, expires_at)
+    select sha256((${expiry} || n)::bytea), ${id}, 'password', 'en', 1, now() + ${expiry}::interval, now() + interval '1 hour'
+    from generate_series(1, 1500) as n`;
+  await insert('-25 hours').execute(db);
+  await insert('-23 hours').execute(db);
+  expect(await sweep(() => deleteEndedSessions(db))).toBe(1_500);
+  expect(await sweep(() => deleteEndedSessions(db))).toBe(0);
+  expect((await service().call('GET', '/auth', { cookie })).status).toBe(200);
+});
+
+test('removes tokens that a profile switch has replaced, and keeps those by which reuse is recognised (rule 12)', async () => {
+  const { db } = service();
+  await service().createUser('grace');
+  let cookie = await service().signIn('grace');
+  cookie = cookieOf(await service().call('POST', '/auth/refresh', { cookie }));
+  const switched = cookie;
+  cookie = cookieOf(await service().call('POST', '/auth/profile', { cookie }));
+  const kept = () => db.selectFrom('superseded_token').select('refreshed').orderBy('superseded_at').execute();
+  expect(await deleteReplacedTokens(db, 1_000)).toBe(0);
+  expect(await kept()).toEqual([{ refreshed: true }, { refreshed: false }]);
+  await db
+    .updateTable('superseded_token')
+    .set({ superseded_at: sql`superseded_at - interval '61 minutes'` })
+    .execute();
+  expect(await deleteReplacedTokens(db, 1_000)).toBe(1);
+  expect(await kept()).toEqual([{ refreshed: true }]);
+  expect((await service().call('GET', '/auth', { cookie: switched })).status).toBe(401);
+  expect((await service().call('GET', '/auth', { cookie })).status).toBe(200);
+});
+
+test.each([
+  {
+    table: 'session',
+    limit: 1_000,
+    insert: sql`insert into session (token_hash, user_id, method, locale, credential_version, idle_expires_at, expires_at)
+      select sha256(n::text::bytea), user_account.id, 'password', 'en', 1, now() - interval '25 hours', now() - interval '25 hours'
+      from generate_series(1, 1002) as n, user_account where name = 'emmy'`,
+    remove: deleteEndedSessions,
+  },
+  {
+    table: 'superseded_token',
+    limit: 3,
+    insert: sql`insert into superseded_token (token_hash, session_id, refreshed, superseded_at)
+      select sha256(n::text::bytea), (select session.id from session join user_account on user_account.id = user_id where name = 'emmy' limit 1),
+        false, now() - interval '2 hours'
+      from generate_series(1, 5) as n`,
+    remove: (db: Kysely<Database>) => deleteReplacedTokens(db, 3),
+  },
+  {
+    table: 'login_attempt',
+    limit: 3,
+    insert: sql`insert into login_attempt (kind, subject, last_at)
+      select 'address', sha256(n::text::bytea), now() - interval '2 hours' from generate_series(1, 5) as n`,
+    remove: (db: Kysely<Database>) => deleteIdleAttempts(db, 3),
+  },
+  {
+    table: 'idempotency',
+    limit: 3,
+    insert: sql`insert into idempotency (user_name, entity, key, fingerprint, entity_key, created_at)
+      select 'emmy', 'customer', n::text, sha256('a'), n, now() - interval '25 hours' from generate_series(1, 5) as n`,
+    remove: (db: Kysely<Database>) => deleteOldKeys(db, 3),
+  },
+  {
+    table: 'openid_transaction',
+    limit: 3,
+    insert: sql`insert into openid_transaction (state_hash, browser_hash, issuer, nonce, code_verifier, return_path, expires_at)
+      select sha256(n::text::bytea), sha256('a'), 'a', 'a', 'a', '/', now() - interval '1 second' from generate_series(1, 5) as n`,
+    remove: (db: Kysely<Database>) => deleteExpiredTransactions(db, 3),
+  },
+])(
+  'removes $limit rows of $table at once, and does not wait for those that another replica holds',
+  async ({ table, limit, insert, remove }) => {
+    const { db } = service();
+    await service()
+      .createUser('emmy')
+      .catch(() => undefined);
+    await service().signIn('emmy');
+    await insert.execute(db);
+    await db.transaction().execute(async (other) => {
+      // One of those that are over: the session that has just begun is none.
+      await sql`select 1 from ${sql.table(table)} where ctid = (select max(ctid) from ${sql.table(table)}) for update`.execute(other);
+      expect(await remove(db)).toBe(limit);
+      expect(await remove(db)).toBe(1);
+      expect(await remove(db)).toBe(0);
+    });
+    expect(await remove(db)).toBe(1);
+  },
+);

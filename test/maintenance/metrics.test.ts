@@ -1,0 +1,183 @@
+import { request } from 'node:http';
+import { AggregatorRegistry } from 'prom-client';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createMeters } from '../../src/maintenance/metrics.ts';
+import { cookieHeader } from '../support/client.ts';
+import { TestIssuer, writeIssuers } from '../support/issuer.ts';
+import { metricsToken, scrape } from '../support/metrics.ts';
+import { TestService, password, useService } from '../support/service.ts';
+import { createDatabase } from '../support/database.ts';
+import { npmStart, signIn } from '../support/start.ts';
+
+const corp = await TestIssuer.start('corp');
+const gone = await TestIssuer.start('gone');
+afterAll(() => Promise.all([corp.close(), gone.close()]));
+const service = useService({ METRICS_TOKEN: metricsToken, ISSUERS_FILE: await writeIssuers(corp.entry(), gone.entry()) });
+const read = () => scrape(service().url);
+
+describe('GET /metrics', () => {
+  test('200 — who has the token gets the text format of Prometheus; 401 — anybody else', async () => {
+    const authorization = `Bearer ${metricsToken}`;
+    const answer = await service().call('GET', '/metrics', { headers: { authorization } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(answer.text).toContain('# TYPE entity_service_build_info gauge\n');
+
+    await service().createUser('root');
+    const cookie = await service().signIn('root');
+    for (const headers of [{}, { cookie }, { authorization: `${authorization}x` }, { authorization: `Basic ${metricsToken}` }]) {
+      const refused = await service().call('GET', '/metrics', { headers });
+      expect(refused.status).toBe(401);
+      expect(refused.headers.get('www-authenticate')).toMatch(/^Bearer/);
+      expect(refused.text).not.toContain('entity_service_');
+    }
+  });
+
+  test('404 — without METRICS_TOKEN there is no such thing', async () => {
+    const plain = await service().replica();
+    expect((await plain.call('GET', '/metrics', { headers: { authorization: `Bearer ${metricsToken}` } })).status).toBe(404);
+    await plain.close();
+  });
+});
+
+describe('requests', () => {
+  const name = 'entity_service_request_duration_seconds_count';
+
+  test('are counted by operation and status, with those outside the contract and those that are none', async () => {
+    await service().createUser('reader', { note: ['read'] });
+    const cookie = await service().signIn('reader');
+    const before = await read();
+    await service().call('GET', '/rest/entity/note/1', { cookie });
+    await service().call('GET', '/rest/entity/note/2', { cookie });
+    await service().call('POST', '/rest/entity/note', { cookie, json: {} });
+    await service().call('GET', '/health/live');
+    await service().call('GET', '/docs/');
+    expect((await service().call('GET', '/docs/static/swagger-ui.css')).status).toBe(200);
+    for (let index = 0; index < 5; index++) await service().call('GET', `/made-up-${index}`);
+    await service().call('DELETE', '/rest/entity/note');
+    const after = await read();
+    const grown = (operation: string, status: string) =>
+      after.value(name, { operation, status }) - before.value(name, { operation, status }, 0);
+    expect(grown('getEntity', '404')).toBe(2);
+    expect(grown('createEntity', '403')).toBe(1);
+    expect(grown('liveness', '200')).toBe(1);
+    expect(grown('docs', '200')).toBe(2);
+    expect(grown('none', '404')).toBe(5);
+    expect(grown('none', '405')).toBe(1);
+    expect(after.value('entity_service_problems_total', { code: 'forbidden' })).toBe(1);
+    expect(after.value('entity_service_requests_in_flight')).toBe(1);
+    const operations = new Set(after.labels(name).map(({ operation }) => operation));
+    expect([...operations].filter((operation) => /[^a-zA-Z]/.test(operation ?? '/'))).toEqual([]);
+  });
+
+  test('whose client hangs up are not in flight any more', async () => {
+    const url = new URL('/auth', service().url);
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '100' };
+    const hanging = request(url, { method: 'POST', headers });
+    hanging.on('error', () => undefined);
+    hanging.write('user=');
+    await expect.poll(async () => (await read()).value('entity_service_requests_in_flight')).toBe(2);
+    hanging.destroy();
+    await expect.poll(async () => (await read()).value('entity_service_requests_in_flight')).toBe(1);
+    expect((await read()).value(name, { operation: 'createSession', status: 'aborted' })).toBe(1);
+  });
+});
+
+test('passwords are counted by what became of them', async () => {
+  const name = 'entity_service_password_attempts_total';
+  await service().createUser('grace');
+  const before = await read();
+  await service().call('POST', '/auth', { form: { user: 'grace', password } });
+  for (let guess = 0; guess < 6; guess++) await service().call('POST', '/auth', { form: { user: 'grace', password: `guess ${guess}` } });
+  const after = await read();
+  const grown = (outcome: string) => after.value(name, { outcome }) - before.value(name, { outcome });
+  expect([grown('succeeded'), grown('failed'), grown('throttled'), grown('busy'), grown('error')]).toEqual([1, 5, 1, 0, 0]);
+  expect(after.value('entity_service_password_gate_running')).toBe(0);
+  expect(after.value('entity_service_password_gate_running_limit')).toBeGreaterThan(0);
+});
+
+test('the cache tells what it has found, and the pool what it has open', async () => {
+  const { id } = await service().createUser('ada');
+  const cookie = await service().openSession(id);
+  await service().settle();
+  const before = await read();
+  expect((await service().call('GET', '/rest/entity/note/1', { cookie })).status).toBe(404);
+  expect((await service().call('GET', '/rest/entity/note/1', { cookie })).status).toBe(404);
+  const after = await read();
+  const grown = (name: string) =>
+    after.value(`entity_service_principal_cache_${name}`) - before.value(`entity_service_principal_cache_${name}`);
+  expect([grown('hits_total'), grown('misses_total')]).toEqual([1, 1]);
+  expect(after.value('entity_service_principal_cache_entries')).toBeGreaterThan(0);
+  // Ten in all, two of which reads share.
+  expect(after.value('entity_service_pool_connections_limit')).toBe(8);
+  expect(after.value('entity_service_pool_connections', { state: 'idle' })).toBeGreaterThan(0);
+  expect(after.value('entity_service_read_connections', { state: 'idle' })).toBeGreaterThan(0);
+  expect(after.value('entity_service_listener_up')).toBe(1);
+});
+
+test('live sessions are counted, ended ones are not', async () => {
+  const replica = await TestService.start({ METRICS_TOKEN: metricsToken });
+  const { id } = await replica.createUser('ada');
+  await replica.openSession(id);
+  const over = await replica.openSession(id);
+  expect((await replica.call('HEAD', '/auth?logout=1', { cookie: over })).status).toBe(204);
+  expect((await scrape(replica.url)).value('entity_service_sessions_live')).toBe(1);
+  await replica.close();
+});
+
+test('an issuer is there once its keys were asked for, and says whether it answered', async () => {
+  expect((await read()).labels('entity_service_issuer_up')).toEqual([]);
+  const tokens = [await corp.mint(), await gone.mint()];
+  await gone.close();
+  for (const token of tokens) await service().call('GET', '/auth', { headers: { authorization: `Bearer ${token}` } });
+  const metrics = await read();
+  expect(metrics.value('entity_service_issuer_up', { issuer: 'corp' })).toBe(1);
+  expect(metrics.value('entity_service_issuer_up', { issuer: 'gone' })).toBe(0);
+});
+
+test('refusals that the audit trail leaves out are counted', async () => {
+  await service().createUser('nobody', {});
+  const cookie = await service().signIn('nobody');
+  for (let time = 0; time < 3; time++) expect((await service().call('POST', '/rest/entity/note', { cookie, json: {} })).status).toBe(403);
+  expect((await read()).value('entity_service_audit_left_out_total')).toBe(2);
+});
+
+test('of several workers the event loop that holds up most is told of, not the mean', async () => {
+  const name = 'nodejs_eventloop_lag_p99_seconds';
+  const { registry } = createMeters(service().context);
+  const worker = async (seconds: number) => {
+    const metrics = await registry.getMetricsAsJSON();
+    for (const metric of metrics) if (metric.name === name) metric.values = [{ value: seconds, labels: {} }];
+    return metrics;
+  };
+  const text = await AggregatorRegistry.aggregate([await worker(0.01), await worker(0.5), await worker(0.01)]).metrics();
+  expect(text).toContain(`\n${name} 0.5\n`);
+});
+
+test('any worker answers for all of them', async () => {
+  vi.setConfig({ testTimeout: 60_000 });
+  const database = await createDatabase();
+  const secret = 'one password for this only';
+  const started = await npmStart({
+    DATABASE_URL: database.url,
+    ADMIN_PASSWORD: secret,
+    METRICS_TOKEN: metricsToken,
+    WORKERS: '2',
+    RATE_LIMIT: 'off',
+  });
+  await started.ready;
+  const cookie = cookieHeader(await signIn(started, 'admin', secret), started);
+  // A connection each, which the primary hands out in turn.
+  for (let time = 0; time < 20; time++) await fetch(`${started.url}/auth`, { headers: { cookie, connection: 'close' } });
+  for (let time = 0; time < 2; time++) {
+    const metrics = await scrape(started.url);
+    expect(metrics.value('entity_service_request_duration_seconds_count', { operation: 'getSession', status: '200' })).toBe(20);
+    expect(metrics.value('entity_service_pool_connections_limit')).toBe(16);
+    expect(metrics.value('entity_service_sessions_live')).toBe(1);
+    expect(metrics.value('entity_service_listener_up')).toBe(1);
+    expect([...(await read()).types.keys()].filter((name) => !metrics.types.has(name))).toEqual(['process_start_time_seconds']);
+  }
+  started.signal('SIGTERM');
+  expect((await started.ended).code).toBe(0);
+  await database.drop();
+});

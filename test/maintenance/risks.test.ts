@@ -1,0 +1,42 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { isSuperuser, lacksProxy, risksOf } from '../../src/maintenance/risks.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+const verified = 'postgres://app@db.example.com/entities?sslmode=verify-full';
+const careful = {
+  production: true,
+  databaseUrl: verified,
+  databaseDirectUrl: undefined,
+  passwordMinLength: 15,
+  publicUrl: new URL('https://api.example.com'),
+  trustProxy: ['10.0.0.1'],
+};
+const usual = { superuser: false, threads: 16 };
+
+test('nothing is said about careful settings, nor about development', () => {
+  expect(risksOf(careful, usual)).toEqual([]);
+  expect(risksOf({ ...careful, production: false }, { ...usual, superuser: true })).toEqual([]);
+});
+
+test('short passwords, a superuser and an open way to the database are told (rules 32, 38, 86, 88)', () => {
+  expect(risksOf({ ...careful, passwordMinLength: 14 }, usual)).toEqual([expect.stringContaining('PASSWORD_MIN_LENGTH')]);
+  expect(risksOf(careful, { ...usual, superuser: true })).toEqual([expect.stringContaining('superuser')]);
+  const open = 'postgres://app@db.example.com/entities?sslmode=disable';
+  expect(risksOf({ ...careful, databaseUrl: open }, usual)).toEqual([expect.stringContaining('DATABASE_URL turns off TLS')]);
+  expect(risksOf({ ...careful, databaseDirectUrl: open }, usual)).toEqual([expect.stringContaining('DATABASE_DIRECT_URL turns off TLS')]);
+  const here = 'postgres://app@localhost/entities?sslmode=disable';
+  expect(risksOf({ ...careful, databaseUrl: here, databaseDirectUrl: verified }, usual)).toEqual([]);
+  expect(risksOf(careful, { ...usual, threads: 4 })).toEqual([expect.stringContaining('UV_THREADPOOL_SIZE')]);
+});
+
+test('https without a trusted proxy is told: the service speaks plain http, so there is a proxy (rule 83)', () => {
+  expect(risksOf({ ...careful, trustProxy: [] }, usual)).toEqual([expect.stringContaining('TRUST_PROXY')]);
+  expect(lacksProxy({ publicUrl: new URL('http://localhost:3000'), trustProxy: [] })).toBe(false);
+});
+
+test('whether the role is a superuser is what PostgreSQL says itself', async () => {
+  const { rows } = await sql<{ superuser: string }>`select current_setting('is_superuser') as superuser`.execute(service().db);
+  expect(await isSuperuser(service().db)).toBe(rows[0]?.superuser === 'on');
+});

@@ -1,0 +1,202 @@
+/** The gate that keeps a released contract from being broken: each kind of breaking change is found, and what only adds passes. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { breaksBetween } from '../../scripts/contract-diff/breaks.ts';
+import type { Document } from '../../scripts/contract-diff/schemas.ts';
+
+const released = `
+openapi: 3.1.0
+info: { title: Shop, version: 1.0.0 }
+security: [{ cookie: [] }, { key: [] }, { oauth: [read] }]
+paths:
+  /items/{id}:
+    parameters:
+      - $ref: '#/components/parameters/Id'
+    get:
+      operationId: getItem
+      parameters:
+        - { name: view, in: query, schema: { type: string, enum: [short, long] } }
+        - { name: If-None-Match, in: header, schema: { type: string, maxLength: 64 } }
+      responses:
+        '200':
+          description: The item.
+          headers:
+            ETag: { required: true, schema: { type: string, pattern: '^"' } }
+          content:
+            application/json: { schema: { $ref: '#/components/schemas/Item' } }
+        '404': { $ref: '#/components/responses/Missing' }
+    post:
+      operationId: updateItem
+      security: []
+      requestBody:
+        content:
+          application/json: { schema: { $ref: '#/components/schemas/Change' } }
+          application/x-www-form-urlencoded: { schema: { type: object } }
+      responses:
+        '204': { description: Done. }
+  /items:
+    get:
+      operationId: listItems
+      responses:
+        '200': { description: The items. }
+components:
+  parameters:
+    Id: { name: id, in: path, required: true, schema: { type: string, pattern: '^[0-9]+$' } }
+  responses:
+    Missing:
+      description: No such item.
+      content:
+        application/problem+json:
+          schema:
+            allOf:
+              - { type: object, required: [code], properties: { code: { type: string } } }
+              - { type: object, properties: { code: { enum: [missing, hidden] } } }
+  schemas:
+    Item:
+      type: object
+      additionalProperties: false
+      required: [id, name, owner]
+      properties:
+        id: { type: string, format: int64 }
+        name: { type: string }
+        price: { type: [integer, 'null'] }
+        parts: { type: array, items: { $ref: '#/components/schemas/Item' } }
+        owner: { anyOf: [{ type: string }, { type: 'null' }] }
+    Change:
+      type: object
+      properties:
+        name: { type: string, minLength: 1, maxLength: 80 }
+        price: { type: [integer, string], minimum: 0, maximum: 1000 }
+        tags: { type: array, maxItems: 5, items: { type: string, enum: [new, used] } }
+        size: { anyOf: [{ type: integer }, { enum: [small, large] }] }
+`;
+
+/** What comparing finds when this is written in the place of that. */
+function breaksOf(from: string, to: string): string[] {
+  expect(released.split(from), `"${from}" is there once`).toHaveLength(2);
+  return breaksBetween(parse(released) as Document, parse(released.replace(from, to)) as Document);
+}
+
+describe('breaking changes are found', () => {
+  const seeded: [string, string, string, string][] = [
+    ['a path that is gone', '/items:', '/things:', 'GET /items is gone'],
+    ['a method that is gone', '    post:\n', '    put:\n', 'POST /items/{} is gone'],
+    ['an operation by another name', 'operationId: getItem', 'operationId: readItem', 'is called readItem'],
+    ['a way in that is gone', '{ key: [] }, ', '', 'not open any more to key'],
+    ['a way in that asks for more', 'oauth: [read]', 'oauth: [read, write]', 'not open any more to oauth'],
+    ['an open operation that is closed', 'security: []', 'security: [{ key: [] }]', 'callers without a credential'],
+    ['a status that is gone', "'404': { $ref", "'410': { $ref", 'does not answer 404'],
+    ['a header that is gone', 'ETag:', 'Tag:', 'no header ETag'],
+    [
+      'a header that may be left out',
+      'required: true, schema: { type: string, pattern: \'^"',
+      'schema: { type: string, pattern: \'^"',
+      'ETag is not always',
+    ],
+    ['a header of another form', `pattern: '^"'`, `pattern: '^W'`, 'header ETag: pattern'],
+    ['a media type of an answer that is gone', 'application/problem+json', 'application/json', 'no application/problem+json'],
+    ['a media type of a body that is gone', 'application/x-www-form-urlencoded', 'text/plain', 'no application/x-www-form-urlencoded'],
+    ['a body that is asked for', 'requestBody:\n', 'requestBody:\n        required: true\n', 'asks for a body'],
+    ['a parameter that is gone', 'name: view', 'name: look', 'does not take the parameter query view'],
+    ['a parameter that is asked for', 'view, in: query,', 'view, in: query, required: true,', 'asks for the parameter query view'],
+    [
+      'a new parameter that is asked for',
+      'parameters:\n        - {',
+      'parameters:\n        - { name: a, in: query, required: true, schema: {} }\n        - {',
+      'asks for the parameter query a',
+    ],
+    ['a value of a parameter that is gone', 'short, long', 'short', 'value long is not taken'],
+    ['a parameter limited to an enum', 'maxLength: 64', 'maxLength: 64, enum: [a]', 'limited to an enum'],
+    ['another pattern of a path parameter', '^[0-9]+$', '^[0-9]{3}$', 'parameter id: pattern'],
+    ['a shorter text', 'maxLength: 80', 'maxLength: 79', 'maxLength is 79'],
+    ['a longer text', 'minLength: 1', 'minLength: 2', 'minLength is 2'],
+    ['a pattern where there was none', 'minLength: 1', "pattern: '^a'", 'pattern was none'],
+    ['a higher minimum', 'minimum: 0', 'minimum: 1', 'minimum is 1'],
+    ['a lower maximum', 'maximum: 1000', 'maximum: 999', 'maximum is 999'],
+    ['fewer items', 'maxItems: 5', 'maxItems: 4', 'maxItems is 4'],
+    ['items that must differ', 'maxItems: 5', 'maxItems: 5, uniqueItems: true', 'uniqueItems differs'],
+    ['a value of an item that is gone', 'new, used', 'new', 'body/tags/items: value used'],
+    ['a type that is not taken', '[integer, string]', 'integer', 'type string is not taken'],
+    [
+      'a member that is asked for',
+      'Change:\n      type: object',
+      'Change:\n      type: object\n      required: [name]',
+      'name is required now',
+    ],
+    [
+      'members that are not taken',
+      'Change:\n      type: object',
+      'Change:\n      type: object\n      additionalProperties: false',
+      'no further members',
+    ],
+    ['a member of a body that is gone', '        tags:', '        marks:', 'member tags is gone'],
+    ['an alternative that is gone', '{ type: integer }, { enum', '{ enum', 'alternatives is gone'],
+    ['a member of an answer that is gone', '        name: { type: string }\n', '', 'member name is gone'],
+    ['a member that is not always there', '[id, name, owner]', '[id, owner]', 'name is not always there'],
+    ['an answer of another type', 'name: { type: string }\n', 'name: { type: integer }\n', 'may be integer now'],
+    ['an answer that may be null', 'name: { type: string }\n', "name: { type: [string, 'null'] }\n", 'may be null now'],
+    ['an answer of another format', 'format: int64', 'format: int32', 'format was "int64"'],
+    [
+      'an alternative that is new',
+      "{ type: string }, { type: 'null' }]",
+      "{ type: string }, { type: integer }, { type: 'null' }]",
+      'alternatives is new',
+    ],
+    ['an enum that is none any more', ', properties: { code: { enum: [missing, hidden] } }', '', 'not limited to its enum'],
+  ];
+
+  test.for(seeded)('%s', ([, from, to, expected]) => {
+    expect(breaksOf(from, to).join('\n')).toContain(expected);
+  });
+});
+
+describe('changes that only add pass', () => {
+  const additive: [string, string, string][] = [
+    [
+      'an operation',
+      '/items:\n',
+      "/things:\n    get: { operationId: listThings, responses: { '200': { description: All. } } }\n  /items:\n",
+    ],
+    ['a status', "'204': { description: Done. }", "'204': { description: Done. }\n        '409': { description: No. }"],
+    ['a way in', '{ key: [] }', '{ key: [] }, { token: [] }'],
+    ['a way in that asks for less', 'oauth: [read]', 'oauth: []'],
+    ['a parameter', 'name: view, in: query', 'name: a, in: query, schema: {} }\n        - { name: view, in: query'],
+    ['another name for what is in the path', '/items/{id}:', '/items/{number}:'],
+    ['a value of a parameter', 'short, long', 'short, long, full'],
+    ['a longer text', 'maxLength: 80', 'maxLength: 81'],
+    ['a lower minimum', 'minimum: 0', 'minimum: -1'],
+    ['no pattern', ", pattern: '^[0-9]+$'", ''],
+    ['a type that is taken', '[integer, string]', '[integer, string, boolean]'],
+    ['an alternative of a body', '{ type: integer }, { enum', '{ type: integer }, { type: boolean }, { enum'],
+    ['a member of a body', '        tags:', '        more: { type: string }\n        tags:'],
+    ['a member of an answer', '        name: { type: string }\n', '        name: { type: string }\n        more: { type: string }\n'],
+    ['a member that is always there', '[id, name, owner]', '[id, name, owner, price]'],
+    ['a value of a code', '[missing, hidden]', '[missing, hidden, sold]'],
+    ['an answer that is never null', "[integer, 'null']", 'integer'],
+    ['a header', 'ETag:', 'Age: { schema: { type: integer } }\n            ETag:'],
+    ['words', 'description: The item.', 'description: The item as it is.'],
+  ];
+
+  test.for(additive)('%s', ([, from, to]) => {
+    expect(breaksOf(from, to)).toEqual([]);
+  });
+});
+
+describe('docs/released/openapi.yaml', () => {
+  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const document = parse(read('docs/released/openapi.yaml')) as Document & { info: { version: string }; paths: Record<string, unknown> };
+
+  test('is compared with openapi.yaml by npm run check:contract, and nothing is broken', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    expect(scripts['check:contract']).toContain('node scripts/contract-diff/main.ts');
+    expect(breaksBetween(document, parse(read('openapi.yaml')) as Document)).toEqual([]);
+  });
+
+  test('is a document that the gate would miss a piece of: without any of its paths openapi.yaml would break callers', () => {
+    for (const path of Object.keys(document.paths)) {
+      const { [path]: _, ...paths } = document.paths;
+      expect(breaksBetween(document, { ...document, paths }).length, path).toBeGreaterThan(0);
+    }
+  });
+});

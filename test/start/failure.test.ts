@@ -1,0 +1,93 @@
+import { DatabaseError } from 'pg';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, readConfig } from '../../src/config/settings.ts';
+import { DirectAddressError } from '../../src/database/address.ts';
+import { UntrustedServerError } from '../../src/database/driver/verified-client.ts';
+import { explainFailure } from '../../src/start/failure.ts';
+
+const config = readConfig({ DATABASE_URL: 'postgres://ada:pa%3Ass@db.example.com:5433/entities', HOST: '192.0.2.1', PORT: '80' });
+const server = 'PostgreSQL at db.example.com:5433/entities (DATABASE_URL)';
+
+function failure(code: string, syscall?: string, message = `${code} happened`): Error {
+  return Object.assign(new Error(message), { code, syscall });
+}
+
+function refusal(code: string, message: string): DatabaseError {
+  return Object.assign(new DatabaseError(message, message.length, 'error'), { code });
+}
+
+describe('why the service cannot start', () => {
+  test('settings have a line each', () => {
+    expect(explainFailure(new ConfigError(['PORT is wrong', 'HOST is wrong']), undefined)).toEqual(['- PORT is wrong', '- HOST is wrong']);
+  });
+
+  test.each([
+    [
+      'the port is taken',
+      failure('EADDRINUSE', 'listen'),
+      'port 80 of 192.0.2.1 is in use: stop the program that has it, or set PORT to another one',
+    ],
+    ['the port is reserved', failure('EACCES', 'listen'), 'this user may not open port 80: set PORT to 1024 or more'],
+    [
+      'the address is foreign',
+      failure('EADDRNOTAVAIL', 'listen'),
+      'HOST 192.0.2.1 is not an address of this machine: set it to one, or to 0.0.0.0 for all',
+    ],
+    ['nobody listens', failure('ECONNREFUSED', 'connect'), `${server} refuses connections: start it, or correct host and port`],
+    [
+      'nobody listens on any address',
+      Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' }),
+      `${server} refuses connections: start it, or correct host and port`,
+    ],
+    [
+      'the host is unknown',
+      failure('ENOTFOUND', 'getaddrinfo'),
+      `${server} cannot be found: no address is known for the host db.example.com`,
+    ],
+    ...['ENOENT', 'EACCES'].map((code): [string, Error, string] => [
+      `the socket cannot be opened: ${code}`,
+      failure(code, 'connect'),
+      `${server} has no socket there that this user may open: start it, or correct host and port`,
+    ]),
+    ['a file is not there', failure('ENOENT', 'open'), 'ENOENT happened'],
+    [
+      'the server cannot be trusted',
+      new UntrustedServerError('the PostgreSQL server asks for the password in clear'),
+      `${server}: the PostgreSQL server asks for the password in clear`,
+    ],
+    ['nothing comes back', new Error('timeout expired'), `${server} does not answer: check host, port and firewall`],
+    [
+      'the password is wrong',
+      refusal('28P01', 'password authentication failed'),
+      `${server} does not let the user ada in: check user and password`,
+    ],
+    ['there is no such database', refusal('3D000', 'does not exist'), `${server} has no database entities: create it first`],
+    [
+      'a right is missing',
+      refusal('42501', 'permission denied for schema public'),
+      `${server}: the user ada lacks a right (permission denied for schema public)`,
+    ],
+    ['something else is refused', refusal('53300', 'too many clients'), `${server}: too many clients`],
+    ['nobody foresaw it', new Error('first line\n  second line'), 'first line second line'],
+  ])('%s', (_title, error, line) => {
+    expect(explainFailure(error, config)).toEqual([line]);
+  });
+
+  test('what fails at the direct address is told with its setting, or with DATABASE_URL where there is only that', () => {
+    const refused = new DirectAddressError(failure('ECONNREFUSED', 'connect'));
+    expect(explainFailure(refused, config)).toEqual([`${server} refuses connections: start it, or correct host and port`]);
+    expect(explainFailure(refused, { ...config, databaseDirectUrl: 'postgres://eve:hush@direct.example.com/entities' })).toEqual([
+      'PostgreSQL at direct.example.com:5432/entities (DATABASE_DIRECT_URL) refuses connections: start it, or correct host and port',
+    ]);
+  });
+
+  test('no line holds the password', () => {
+    for (const code of ['ECONNREFUSED', 'ENOTFOUND', '28P01', '3D000', '42501', 'XX000']) {
+      expect(explainFailure(refusal(code, 'refused'), config).join()).not.toMatch(/pa:ss|pa%3Ass/);
+    }
+  });
+
+  test('even what is no error has a line', () => {
+    expect(explainFailure(new Error(''), undefined)).toEqual(['Error']);
+  });
+});

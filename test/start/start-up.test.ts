@@ -1,0 +1,16 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+test('what the service is made of does not load fetch and WebSocket, as an import of node:http does', async () => {
+  const loads = async (module: string) => {
+    const program = `await import(${JSON.stringify(module)}); console.log(process.moduleLoadList.join());`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { cwd: root });
+    return stdout;
+  };
+  expect(await loads('node:http')).toContain('undici');
+  for (const module of ['service', 'prepare', 'database/embedded']) expect(await loads(`./src/${module}.ts`)).not.toContain('undici');
+});

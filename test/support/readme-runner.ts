@@ -1,0 +1,71 @@
+/** Sections of README.md that a test goes through: `console` blocks as commands and their answers. */
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
+import { loginEnvironment } from './start.ts';
+import { watchOver } from './server-reaper.ts';
+
+const project = join(import.meta.dirname, '../..');
+
+export interface Step {
+  command: string;
+  expected: string;
+}
+
+/** The commands of the `console` blocks in order, each with what stands below it. */
+export function stepsOf(text: string): Step[] {
+  const steps: Step[] = [];
+  for (const [, block = ''] of text.matchAll(/^```console\n(.*?)^```$/gms)) {
+    let continues = false;
+    for (const line of block.trimEnd().split('\n')) {
+      const last = steps.at(-1);
+      if (line.startsWith('$ ')) steps.push({ command: line.slice(2), expected: '' });
+      else if (last && continues) last.command += `\n${line}`;
+      else if (last) last.expected += `${line}\n`;
+      continues = (line.startsWith('$ ') || continues) && line.endsWith('\\');
+    }
+  }
+  return steps;
+}
+
+/** What differs from run to run, and how to know it. */
+const variable: Record<string, RegExp> = {
+  time: /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g,
+  uuid: /\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g,
+  password: /(?<=shown this once:\n\n +)[a-z0-9]{6}(-[a-z0-9]{6}){3}$/gm,
+  key: /\besk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\b/g,
+  keyId: /(?<="id":")[0-9A-Za-z]{12}(?=")/g,
+};
+
+/** The text with its JSON on one line, as the service sends it, and with a name in place of everything that varies. */
+export function comparable(text: string): string {
+  const [, json, rest = ''] = /^(\{(?:[^\n]*\}|.*?\n\}))\n(.*)$/s.exec(`${text.trimEnd()}\n`) ?? [];
+  let result = json === undefined ? text : `${JSON.stringify(JSON.parse(json))}\n${rest}`;
+  for (const [name, pattern] of Object.entries(variable)) result = result.replaceAll(pattern, `<${name}>`);
+  return result.trim();
+}
+
+/** A directory that is as good as the project and has no data in it. */
+export async function projectDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'entity-service-readme-'));
+  const callOff = watchOver(directory);
+  onTestFinished(async () => {
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    callOff();
+  });
+  for (const name of ['package.json', '.npmrc', 'node_modules', 'openapi.yaml', 'generated', 'scripts', 'src']) {
+    await symlink(join(project, name), join(directory, name));
+  }
+  return directory;
+}
+
+/** Runs the commands in `cwd` in one shell, since later ones use what earlier ones have set, and returns what each has answered. */
+export async function runAll(commands: readonly string[], cwd: string): Promise<string[]> {
+  // A record separator ends each answer.
+  await writeFile(join(cwd, 'tour.sh'), commands.map((command) => `${command}\nprintf '\\036'\n`).join(''));
+  const { stdout } = await promisify(execFile)('bash', ['tour.sh'], { cwd, env: loginEnvironment() });
+  return stdout.split('\u001e').slice(0, -1);
+}
