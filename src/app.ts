@@ -3,7 +3,7 @@
  */
 import Fastify, { LogController, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { knowEveryMethod, makeRoutes, refuseOtherMethods, serve, type Binding } from './contract/bind.ts';
+import { knowEveryMethod, makeRoutes, refuseOtherMethods, addRoutes, type Binding } from './contract/bind.ts';
 import { readBodies } from './http/body.ts';
 import { isOpen, operationsOf, type ContractDocument } from './contract/contract.ts';
 import { serveDocs } from './contract/docs.ts';
@@ -13,7 +13,7 @@ import { answerClientError, answerProblems, problemOf, sendProblem } from './htt
 import { answerForNode, nodeOptions, originForm, refuseUnknownPaths } from './http/wire.ts';
 import { keyHandlers } from './api-keys/handlers.ts';
 import { apiKeyScheme } from './api-keys/scheme.ts';
-import { noteProblem } from './audit/record.ts';
+import { recordProblem } from './audit/record.ts';
 import type { Schemes } from './authn/authenticate.ts';
 import { originPolicy } from './config/settings.ts';
 import type { Context } from './context.ts';
@@ -87,7 +87,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     app,
     publicUrl,
     (problem, request) => (isForRequest(problem) ? limitUnknown(request) : problemAfterCommit(problem, request)),
-    (problem, request) => noteProblem(context, problem, request),
+    (problem, request) => recordProblem(context, problem, request),
   );
   readAddresses(app, config.trustProxy);
   answerInTime(app, 15_000);
@@ -134,9 +134,9 @@ export async function buildApp(context: Context, contract: { text: string; docum
   );
   await app.register(async (authApi) => {
     await carrySessions(authApi, context);
-    serve(authApi, carried);
+    addRoutes(authApi, carried);
   });
-  await app.register(async (reads) => serve(reads, plain));
+  await app.register(async (reads) => addRoutes(reads, plain));
   refuseOtherMethods(app, routes);
   serveHealth(app, context);
   await app.register(async (docs) => serveDocs(docs, contract, () => offeredIssuers(context)));

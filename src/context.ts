@@ -5,13 +5,13 @@ import type { AuditQuota } from './audit/quota.ts';
 import type { PrincipalCache } from './authn/principal-cache.ts';
 import type { Config } from './config/settings.ts';
 import type { Listener } from './database/notifications.ts';
-import type { Pipelines } from './database/driver/read-pipeline.ts';
+import type { ReadPipeline } from './database/driver/read-pipeline.ts';
 import type { Database } from './database/tables.ts';
 import type { EntityTypes } from './entity-types/types.ts';
-import type { TrustedIssuers } from './oidc/tokens/issuer-registry.ts';
+import type { IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
 import type { HeldBytes } from './http/held-bytes.ts';
 import type { OpenScope } from './telemetry/spans.ts';
-import type { Gate } from './http/concurrency-limit.ts';
+import type { BoundedQueue } from './http/concurrency-limit.ts';
 import type { Peppers } from './credentials/pepper.ts';
 import type { PasswordPolicy } from './credentials/policy.ts';
 import type { Throttle } from './credentials/throttle.ts';
@@ -21,19 +21,19 @@ export interface Context {
   db: Kysely<Database>;
   pool: Pool;
   /** For statements of the hot path that only read. */
-  reads: Pipelines;
+  reads: ReadPipeline;
   principals: PrincipalCache;
   listener: Listener;
   /** What the fields of declared entities must be like. */
   entityTypes: EntityTypes;
   /** Whose access tokens count. */
-  issuers: TrustedIssuers;
+  issuers: IssuerRegistry;
   /** Which events that callers can cause at will go into the audit trail, so that none can flood it. */
   auditQuota: AuditQuota;
   /** How much memory callers make this process hold. */
   heldBytes: HeldBytes;
   /** Bounds the work on passwords in this process. */
-  gate: Gate;
+  gate: BoundedQueue;
   /** What goes into the hashes of passwords besides the passwords. */
   peppers: Peppers;
   /** Counts failed sign-ins, together with all other processes. */

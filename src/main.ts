@@ -7,7 +7,7 @@ import { readContract } from './contract/contract.ts';
 import { readConfig, type Config } from './config/settings.ts';
 import { readEnvironment } from './config/environment.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
-import { yieldHashing } from './credentials/thread-pool.ts';
+import { lowerThreadPoolPriority } from './credentials/thread-pool.ts';
 import { prepareDatabase } from './start/prepare-database.ts';
 import { openService } from './service.ts';
 import { explainFailure } from './start/failure.ts';
@@ -22,7 +22,7 @@ const closers: (() => Promise<void>)[] = [];
 let stopping = false;
 
 /** Standard error is for people; standard output is the log. */
-function say(...lines: string[]): void {
+function printError(...lines: string[]): void {
   for (const line of lines) process.stderr.write(line === '' ? '\n' : `entity-service: ${line}\n`);
 }
 
@@ -32,18 +32,18 @@ async function closeAll(): Promise<void> {
 
 /** Runs the whole service, or the primary of its workers. */
 async function run(settings: Config): Promise<void> {
-  const prepared = await prepareDatabase(settings, ({ message }) => say(`${message}; it is tried again each second`));
+  const prepared = await prepareDatabase(settings, ({ message }) => printError(`${message}; it is tried again each second`));
   closers.push(() => prepared.close());
   void prepared.lost.then((reason) => stop(reason));
   // Before anything else can fail: nobody will ever be told again.
-  if (prepared.administrator) introduce(prepared.administrator);
+  if (prepared.administrator) printFirstAdministrator(prepared.administrator);
   if (stopping) return;
   if (settings.workers === 1) {
     const service = await openService(settings, prepared.url);
     closers.push(() => service.close());
   } else {
     if (settings.metricsToken !== undefined) (await import('./maintenance/metrics-endpoint.ts')).answerWorkers();
-    const workers = startWorkers(settings.workers, prepared.url, (reason) => say(`${reason}; starting another worker`));
+    const workers = startWorkers(settings.workers, prepared.url, (reason) => printError(`${reason}; starting another worker`));
     closers.push(() => workers.stop());
     await workers.ready;
   }
@@ -57,7 +57,7 @@ async function runWorker(settings: Config, databaseUrl: string): Promise<void> {
   closers.push(() => service.close());
 }
 
-function introduce({ name, password }: FirstAdministrator): void {
+function printFirstAdministrator({ name, password }: FirstAdministrator): void {
   process.stderr.write(`
   The first administrator has been created. The password is shown this once:
 
@@ -84,7 +84,7 @@ async function start(): Promise<void> {
   config = readConfig(readEnvironment());
   // Every process reads them for itself; a bad file stops the first before it has opened anything.
   await readIssuers(config.issuersFile, process.env);
-  await yieldHashing();
+  await lowerThreadPoolPriority();
   const inherited = inheritedDatabase();
   await (inherited ? runWorker(config, inherited) : run(config));
 }
@@ -96,9 +96,9 @@ async function start(): Promise<void> {
 async function stop(reason?: Error): Promise<void> {
   if (stopping) return;
   stopping = true;
-  if (reason) say('the service stops, because its database is lost:', ...explainFailure(reason, config));
+  if (reason) printError('the service stops, because its database is lost:', ...explainFailure(reason, config));
   setTimeout(() => {
-    say(`not everything stopped within ${shutdownMilliseconds / 1_000} seconds; leaving`);
+    printError(`not everything stopped within ${shutdownMilliseconds / 1_000} seconds; leaving`);
     process.exit(1);
   }, shutdownMilliseconds).unref();
   await started.catch(() => undefined);
@@ -106,7 +106,7 @@ async function stop(reason?: Error): Promise<void> {
     await closeAll();
     process.exit(reason ? 1 : 0);
   } catch (error) {
-    say(`stopping failed: ${explainFailure(error, config).join(' ')}`);
+    printError(`stopping failed: ${explainFailure(error, config).join(' ')}`);
     process.exit(1);
   }
 }
@@ -120,7 +120,7 @@ async function giveUp(error: unknown): Promise<void> {
   }
   const reasons = explainFailure(error, config);
   if (cluster.isWorker) return endWorker(reasons.join(' '));
-  say('the service cannot start:', ...reasons);
+  printError('the service cannot start:', ...reasons);
   process.exit(1);
 }
 

@@ -7,24 +7,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { readContract } from './contract/contract.ts';
 import { buildApp } from './app.ts';
-import { note } from './audit/record.ts';
+import { recordEvent } from './audit/record.ts';
 import { AuditQuota } from './audit/quota.ts';
 import { PrincipalCache } from './authn/principal-cache.ts';
 import { ConfigError, type Config } from './config/settings.ts';
 import type { Context } from './context.ts';
-import { connect } from './database/driver/pool.ts';
+import { connectPool } from './database/driver/pool.ts';
 import { adviceForUnheard, Listener, UnheardError } from './database/notifications.ts';
 import { readEntityTypes } from './entity-types/types.ts';
 import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
-import { systemClock, TrustedIssuers } from './oidc/tokens/issuer-registry.ts';
-import { closeDoor } from './http/shutdown.ts';
+import { systemClock, IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
+import { stopListening } from './http/shutdown.ts';
 import { HeldBytes } from './http/held-bytes.ts';
-import { keepHouse } from './maintenance/cleanup.ts';
+import { scheduleCleanup } from './maintenance/cleanup.ts';
 import { listeningLine, logConfiguration, openSettings } from './telemetry/logging.ts';
 import { isSuperuser, risksOf } from './maintenance/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
-import { createPasswordGate } from './http/concurrency-limit.ts';
+import { createHashingQueue } from './http/concurrency-limit.ts';
 import { readPeppers } from './credentials/pepper.ts';
 import { createPasswordPolicy } from './credentials/policy.ts';
 import { createThrottle } from './credentials/throttle.ts';
@@ -33,7 +33,7 @@ import { isSessionToken } from './sessions/store.ts';
 /** How long load balancers have to learn at `/health/ready` that nobody should be sent here any more. */
 const noticeMilliseconds = 750;
 /** How long requests under way may then take; security rule 92 gives ten seconds for all of the stop. */
-const patienceMilliseconds = 5_000;
+const drainTimeoutMs = 5_000;
 
 /** Read once, so that all services of a process share what is made of it. */
 const contract = readContract();
@@ -60,7 +60,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const onError = (error: Error) => app?.log.warn({ event: 'outage', err: error }, 'database connection lost');
   const onIssuerError = (error: unknown, issuer: string) =>
     app?.log.warn({ event: 'outage', issuer, err: error }, 'the issuer does not answer');
-  const { db, pool, reads, close: closePool } = connect(databaseUrl, config.databasePoolSize, onError);
+  const { db, pool, reads, close: closePool } = connectPool(databaseUrl, config.databasePoolSize, onError);
   const traces = await openTraces(config, contract.document.info.version, (error) =>
     app?.log.warn({ event: 'outage', err: error }, 'traces could not be sent'),
   );
@@ -85,10 +85,10 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       principals,
       listener,
       entityTypes,
-      issuers: new TrustedIssuers(issuers, onIssuerError, (text) => isSessionToken(db, text), clock),
+      issuers: new IssuerRegistry(issuers, onIssuerError, (text) => isSessionToken(db, text), clock),
       auditQuota: new AuditQuota(),
       heldBytes: new HeldBytes(),
-      gate: createPasswordGate(Math.ceil(availableParallelism() / config.workers)),
+      gate: createHashingQueue(Math.ceil(availableParallelism() / config.workers)),
       peppers,
       throttle: createThrottle(db),
       policy: await createPasswordPolicy(config),
@@ -104,9 +104,9 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       running.log.warn({ event: 'configuration.risky' }, risk);
     await listener.open();
     const address = await running.listen({ host: config.host, port: config.port, listenTextResolver: listeningLine });
-    const stopHousekeeping = keepHouse(context, running.log);
+    const stopHousekeeping = scheduleCleanup(context, running.log);
     const record = (event: 'configuration.loaded' | 'service.start' | 'service.stop', detail: Record<string, unknown> = {}) =>
-      note(context, running.log, undefined, { event, outcome: 'ok', detail: { process: process.pid, ...detail } });
+      recordEvent(context, running.log, undefined, { event, outcome: 'ok', detail: { process: process.pid, ...detail } });
     await record('configuration.loaded', { settings: openSettings(config) });
     await record('service.start', { version: context.version, address });
     let closing: Promise<void> | undefined;
@@ -115,9 +115,9 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       stopHousekeeping();
       running.stopping = true;
       if ((await openConnections(running)) > 0) await delay(noticeMilliseconds);
-      await closeDoor(running.server);
+      await stopListening(running.server);
       // Clients that are not done by then, such as one that sends its body a byte at a time, do not keep the process from leaving.
-      const patience = setTimeout(() => running.server.closeAllConnections(), patienceMilliseconds);
+      const patience = setTimeout(() => running.server.closeAllConnections(), drainTimeoutMs);
       await running.close();
       clearTimeout(patience);
       await record('service.stop');

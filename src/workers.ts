@@ -40,7 +40,7 @@ export function endWorker(reason: string): void {
  * In a worker that has stopped listening: resolves when its primary knows, which accepts connections for all workers until the last one has.
  * At once in any other process.
  */
-export async function doorClosed(): Promise<void> {
+export async function waitForPrimary(): Promise<void> {
   if (!cluster.isWorker || !process.connected) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const listen = (message: Closed) => {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { watchOver } from '../../test/support/server-reaper.ts';
+import { reapAfter } from '../../test/support/server-reaper.ts';
 
 export interface Copy {
   directory: string;
@@ -13,7 +13,7 @@ export interface Copy {
 /** Of the files as they are now, committed or not. A process of its own removes it if this one is killed. */
 export function copyProject(project: string): Copy {
   const directory = mkdtempSync(join(tmpdir(), 'entity-service-mutants-'));
-  const callOff = watchOver(directory);
+  const callOff = reapAfter(directory);
   const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: project, encoding: 'utf8' });
   for (const file of files.split('\0').filter((name) => name && existsSync(join(project, name)))) {
     mkdirSync(dirname(join(directory, file)), { recursive: true });

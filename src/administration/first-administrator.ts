@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import { insertEvent } from '../audit/store.ts';
-import { transact } from '../database/failure.ts';
+import { inTransaction } from '../database/failure.ts';
 import type { Action, Database } from '../database/tables.ts';
 
 export interface FirstAdministrator {
@@ -26,7 +26,7 @@ export function generatePassword(minimumLength: number): string {
  * number of processes at once. `name` must be in normal form.
  */
 export async function createFirstAdministrator(db: Kysely<Database>, name: string, passwordHash: string): Promise<boolean> {
-  return await transact(db, async (trx) => {
+  return await inTransaction(db, async (trx) => {
     await sql`lock table user_account in share row exclusive mode`.execute(trx);
     if (await hasUsers(trx)) return false;
     const user = await trx

@@ -3,7 +3,7 @@
  */
 import type { Kysely } from 'kysely';
 import { insertEvent } from '../audit/store.ts';
-import { transact } from '../database/failure.ts';
+import { inTransaction } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { revokeOfIdentity } from '../sessions/revoke.ts';
 import { deleteIdentity, insertIdentity, lockIdentity, lockLink, type Identity } from '../accounts/identities.ts';
@@ -15,7 +15,7 @@ const by = 'administrator';
 
 /** Links the identity to the user. One that is another user's stays theirs: `taken`. */
 export function linkIdentity(db: Kysely<Database>, { id, name }: User, identity: Identity): Promise<'linked' | 'already-linked' | 'taken'> {
-  return transact(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     await lockIdentity(trx, identity);
     if (!(await insertIdentity(trx, identity, id))) return (await lockLink(trx, identity, id)) ? 'already-linked' : 'taken';
     const { issuer, subject } = identity;
@@ -26,7 +26,7 @@ export function linkIdentity(db: Kysely<Database>, { id, name }: User, identity:
 
 /** Removes the link and ends the sessions that the user opened through the identity; returns how many, or undefined without such a link. */
 export function unlinkIdentity(db: Kysely<Database>, { id, name }: User, identity: Identity): Promise<number | undefined> {
-  return transact(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     await lockIdentity(trx, identity);
     if (!(await deleteIdentity(trx, identity, id))) return undefined;
     // After the DELETE: a sign-in holds the link until it has committed (lockLink), so its session is seen here.

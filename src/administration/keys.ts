@@ -1,7 +1,7 @@
 /** What an administrator does to API keys: each a transaction that also writes its audit event (rule 60). */
 import type { Kysely } from 'kysely';
 import { insertEvent } from '../audit/store.ts';
-import { transact } from '../database/failure.ts';
+import { inTransaction } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { findOwner, insertKey, revokeKey, type NewKey } from '../api-keys/store.ts';
 
@@ -14,7 +14,7 @@ export function createKey(
   profile: string | null,
   wanted: NewKey,
 ): Promise<{ id: string; key: string; expiresAt: Date }> {
-  return transact(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     const made = await insertKey(trx, wanted);
     const detail = { by, key: made.id, name: wanted.name, profile, expiresAt: made.expiresAt };
     await insertEvent(trx, undefined, { event: 'api_key.created', outcome: 'ok', userName, detail });
@@ -24,7 +24,7 @@ export function createKey(
 
 /** Ends a key; undefined when there is none with this id, else its owner and whether it had not been revoked before. */
 export function endKey(db: Kysely<Database>, id: string): Promise<{ user: string; changed: boolean } | undefined> {
-  return transact(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     const user = await findOwner(trx, id);
     if (user === undefined) return undefined;
     const changed = await revokeKey(trx, id);

@@ -4,7 +4,7 @@
  */
 import type { Kysely } from 'kysely';
 import { insertEvent } from '../audit/store.ts';
-import { transact } from '../database/failure.ts';
+import { inTransaction } from '../database/failure.ts';
 import type { Action, Condition, Database } from '../database/tables.ts';
 import { deleteAssignment, insertAssignment, insertProfile } from '../accounts/assignments.ts';
 import { deleteGrants, insertGrants, insertRole } from '../accounts/roles.ts';
@@ -18,7 +18,7 @@ const by = 'administrator';
 
 /** Returns the id; undefined when there is already a role of that name. */
 export function createRole(db: Kysely<Database>, name: string, description: string): Promise<string | undefined> {
-  return transact(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     const id = await insertRole(trx, name, description);
     if (id !== undefined) await insertEvent(trx, undefined, { event: 'role.created', outcome: 'ok', detail: { by, role: name } });
     return id;
@@ -31,7 +31,7 @@ export function grantActions(
   role: Named,
   { entity, actions, condition }: { entity: string; actions: readonly Action[]; condition: Condition },
 ): Promise<Action[]> {
-  return transact(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     const changed = await insertGrants(trx, role.id, entity, actions, condition);
     const detail = { by, role: role.name, entity, actions: changed, condition };
     if (changed.length > 0) await insertEvent(trx, undefined, { event: 'role.granted', outcome: 'ok', detail });
@@ -41,7 +41,7 @@ export function grantActions(
 
 /** Returns the actions that the role has granted on exactly `entity` until now. */
 export function revokeActions(db: Kysely<Database>, role: Named, entity: string, actions: readonly Action[]): Promise<Action[]> {
-  return transact(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     const changed = await deleteGrants(trx, role.id, entity, actions);
     const detail = { by, role: role.name, entity, actions: changed };
     if (changed.length > 0) await insertEvent(trx, undefined, { event: 'role.revoked', outcome: 'ok', detail });
@@ -54,7 +54,7 @@ export function createProfile(
   db: Kysely<Database>,
   { name, label, locale, roles }: { name: string; label: string; locale: string | null; roles: readonly Named[] },
 ): Promise<string | undefined> {
-  return transact(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     const id = await insertProfile(trx, { name, label, locale, roleIds: roles.map((role) => role.id) });
     const detail = { by, profile: name, roles: roles.map((role) => role.name) };
     if (id !== undefined) await insertEvent(trx, undefined, { event: 'profile.created', outcome: 'ok', detail });
@@ -69,7 +69,7 @@ export function assignProfile(
   profile: Named,
   makeDefault: boolean,
 ): Promise<{ isDefault: boolean } | undefined> {
-  return transact(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     const changed = await insertAssignment(trx, user.id, profile.id, makeDefault);
     const detail = { by, profile: profile.name, default: changed?.isDefault };
     if (changed) await insertEvent(trx, undefined, { event: 'profile.assigned', outcome: 'ok', userName: user.name, detail });
@@ -79,7 +79,7 @@ export function assignProfile(
 
 /** Takes the profile from the user; as {@link deleteAssignment}. */
 export function removeProfile(db: Kysely<Database>, user: Named, profile: Named): Promise<'removed' | 'absent' | 'default'> {
-  return transact(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     const result = await deleteAssignment(trx, user.id, profile.id);
     const detail = { by, profile: profile.name };
     if (result === 'removed') await insertEvent(trx, undefined, { event: 'profile.removed', outcome: 'ok', userName: user.name, detail });

@@ -4,9 +4,9 @@
  */
 import type { Kysely } from 'kysely';
 import { insertEvent } from '../audit/store.ts';
-import { transact } from '../database/failure.ts';
+import { inTransaction } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
-import { unlock } from '../credentials/attempts.ts';
+import { resetAttempts } from '../credentials/attempts.ts';
 import { revokeOthers } from '../sessions/revoke.ts';
 import { insertUser, replacePassword, updateActive, type Account, type NewUser } from '../accounts/users.ts';
 
@@ -16,7 +16,7 @@ const by = 'administrator';
 
 /** Returns the id; undefined when there is already a user of that name. */
 export function createUser(db: Kysely<Database>, user: NewUser): Promise<string | undefined> {
-  return transact(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     const id = await insertUser(trx, user);
     if (id !== undefined) await insertEvent(trx, undefined, { event: 'user.created', outcome: 'ok', userName: user.name, detail: { by } });
     return id;
@@ -25,7 +25,7 @@ export function createUser(db: Kysely<Database>, user: NewUser): Promise<string 
 
 /** Ends all sessions of the user and keeps them out; undefined when the user was disabled already, else how many sessions have ended. */
 export function disableUser(db: Kysely<Database>, { id, name }: User): Promise<number | undefined> {
-  return transact(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     if (!(await updateActive(trx, id, false))) return undefined;
     const endedSessions = (await revokeOthers(trx, id, undefined, 'disabled')).length;
     await insertEvent(trx, undefined, { event: 'user.disabled', outcome: 'ok', userName: name, detail: { by, endedSessions } });
@@ -35,7 +35,7 @@ export function disableUser(db: Kysely<Database>, { id, name }: User): Promise<n
 
 /** False when the user was not disabled. Sessions from before stay dead; API keys that have not been revoked work again. */
 export function enableUser(db: Kysely<Database>, { id, name }: User): Promise<boolean> {
-  return transact(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     const changed = await updateActive(trx, id, true);
     if (changed) await insertEvent(trx, undefined, { event: 'user.enabled', outcome: 'ok', userName: name, detail: { by } });
     return changed;
@@ -44,8 +44,8 @@ export function enableUser(db: Kysely<Database>, { id, name }: User): Promise<bo
 
 /** Forgets the user's failed sign-ins; false when there were none. */
 export function unlockUser(db: Kysely<Database>, { name }: User): Promise<boolean> {
-  return transact(db, async (trx) => {
-    const changed = await unlock(trx, name);
+  return inTransaction(db, async (trx) => {
+    const changed = await resetAttempts(trx, name);
     if (changed) await insertEvent(trx, undefined, { event: 'user.unlocked', outcome: 'ok', userName: name, detail: { by } });
     return changed;
   });
@@ -53,7 +53,7 @@ export function unlockUser(db: Kysely<Database>, { name }: User): Promise<boolea
 
 /** Sets a new password and ends all sessions of the user; returns how many. Failed sign-ins stay counted, see {@link unlockUser}. */
 export function resetPassword(db: Kysely<Database>, { id, name }: User, passwordHash: string): Promise<number> {
-  return transact(db, async (trx) => {
+  return inTransaction(db, async (trx) => {
     await replacePassword(trx, id, passwordHash);
     const endedSessions = (await revokeOthers(trx, id, undefined, 'password-changed')).length;
     await insertEvent(trx, undefined, { event: 'password.changed', outcome: 'ok', userName: name, detail: { by, endedSessions } });

@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import { timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
-import { noteRefusal } from '../audit/record.ts';
+import { recordRefusal } from '../audit/record.ts';
 import type { Context } from '../context.ts';
 
 /** Audits the refusal of a well-formed key with this id and hash, if there is or was a key with this id. */
@@ -28,5 +28,5 @@ export async function auditRefusedKey(context: Context, request: FastifyRequest,
   const reason = wrong ? 'wrong-secret' : revoked ? 'revoked' : expired ? 'expired' : 'user-disabled';
   const event = { event: 'api_key.refused', outcome: 'refused', userName, detail: { key: id, reason } } as const;
   // A wrong secret proves nothing: the id of a key is no secret, so that a stranger could count for its owner.
-  await noteRefusal(context, request, event, wrong ? { subject: { budget: 'named', name: `key ${id}` } } : {});
+  await recordRefusal(context, request, event, wrong ? { subject: { budget: 'named', name: `key ${id}` } } : {});
 }

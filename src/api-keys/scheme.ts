@@ -5,7 +5,7 @@ import { insertEvent, originOf } from '../audit/store.ts';
 import type { Scheme } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { noting, transact } from '../database/failure.ts';
+import { ignoreDiskFull, inTransaction } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { hashKey, parseKey } from './key.ts';
 import { auditRefusedKey } from './refused.ts';
@@ -31,14 +31,14 @@ export function apiKeyScheme(context: Context): Scheme {
       throw new Problem('unauthenticated');
     }
     if (found.lastUsed === 'never') await noteFirstUse(context, request, parsed.id, found.principal);
-    else if (found.lastUsed === 'a while ago') await noting(touchKey(db, parsed.id));
+    else if (found.lastUsed === 'a while ago') await ignoreDiskFull(touchKey(db, parsed.id));
     principals.keep(hash, `key ${parsed.id}`, found.principal, found.lifeMilliseconds, started);
     return found.principal;
   };
 }
 
 async function noteFirstUse({ db }: Context, request: FastifyRequest, id: string, { user }: Principal): Promise<void> {
-  await transact(db, async (trx) => {
+  await inTransaction(db, async (trx) => {
     if (!(await touchUnusedKey(trx, id))) return;
     await insertEvent(trx, originOf(request), { event: 'api_key.first_used', outcome: 'ok', userName: user.name, detail: { key: id } });
   });

@@ -7,7 +7,7 @@ import type { Transaction } from 'kysely';
 import { insertEvent, originOf, type AuditEventName } from '../audit/store.ts';
 import { grantMap, type Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { transact } from '../database/failure.ts';
+import { inTransaction } from '../database/failure.ts';
 import type { Database, Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { findProfile, listRoles } from '../accounts/profiles.ts';
@@ -41,7 +41,7 @@ export interface MadeKey {
  */
 export async function createKey(context: Context, request: FastifyRequest, principal: Principal, wanted: WantedKey): Promise<MadeKey> {
   const { name, expiresInDays } = wanted;
-  return await transact(context.db, async (trx) => {
+  return await inTransaction(context.db, async (trx) => {
     await lockCaller(trx, principal);
     const { profileId, scopes } = await checkRights(trx, principal, wanted);
     const made = await insertKey(trx, { userId: principal.user.id, name, profileId, scopes, expiresInDays });
@@ -53,7 +53,7 @@ export async function createKey(context: Context, request: FastifyRequest, princ
 
 /** Ends one of the caller's keys, in every process before it returns. Throws 404 `not-found`. */
 export async function revokeOwnKey(context: Context, request: FastifyRequest, principal: Principal, id: string): Promise<void> {
-  await transact(context.db, async (trx) => {
+  await inTransaction(context.db, async (trx) => {
     await lockCaller(trx, principal);
     if (!(await revokeKey(trx, id, principal.user.id))) throw new Problem('not-found');
     await audit(trx, request, principal, 'api_key.revoked', { key: id });
@@ -73,7 +73,7 @@ export async function rotateKey(
   overlapSeconds: number,
 ): Promise<MadeKey> {
   const { id: userId } = principal.user;
-  const made = await transact(context.db, async (trx) => {
+  const made = await inTransaction(context.db, async (trx) => {
     await lockCaller(trx, principal);
     const old = await lockKey(trx, id, userId);
     if (!old) throw new Problem('not-found');

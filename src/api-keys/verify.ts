@@ -1,7 +1,7 @@
 /** Which API keys are live, and whom they stand for. It looks a key up by its public id; whoever asks must compare the hash. */
 import { sql, type InferResult } from 'kysely';
 import { grantMap, type Principal } from '../authn/principal.ts';
-import { builder, prepare, type Destination } from '../database/driver/prepared.ts';
+import { builder, prepare, type Executor } from '../database/driver/prepared.ts';
 import { grantsOf } from '../accounts/profiles.ts';
 import { lastUsedSeconds } from './store.ts';
 
@@ -58,7 +58,7 @@ const findLive = prepare<{ id: string }, InferResult<typeof liveKeys>[number]>('
  * The live key with this id and the caller behind it: its owner, active, under the key's profile or else the owner's default one. Undefined
  * for a key that is unknown, revoked, expired, or of a disabled user (rules 58 and 59). The caller must compare the hash, then touch the key.
  */
-export async function findKey(reads: Destination, id: string): Promise<FoundKey | undefined> {
+export async function findKey(reads: Executor, id: string): Promise<FoundKey | undefined> {
   const [row] = await findLive(reads, { id });
   if (!row) return undefined;
   const { profileId, profileName, label } = row;

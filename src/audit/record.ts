@@ -22,7 +22,7 @@ const eventOf: Partial<Record<ProblemCode, AuditEventName>> = {
 };
 
 /** Writes the event; never throws. */
-export async function note(
+export async function recordEvent(
   { db }: Pick<Context, 'db'>,
   log: FastifyBaseLogger,
   origin: Origin | undefined,
@@ -36,7 +36,7 @@ export async function note(
 }
 
 /** Writes the event that goes with the problem a request is answered with, if there is one and the quota allows it; never throws. */
-export async function noteProblem(context: Pick<Context, 'db' | 'auditQuota'>, problem: Problem, request: FastifyRequest): Promise<void> {
+export async function recordProblem(context: Pick<Context, 'db' | 'auditQuota'>, problem: Problem, request: FastifyRequest): Promise<void> {
   const event = eventOf[problem.code];
   if (!event) return;
   const { operationId: operation } = request.routeOptions.config;
@@ -47,14 +47,14 @@ export async function noteProblem(context: Pick<Context, 'db' | 'auditQuota'>, p
     sessionId: request.principal?.session?.id,
     detail,
   };
-  if (!('limit' in detail)) return await noteRefusal(context, request, refusal);
+  if (!('limit' in detail)) return await recordRefusal(context, request, refusal);
   // Which limit it was is in the name of its policy; those that slow down guessing begin with `login-`. A stranger can try any operation.
   const limited: AuditEventName = detail.limit?.startsWith('login-') ? 'login.throttled' : event;
-  await noteRefusal(context, request, { ...refusal, event: limited }, { kind: `${limited} ${detail.limit}` });
+  await recordRefusal(context, request, { ...refusal, event: limited }, { kind: `${limited} ${detail.limit}` });
 }
 
 /** How long the answer to a refusal waits until its event is written. Where the database is slow, the event comes after the answer. */
-const patienceMilliseconds = 1_000;
+const auditWriteTimeoutMs = 1_000;
 
 interface Counting {
   /** The subject that the event counts for, where the request does not tell. */
@@ -67,7 +67,7 @@ interface Counting {
  * Writes an event that callers can cause at will, unless its subject has caused enough of them lately; says how many were left out. Never
  * throws, and keeps the answer waiting for a second at most.
  */
-export async function noteRefusal(
+export async function recordRefusal(
   context: Pick<Context, 'db' | 'auditQuota'>,
   request: FastifyRequest,
   event: AuditEvent,
@@ -75,7 +75,10 @@ export async function noteRefusal(
 ): Promise<void> {
   const admitted = admitRefusal(context, request, event, counting);
   if (!admitted) return;
-  await Promise.race([note(context, request.log, originOf(request), admitted), delay(patienceMilliseconds, undefined, { ref: false })]);
+  await Promise.race([
+    recordEvent(context, request.log, originOf(request), admitted),
+    delay(auditWriteTimeoutMs, undefined, { ref: false }),
+  ]);
 }
 
 /** The event as it is to be written, with the number of those left out; undefined when the quota does not allow it. */

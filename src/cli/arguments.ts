@@ -83,7 +83,7 @@ const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const rfc3339 = /^(\d{4}-\d\d-\d\d)(?:[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d))?$/;
 
 /** A moment: RFC 3339 with its zone, a date (midnight UTC), or how long ago (`30m`, `24h`, `7d`). */
-export function moment(text: string): Date {
+export function parseTime(text: string): Date {
   const time = timeAgo(text) ?? timeAt(text);
   if (time === undefined || Number.isNaN(time))
     throw new InvalidArgumentError('Give a time such as 2026-11-20T08:00:00Z, a date, or how long ago: 30m, 24h, 7d.');

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
 import { readConfig, type Config } from '../config/settings.ts';
-import { connect } from '../database/driver/pool.ts';
+import { connectPool } from '../database/driver/pool.ts';
 import { layoutOf } from '../database/embedded/cluster.ts';
 import { settleAll } from '../database/notifications.ts';
 import { migrationState } from '../database/migrate.ts';
@@ -101,7 +101,7 @@ export async function onAnyDatabase(
   const config = readConfig(desk.environment());
   const opened = await open(config);
   try {
-    const { db, pool, close } = connect(opened.url, 2, () => undefined);
+    const { db, pool, close } = connectPool(opened.url, 2, () => undefined);
     try {
       print(desk, shown, await work({ desk, config, directUrl: opened.directUrl, db, pool }));
     } finally {

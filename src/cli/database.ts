@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../start/prepare-database.ts';
 import { leaf, onAnyDatabase, pendingMigrations, print, type Admin, type Desk, type Shown } from './command.ts';
-import { examine, type Check } from './doctor.ts';
+import { runChecks, type Check } from './doctor.ts';
 import { table, type Outcome } from './output.ts';
 
 export function databaseCommands(program: Command, desk: Desk): void {
@@ -13,7 +13,7 @@ export function databaseCommands(program: Command, desk: Desk): void {
       options.check ? onAnyDatabase(desk, options, checkMigrations) : onAnyDatabase(desk, options, applyMigrations, openDatabase),
     );
   leaf(program, 'doctor', 'check the machine, the settings and the database', ['doctor', 'doctor --json']).action(async (options: Shown) =>
-    print(desk, options, report(await examine(desk.environment()))),
+    print(desk, options, report(await runChecks(desk.environment()))),
   );
 }
 

@@ -8,12 +8,12 @@ import { sql, type Kysely } from 'kysely';
 import type { Pool } from 'pg';
 import { readConfig, type Config } from '../config/settings.ts';
 import { DirectAddressError } from '../database/address.ts';
-import { connect } from '../database/driver/pool.ts';
+import { connectPool } from '../database/driver/pool.ts';
 import { adviceForUnheard, Listener, UnheardError } from '../database/notifications.ts';
 import { migrationState } from '../database/migrate.ts';
 import type { Database } from '../database/tables.ts';
 import { missingProfiles } from '../oidc/provisioning/claimed-profiles.ts';
-import { discover, discoverProvider, fetchKeys, innermost } from '../oidc/tokens/discover.ts';
+import { discover, discoverProvider, fetchKeys, innermostMessage } from '../oidc/tokens/discover.ts';
 import { readIssuers, type Issuer } from '../oidc/issuers-file/read.ts';
 import { redirectUri } from '../oidc/sign-in/begin.ts';
 import { swaggerUiRedirectUri } from '../oidc/sign-in/swagger-ui.ts';
@@ -38,7 +38,7 @@ const fail = (message: string): Finding => ({ status: 'fail', message });
 const gibibyte = 2 ** 30;
 
 /** Runs all checks that can be run, in the order in which they depend on each other. Never throws. */
-export async function examine(environment: NodeJS.ProcessEnv): Promise<Check[]> {
+export async function runChecks(environment: NodeJS.ProcessEnv): Promise<Check[]> {
   const checks: Check[] = [];
   await check(checks, undefined, 'node', checkNode);
   const config = readSettings(environment, checks);
@@ -85,7 +85,7 @@ async function examineDatabase(checks: Check[], config: Config, issuers: readonl
   });
   if (!opened) return;
   if (!config.databaseUrl) await look('disk', () => checkDisk(config.dataDir));
-  const { db, pool, close } = connect(opened.url, 1, () => undefined);
+  const { db, pool, close } = connectPool(opened.url, 1, () => undefined);
   const { directUrl } = opened;
   try {
     if (!(await look('postgresql', () => checkServer(db)))) return;
@@ -122,7 +122,7 @@ async function examineIssuers(checks: Check[], config: Config, environment: Node
           ? ok(`${jwksUri.href} has keys: ${keys.length}`)
           : fail(`${jwksUri.href} has no keys`);
       } catch (error) {
-        return fail(`${issuer.issuer} does not give its keys: ${innermost(error)}`);
+        return fail(`${issuer.issuer} does not give its keys: ${innermostMessage(error)}`);
       }
     });
     if (issuer.clientId !== undefined) await check(checks, config, `sign-in ${issuer.id}`, () => checkSignIn(issuer, config));
@@ -138,7 +138,7 @@ async function checkSignIn(issuer: Issuer, { publicUrl }: Config): Promise<Findi
     await discoverProvider(issuer);
     return ok(registered);
   } catch (error) {
-    return fail(`${issuer.issuer} does not say where to sign in: ${innermost(error)}; ${registered}`);
+    return fail(`${issuer.issuer} does not say where to sign in: ${innermostMessage(error)}; ${registered}`);
   }
 }
 

@@ -21,7 +21,7 @@ import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from '
 import { standardRetry, type RetryPolicy } from './retry.ts';
 import { Rotation } from './rotation.ts';
 import { requireReturnPath, type SignInUrlOptions } from './sign-in-url.ts';
-import { ownTurns, sharedTurns, type Locks } from './mutex.ts';
+import { createMutex, createSharedMutex, type Locks } from './mutex.ts';
 
 export interface ClientOptions<S extends ErrorStyle = 'throw'> {
   /** Where the service is, with the path before its own, if any. In a browser it may be relative: `/` is the page's own origin. */
@@ -80,7 +80,7 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
       clock: options.clock ?? systemClock,
     });
     const locks = browser ? (globalThis as { navigator?: { locks?: Locks } }).navigator?.locks : undefined;
-    this.#rotation = new Rotation(this.http, locks ? sharedTurns(locks, base.origin) : ownTurns());
+    this.#rotation = new Rotation(this.http, locks ? createSharedMutex(locks, base.origin) : createMutex());
   }
 
   /** The entities called `name`, with fields of type `T`. */

@@ -4,7 +4,7 @@
  */
 import type { Clock } from './clock.ts';
 import type { CookieJar } from './cookies.ts';
-import { Attempt } from './request-deadline.ts';
+import { RequestDeadline } from './request-deadline.ts';
 import { ApiError, ClientError } from './errors.ts';
 import { exactJson } from './exact-json.ts';
 import type { Client, OperationRequest } from './operation.ts';
@@ -95,7 +95,7 @@ export class Http implements Client {
   async #attempt<T>(prepared: Prepared, { signal, timeoutMs }: OperationRequest): Promise<Result<T>> {
     const { clock, cookies, fetch } = this.#settings;
     const { method, url, body } = prepared;
-    const attempt = new Attempt(clock, timeoutMs ?? this.#settings.timeoutMs, signal);
+    const attempt = new RequestDeadline(clock, timeoutMs ?? this.#settings.timeoutMs, signal);
     try {
       const headers = await attempt.race(this.#authenticate(prepared));
       if (headers instanceof ClientError) return { ok: false, error: headers };

@@ -1,10 +1,10 @@
 /** One at a time for what replaces the session's token: two replacements at once would make one of them a conflict. */
 
 /** Runs work when nobody else's is running; `waited` says that somebody's was. */
-export type Turns = <T>(work: (waited: boolean) => Promise<T>) => Promise<T>;
+export type Mutex = <T>(work: (waited: boolean) => Promise<T>) => Promise<T>;
 
 /** Turns among the callers of one client, which is all there are where the client keeps the cookie. */
-export function ownTurns(): Turns {
+export function createMutex(): Mutex {
   let last: Promise<unknown> | undefined;
   return async (work) => {
     const before = last;
@@ -28,7 +28,7 @@ export interface Locks {
 }
 
 /** Turns among all tabs and workers of a browser that share the cookie of `origin`, through the Web Locks API. */
-export function sharedTurns(locks: Locks, origin: string): Turns {
+export function createSharedMutex(locks: Locks, origin: string): Mutex {
   const name = `entity-service-client ${origin}`;
   return async <T>(work: (waited: boolean) => Promise<T>) => {
     const atOnce = await locks.request(name, { ifAvailable: true }, async (lock) => (lock ? { value: await work(false) } : undefined));

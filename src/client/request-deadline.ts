@@ -2,7 +2,7 @@
 import type { Clock } from './clock.ts';
 import { ClientError } from './errors.ts';
 
-export class Attempt {
+export class RequestDeadline {
   readonly #stop = new AbortController();
   readonly #over = new AbortController();
   readonly #caller: AbortSignal | undefined;

@@ -7,16 +7,16 @@ import type { SessionInfo } from '../../generated/client/types.gen.ts';
 import { ApiError, ClientError } from './errors.ts';
 import type { Client } from './operation.ts';
 import type { Result } from './result.ts';
-import type { Turns } from './mutex.ts';
+import type { Mutex } from './mutex.ts';
 
 export class Rotation {
   readonly #client: Client;
-  readonly #turns: Turns;
+  readonly #turns: Mutex;
   #flight: Promise<Result<SessionInfo>> | undefined;
   /** When the session would end for want of a refresh, as far as this client has been told. */
   #idleExpiresAt: string | undefined;
 
-  constructor(client: Client, turns: Turns) {
+  constructor(client: Client, turns: Mutex) {
     this.#client = client;
     this.#turns = turns;
   }

@@ -47,7 +47,7 @@ export async function makeRoutes(binding: Binding): Promise<OperationRoute[]> {
 }
 
 /** Serves these routes on `app`. */
-export function serve(app: FastifyInstance, routes: readonly OperationRoute[]): void {
+export function addRoutes(app: FastifyInstance, routes: readonly OperationRoute[]): void {
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(() => (body) => JSON.stringify(body));
   for (const { options } of routes) app.route(options);
@@ -136,7 +136,7 @@ function route(handler: AnyHandler): RouteHandlerMethod {
   };
 }
 
-/** Lets `app` route every method that Node reads, so that {@link serve} can answer it with 405. */
+/** Lets `app` route every method that Node reads, so that {@link addRoutes} can answer it with 405. */
 export function knowEveryMethod(app: FastifyInstance): void {
   for (const method of METHODS) if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method);
 }

@@ -89,7 +89,7 @@ export async function endAttempt(
 }
 
 /** Lets an account sign in again at once, whatever happened before. False when it was not throttled. Addresses stay as they are. */
-export async function unlock(db: Kysely<Database>, name: string): Promise<boolean> {
+export async function resetAttempts(db: Kysely<Database>, name: string): Promise<boolean> {
   const { account } = subjectsOf(await getAttemptKey(db), name, '');
   const row = await db
     .updateTable('login_attempt')

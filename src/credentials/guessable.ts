@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { findRuns } from './character-sequences.ts';
-import { fold, WordIndex, type Word } from './word-index.ts';
+import { foldCase, WordIndex, type Word } from './word-index.ts';
 
 /** Why a password is guessable, as the fault codes say it. */
 export type Guessable = 'contains-context' | 'too-common' | 'too-predictable';
@@ -45,7 +45,7 @@ export function findGuessable(password: string, context: readonly string[]): Gue
 }
 
 function signsOf(password: string): string[] {
-  const folded = Array.from(fold(password));
+  const folded = Array.from(foldCase(password));
   return folded.length > MAX_FOLDED_LENGTH ? Array.from(password) : folded;
 }
 
@@ -137,7 +137,7 @@ function* contextWords(names: readonly string[]): Iterable<Word> {
   for (const name of names) {
     const parts = name.split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})/u);
     const whole = parts.join('');
-    for (const part of new Set([whole, ...parts].map(fold))) {
+    for (const part of new Set([whole, ...parts].map(foldCase))) {
       if (Array.from(part.replaceAll(/\P{L}/gu, '')).length >= MIN_CONTEXT_LETTERS) yield { text: part, weight: 0.4, context: true };
     }
   }
@@ -149,6 +149,6 @@ function* readLists(): Iterable<Word> {
   for (const text of commonest.split(/\s+/)) yield { text, weight: 0.5, context: false };
   for (const text of others.join(' ').split(/\s+/)) yield { text, weight: 1, context: false };
   for (const line of read('common-passwords.txt').trim().split(/\n+/)) {
-    yield { text: fold(line).replaceAll(/[^\p{L}\p{N}]/gu, ''), weight: 1, context: false };
+    yield { text: foldCase(line).replaceAll(/[^\p{L}\p{N}]/gu, ''), weight: 1, context: false };
   }
 }

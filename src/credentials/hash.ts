@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { argon2id, hash, verify } from 'argon2';
 import { Problem } from '../errors.ts';
 import { spanning } from '../telemetry/spans.ts';
-import type { Gate } from '../http/concurrency-limit.ts';
+import type { BoundedQueue } from '../http/concurrency-limit.ts';
 import { normalisePassword } from './normalise.ts';
 import type { Pepper, Peppers } from './pepper.ts';
 
@@ -27,7 +27,7 @@ const dummy = phc(randomBytes(saltLength), randomBytes(current.hashLength));
 
 /** What the work on passwords needs; the context of a process has both. */
 export interface Hashing {
-  gate: Gate;
+  gate: BoundedQueue;
   peppers: Peppers;
 }
 

@@ -14,7 +14,7 @@ const niceness = 10;
  * Lowers the priority of the pool's threads and returns of how many. On Linux only, where threads have priorities of their own: elsewhere, and
  * where the system does not allow it, nothing is done.
  */
-export async function yieldHashing(): Promise<number> {
+export async function lowerThreadPoolPriority(): Promise<number> {
   try {
     // Reading them is the pool's own work: by then all of its threads have been started.
     const threads = await readdir(tasks);

@@ -8,7 +8,7 @@ import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import type { Account } from '../accounts/users.ts';
 import { beginAttempt, endAttempt, getAttemptKey, subjectsOf, type Subjects } from './attempts.ts';
-import { busy, KeyedQueues, scheduleTimeout, type Gate, type Schedule } from '../http/concurrency-limit.ts';
+import { busy, KeyedQueues, scheduleTimeout, type BoundedQueue, type Schedule } from '../http/concurrency-limit.ts';
 
 /**
  * At most four attempts on an account and eight from an address are under way in this process, which keeps the cores busy; the others
@@ -82,14 +82,14 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
   };
 
   /** Resolves with the account when the attempt is counted. Whoever queues behind one that is throttled is throttled too, and told so at once. */
-  const count = async (name: string, subjects: Subjects, lanes: Record<'account' | 'address', Gate>) => {
+  const count = async (name: string, subjects: Subjects, lanes: Record<'account' | 'address', BoundedQueue>) => {
     for (let asked = 0; asked < ASK_AGAIN_TIMES; asked += 1) {
       const begun = await beginAttempt(db, subjects, name);
       const { verdict, retry_seconds: seconds } = begun.verdict;
       if (verdict === 'go') return begun.account;
       if (verdict === 'full') await new Promise<void>((resolve) => schedule(ASK_AGAIN_MS, resolve));
       else {
-        lanes[verdict].turnAway(() => tooMany(verdict, seconds));
+        lanes[verdict].rejectWaiting(() => tooMany(verdict, seconds));
         throw tooMany(verdict, seconds);
       }
     }

@@ -4,7 +4,7 @@
  */
 
 /** Lower case without accents and compatibility forms: what remains when somebody varies a word without changing it. */
-export function fold(text: string): string {
+export function foldCase(text: string): string {
   return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
 

@@ -41,7 +41,7 @@ const codeOf = (error: unknown): string | undefined =>
 
 /** Whether `error` says that the database cannot serve now: out of reach, shutting down, out of room, too slow, or not proved to be ours. */
 export function isOutage(error: unknown): boolean {
-  if (error instanceof SilenceError || error instanceof UntrustedServerError) return true;
+  if (error instanceof ServerUnresponsiveError || error instanceof UntrustedServerError) return true;
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error && codelessOutage.test(error.message);
   if (networkCodes.has(code) || resourceCodes.has(code) || isOfConnecting(error)) return true;
@@ -55,12 +55,12 @@ function isOfConnecting(error: unknown): boolean {
 }
 
 /** What is thrown when the server has not said anything for longer than it lets a statement run. */
-export class SilenceError extends Error {
+export class ServerUnresponsiveError extends Error {
   override readonly name = 'SilenceError';
 }
 
 /** Whether the connection on which the statement failed is as good as before. */
-export function isHarmless(error: unknown): boolean {
+export function connectionStaysUsable(error: unknown): boolean {
   return error instanceof DatabaseError && error.severity === 'ERROR' && harmless.test(error.code ?? '');
 }
 
@@ -68,8 +68,8 @@ export function isHarmless(error: unknown): boolean {
  * Whether the connection broke under a statement, so that nobody knows whether it took effect. A server that is told to end a connection, or
  * has crashed, says so also when the statement was committed already; one that cannot write its log says so and then crashes.
  */
-export function isLost(error: unknown): boolean {
-  if (error instanceof SilenceError) return true;
+export function connectionWasLost(error: unknown): boolean {
+  if (error instanceof ServerUnresponsiveError) return true;
   const code = codeOf(error);
   if (code === undefined)
     return error instanceof Error && /^(Connection terminated( unexpectedly)?|Query read timeout)$/.test(error.message);
@@ -85,28 +85,28 @@ export function violatedUnique(error: unknown): string | undefined {
 }
 
 /** The 503 for an outage; `Retry-After` is a guess at how long a database takes to come back. */
-export function outage(cause: unknown): Problem {
+export function outageProblem(cause: unknown): Problem {
   return new Problem('unavailable', { headers: { 'Retry-After': '2' }, cause });
 }
 
 /**
  * Awaits a single writing statement. A connection that breaks while it runs becomes 503 `outcome-unknown`; all other errors pass.
  */
-export async function writing<T>(statement: Promise<T>): Promise<T> {
+export async function withUnknownOutcome<T>(statement: Promise<T>): Promise<T> {
   try {
     return await statement;
   } catch (error) {
-    if (isLost(error)) throw new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
+    if (connectionWasLost(error)) throw new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause: error });
     throw error;
   }
 }
 
 /** Awaits a statement that only notes something in passing. Where the disk is full it is left out, so that what it goes with is still served. */
-export async function noting(statement: Promise<unknown>): Promise<void> {
+export async function ignoreDiskFull(statement: Promise<unknown>): Promise<void> {
   try {
     await statement;
   } catch (error) {
-    if (codeOf(error) !== '53100' || isLost(error)) throw error;
+    if (codeOf(error) !== '53100' || connectionWasLost(error)) throw error;
   }
 }
 
@@ -114,8 +114,8 @@ export async function noting(statement: Promise<unknown>): Promise<void> {
  * Runs `work` in one READ COMMITTED transaction and returns once COMMIT has. A deadlock or serialisation failure is tried again up to
  * three times, so `work` must have no effect outside the transaction. A connection lost during COMMIT is 503 `outcome-unknown`.
  */
-export function transact<T>(db: Kysely<Database>, work: (trx: Transaction<Database>) => Promise<T>): Promise<T> {
-  return repeating(async () => {
+export function inTransaction<T>(db: Kysely<Database>, work: (trx: Transaction<Database>) => Promise<T>): Promise<T> {
+  return retryOnConflict(async () => {
     let committing = false;
     try {
       return await db.transaction().execute(async (trx) => {
@@ -134,7 +134,7 @@ export function transact<T>(db: Kysely<Database>, work: (trx: Transaction<Databa
 }
 
 /** Runs `work`, which is one transaction, again after a deadlock or serialisation failure has undone it, up to three times (rule 76). */
-export async function repeating<T>(work: () => Promise<T>): Promise<T> {
+export async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();

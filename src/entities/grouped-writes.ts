@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import { eventsOfWritten } from '../audit/store.ts';
-import { prepareBatch } from '../database/driver/write-group.ts';
+import { prepareGrouped } from '../database/driver/write-group.ts';
 import { areLight } from './heavy.ts';
 import { columnList, type EntityRow } from './row.ts';
 
@@ -16,7 +16,7 @@ const noted = (event: 'entity.created' | 'entity.updated') =>
   eventsOfWritten(event, (name) => sql.ref(name), sql`written join input using (n)`);
 
 /** The key is drawn before the row is written, because it tells afterwards which row came of which request. */
-export const insertMany = prepareBatch<EntityRow>(
+export const insertMany = prepareGrouped<EntityRow>(
   'entity.insert-many',
   (rows) => sql`
     with input as materialized (
@@ -36,7 +36,7 @@ export const insertMany = prepareBatch<EntityRow>(
 /**
  * Leaves out rows that another transaction is changing, rows that are heavy, and all but one of the requests that change the same row.
  */
-export const updateMany = prepareBatch<EntityRow>(
+export const updateMany = prepareGrouped<EntityRow>(
   'entity.update-many',
   (rows) => sql`
     with input as materialized (

@@ -4,7 +4,7 @@ import type { components } from '../../generated/api.ts';
 import { originOf } from '../audit/store.ts';
 import { authorize } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { Batches } from '../database/driver/write-group.ts';
+import { WriteGroup } from '../database/driver/write-group.ts';
 import { Problem } from '../errors.ts';
 import { insertMany, updateMany } from './grouped-writes.ts';
 import { acceptedVersions, etagOf, isCurrent } from './etag.ts';
@@ -12,14 +12,14 @@ import { createOnce, readIdempotencyKey } from './idempotency.ts';
 import { EntityQueues, isHeavy } from './heavy.ts';
 import { readKey } from './key.ts';
 import type { EntityRow } from './row.ts';
-import { find, findLight, insert, remove, versionOf } from './store.ts';
+import { findEntity, findLight, insertEntity, deleteEntity, versionOf } from './store.ts';
 import { updateEntity } from './update.ts';
 
 type EntityHandlers = Pick<Handlers, 'createEntity' | 'getEntity' | 'updateEntity' | 'deleteEntity'>;
 
 export function entityHandlers({ config, pool, reads, entityTypes, heldBytes }: Context): EntityHandlers {
-  const creates = new Batches(pool, insertMany);
-  const updates = new Batches(pool, updateMany);
+  const creates = new WriteGroup(pool, insertMany);
+  const updates = new WriteGroup(pool, updateMany);
   const queues = new EntityQueues(heldBytes);
   return {
     async createEntity({ params, headers, body, bodyText, principal, request }) {
@@ -27,7 +27,7 @@ export function entityHandlers({ config, pool, reads, entityTypes, heldBytes }: 
       const key = readIdempotencyKey(headers['idempotency-key'], request);
       entityTypes.find(params.name)?.check(body);
       const origin = originOf(request);
-      const insertOne = async (insertRow: Batches<EntityRow>['run']) => created(await insert(insertRow, permit, origin, bodyText));
+      const insertOne = async (insertRow: WriteGroup<EntityRow>['run']) => created(await insertEntity(insertRow, permit, origin, bodyText));
       const insertOnce = async (key: string) => {
         const { row, replayed } = await createOnce(pool, permit, origin, key, bodyText);
         const answer = created(row);
@@ -47,7 +47,7 @@ export function entityHandlers({ config, pool, reads, entityTypes, heldBytes }: 
       const light = await findLight(reads, permit, key);
       if (!light) throw new Problem('not-found');
       if (isCurrent(headers['if-none-match'], light.version)) return { status: 304, headers: { ETag: etagOf(light.version) } };
-      const row = light.fields !== null ? light : await queues.runHeavyRead(permit, request, () => find(pool, permit, key));
+      const row = light.fields !== null ? light : await queues.runHeavyRead(permit, request, () => findEntity(pool, permit, key));
       if (!row) throw new Problem('not-found');
       return { status: 200, headers: { ETag: etagOf(row.version) }, body: represent(row) };
     },
@@ -72,7 +72,7 @@ export function entityHandlers({ config, pool, reads, entityTypes, heldBytes }: 
       const key = readKey(params.key);
       const versions = acceptedVersions(headers['if-match']);
       const isUnguarded = type?.requiresIfMatch === true && headers['if-match'] === undefined;
-      if (!isUnguarded && (await remove(pool, permit, originOf(request), key, versions))) return { status: 204 };
+      if (!isUnguarded && (await deleteEntity(pool, permit, originOf(request), key, versions))) return { status: 204 };
       if ((await versionOf(pool, permit, key)) === undefined) throw new Problem('not-found');
       throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
     },

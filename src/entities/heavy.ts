@@ -9,7 +9,7 @@ import type { Action } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { hasLeft } from '../http/client-address.ts';
 import { holderOf, type HeldBytes } from '../http/held-bytes.ts';
-import { Gate, KeyedQueues, type GateLimits } from '../http/concurrency-limit.ts';
+import { BoundedQueue, KeyedQueues, type QueueLimits } from '../http/concurrency-limit.ts';
 
 /** A body with more objects is heavy: PostgreSQL merges up to 20 µs for each. */
 const maximumObjects = 100;
@@ -80,12 +80,12 @@ export class EntityQueues {
 /** A queue for each user, and one of the process behind them. */
 class Lanes {
   readonly #ofUser: KeyedQueues;
-  readonly #ofProcess: Gate;
+  readonly #ofProcess: BoundedQueue;
   readonly #heldBytes: HeldBytes;
 
-  constructor(ofUser: GateLimits, ofProcess: GateLimits, heldBytes: HeldBytes) {
+  constructor(ofUser: QueueLimits, ofProcess: QueueLimits, heldBytes: HeldBytes) {
     this.#ofUser = new KeyedQueues(ofUser);
-    this.#ofProcess = new Gate(ofProcess);
+    this.#ofProcess = new BoundedQueue(ofProcess);
     this.#heldBytes = heldBytes;
   }
 

@@ -8,12 +8,12 @@ import { sql, type Kysely } from 'kysely';
 import type { Pool } from 'pg';
 import type { Origin } from '../audit/store.ts';
 import type { Permit } from '../authn/principal.ts';
-import { violatedUnique, writing } from '../database/failure.ts';
+import { violatedUnique, withUnknownOutcome } from '../database/failure.ts';
 import { builder, prepare, type ValueOf } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import type { EntityRow } from './row.ts';
-import { insertKeyed } from './store.ts';
+import { insertEntityWithKey } from './store.ts';
 
 const keepHours = 24;
 /** A key is found expired once at most; each further round has lost a race. */
@@ -92,7 +92,7 @@ export async function createOnce(pool: Pool, permit: Permit<'create'>, origin: O
     const [found] = await findClaim(pool, { userName, entity, key, fingerprint, fields });
     if (!found) break;
     if (found.live) return { row: repeat(found, permit), replayed: true };
-    await writing(deleteExpired(pool, { userName, entity, key }));
+    await withUnknownOutcome(deleteExpired(pool, { userName, entity, key }));
   }
   throw new Problem('idempotency-in-progress', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
 }
@@ -105,7 +105,7 @@ async function insertUnlessTaken(
   claim: { key: string; fingerprint: Buffer; fields: string },
 ): Promise<EntityRow | undefined> {
   try {
-    return await insertKeyed(pool, permit, origin, claim);
+    return await insertEntityWithKey(pool, permit, origin, claim);
   } catch (error) {
     if (violatedUnique(error) === 'idempotency_pkey') return undefined;
     throw error;

@@ -6,9 +6,9 @@ import { sql } from 'kysely';
 import type { Pool } from 'pg';
 import { audited, type AuditValues, type Origin } from '../audit/store.ts';
 import type { Permit } from '../authn/principal.ts';
-import type { Batches } from '../database/driver/write-group.ts';
-import { writing } from '../database/failure.ts';
-import { builder, prepare, type Destination, type ValueOf } from '../database/driver/prepared.ts';
+import type { WriteGroup } from '../database/driver/write-group.ts';
+import { withUnknownOutcome } from '../database/failure.ts';
+import { builder, prepare, type Executor, type ValueOf } from '../database/driver/prepared.ts';
 import type { Action } from '../database/tables.ts';
 import { rowOf } from './grouped-writes.ts';
 import { areLight, areLightToRead } from './heavy.ts';
@@ -22,7 +22,7 @@ interface Place extends Record<string, unknown> {
 }
 
 /** The row at (name, key) that the permit covers. */
-const there = (value: ValueOf<Place>) =>
+const matchesKey = (value: ValueOf<Place>) =>
   sql<boolean>`name = ${value('name')} and key = ${value('key')}::bigint and (${value('owner')}::text is null or created_by = ${value('owner')})`;
 
 interface Claim extends Record<string, unknown> {
@@ -50,7 +50,7 @@ const insertFirst = prepare<AuditValues & Claim & { name: string }, EntityRow>('
 });
 
 const findOne = prepare<Place, EntityRow>('entity.find-heavy', (value) =>
-  builder.selectFrom('entity').where(there(value)).select(columns).compile(),
+  builder.selectFrom('entity').where(matchesKey(value)).select(columns).compile(),
 );
 
 /** The row of an entity; null in place of fields that are heavy. */
@@ -59,7 +59,7 @@ export type LightRow = EntityRow | (Omit<EntityRow, 'fields'> & { fields: null }
 const findLightOne = prepare<Place, LightRow>('entity.find', (value) =>
   builder
     .selectFrom('entity')
-    .where(there(value))
+    .where(matchesKey(value))
     .select([...rowColumns, sql<string | null>`case when ${areLightToRead(sql`fields`)} then fields::text end`.as('fields')])
     .compile(),
 );
@@ -71,7 +71,7 @@ type GuardedValues = AuditValues & Place & { versions: Versions };
 
 /** The row at the place, if its version is an accepted one. */
 const guarded = (value: ValueOf<GuardedValues>) =>
-  sql<boolean>`${there(value)} and (${value('versions')}::bigint[] is null or version = any(${value('versions')}))`;
+  sql<boolean>`${matchesKey(value)} and (${value('versions')}::bigint[] is null or version = any(${value('versions')}))`;
 
 /** Merges once, and again only where another transaction has changed the row meanwhile. */
 const updateOne = prepare<GuardedValues & { patch: string; limit: number }, EntityRow>('entity.update', (value) => {
@@ -105,39 +105,39 @@ const placeOf = (permit: Permit<'read' | 'update' | 'delete'>, key: string): Pla
 });
 
 /** Stores new fields (JSON text of an object) and returns the row. `insertRow` runs the statement, alone or together with other requests. */
-export async function insert(
-  insertRow: Batches<EntityRow>['run'],
+export async function insertEntity(
+  insertRow: WriteGroup<EntityRow>['run'],
   permit: Permit<'create'>,
   origin: Origin,
   fields: string,
 ): Promise<EntityRow> {
-  const row = await writing(insertRow(rowOf({ ...auditValues(permit, origin), name: permit.entity }, 'fields', fields)));
+  const row = await withUnknownOutcome(insertRow(rowOf({ ...auditValues(permit, origin), name: permit.entity }, 'fields', fields)));
   if (!row) throw new Error('insert returned no row');
   return row;
 }
 
 /**
- * Like {@link insert}, and keeps what was created under the claim's key. Undefined when the key is taken already; a unique violation of
+ * Like {@link insertEntity}, and keeps what was created under the claim's key. Undefined when the key is taken already; a unique violation of
  * `idempotency_pkey`, with nothing written, when another statement took it meanwhile.
  */
-export async function insertKeyed(
+export async function insertEntityWithKey(
   pool: Pool,
   permit: Permit<'create'>,
   origin: Origin,
   claim: { key: string; fingerprint: Buffer; fields: string },
 ): Promise<EntityRow | undefined> {
-  const [row] = await writing(insertFirst(pool, { ...auditValues(permit, origin), name: permit.entity, ...claim }));
+  const [row] = await withUnknownOutcome(insertFirst(pool, { ...auditValues(permit, origin), name: permit.entity, ...claim }));
   return row;
 }
 
 /** The entity, or undefined when there is none that the permit covers. */
-export async function find(pool: Pool, permit: Permit<'read'>, key: string): Promise<EntityRow | undefined> {
+export async function findEntity(pool: Pool, permit: Permit<'read'>, key: string): Promise<EntityRow | undefined> {
   const [row] = await findOne(pool, placeOf(permit, key));
   return row;
 }
 
-/** Like {@link find}, without the fields where these are heavy, so that it costs little on a connection that requests share. */
-export async function findLight(reads: Destination, permit: Permit<'read'>, key: string): Promise<LightRow | undefined> {
+/** Like {@link findEntity}, without the fields where these are heavy, so that it costs little on a connection that requests share. */
+export async function findLight(reads: Executor, permit: Permit<'read'>, key: string): Promise<LightRow | undefined> {
   const [row] = await findLightOne(reads, placeOf(permit, key));
   return row;
 }
@@ -151,38 +151,44 @@ export interface Merge {
   limitBytes: number;
 }
 
-/** Like {@link update}, together with other requests. Undefined also for a heavy entity, and while another request is changing it. */
-export async function updateTogether(
-  updates: Batches<EntityRow>,
+/** Like {@link updateStoredEntity}, together with other requests. Undefined also for a heavy entity, and while another request is changing it. */
+export async function updateGrouped(
+  updates: WriteGroup<EntityRow>,
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
   { patch, versions, limitBytes }: Merge,
 ): Promise<EntityRow | undefined> {
   const values = { ...auditValues(permit, origin), ...placeOf(permit, key), versions, limit: limitBytes };
-  return await writing(updates.run(rowOf(values, 'patch', patch)));
+  return await withUnknownOutcome(updates.run(rowOf(values, 'patch', patch)));
 }
 
 /**
  * Merges `patch` into the fields as RFC 7396 says, if the version is one of `versions` (null: any) and the result is at most
- * `limitBytes` of JSON. Undefined when nothing was changed; {@link preview} tells why.
+ * `limitBytes` of JSON. Undefined when nothing was changed; {@link previewUpdate} tells why.
  */
-export async function update(
+export async function updateStoredEntity(
   pool: Pool,
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
   { patch, versions, limitBytes }: Merge,
 ): Promise<EntityRow | undefined> {
-  const [row] = await writing(
+  const [row] = await withUnknownOutcome(
     updateOne(pool, { ...auditValues(permit, origin), ...placeOf(permit, key), patch, versions, limit: limitBytes }),
   );
   return row;
 }
 
 /** Deletes the entity if its version is one of `versions` (null: any); false when nothing was deleted. */
-export async function remove(pool: Pool, permit: Permit<'delete'>, origin: Origin, key: string, versions: Versions): Promise<boolean> {
-  const rows = await writing(deleteOne(pool, { ...auditValues(permit, origin), ...placeOf(permit, key), versions }));
+export async function deleteEntity(
+  pool: Pool,
+  permit: Permit<'delete'>,
+  origin: Origin,
+  key: string,
+  versions: Versions,
+): Promise<boolean> {
+  const rows = await withUnknownOutcome(deleteOne(pool, { ...auditValues(permit, origin), ...placeOf(permit, key), versions }));
   return rows.length > 0;
 }
 
@@ -192,7 +198,7 @@ const previewOne = prepare<Place & { patch: string; light: boolean }, { version:
     const isWanted = sql<boolean>`not ${value('light')}::boolean or ${areLight(sql`fields`)}`;
     return builder
       .selectFrom('entity')
-      .where(there(value as unknown as ValueOf<Place>))
+      .where(matchesKey(value as unknown as ValueOf<Place>))
       .select([
         'version',
         sql<string | null>`case when ${isWanted} then json_merge_patch(fields, ${value('patch')}::jsonb)::text end`.as('fields'),
@@ -202,10 +208,10 @@ const previewOne = prepare<Place & { patch: string; light: boolean }, { version:
 );
 
 /**
- * What {@link update} would make of a row that the permit covers, and its present version; undefined when there is none. With `light` there are no
+ * What {@link updateStoredEntity} would make of a row that the permit covers, and its present version; undefined when there is none. With `light` there are no
  * fields for a heavy row.
  */
-export async function preview(
+export async function previewUpdate(
   pool: Pool,
   permit: Permit<'update'>,
   key: string,
@@ -217,7 +223,7 @@ export async function preview(
 }
 
 const findVersion = prepare<Place, { version: string }>('entity.version', (value) =>
-  builder.selectFrom('entity').where(there(value)).select('version').compile(),
+  builder.selectFrom('entity').where(matchesKey(value)).select('version').compile(),
 );
 
 /** The present version of a row that the permit covers; undefined when there is none. */

@@ -6,11 +6,11 @@ import type { FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
 import { originOf, type Origin } from '../audit/store.ts';
 import type { Permit } from '../authn/principal.ts';
-import type { Batches } from '../database/driver/write-group.ts';
+import type { WriteGroup } from '../database/driver/write-group.ts';
 import { Problem } from '../errors.ts';
 import type { EntityQueues } from './heavy.ts';
 import type { EntityRow } from './row.ts';
-import { preview, update, updateTogether, type Merge } from './store.ts';
+import { previewUpdate, updateStoredEntity, updateGrouped, type Merge } from './store.ts';
 import type { EntityType } from '../entity-types/types.ts';
 
 /** In every round somebody succeeds, so only an entity that everybody changes all the time lets one caller fail so often. */
@@ -28,7 +28,7 @@ export interface Change extends Merge {
 /** How an update is written: together with others, or alone over the pool, when it is its turn. */
 export interface Writes {
   pool: Pool;
-  updates: Batches<EntityRow>;
+  updates: WriteGroup<EntityRow>;
   queues: EntityQueues;
 }
 
@@ -49,7 +49,7 @@ export async function updateEntity(
   if (change.isHeavy) return await queues.runHeavy(permit, request, alone);
   // Without a type the statement decides by itself, and is asked why only when it did nothing.
   let seen = change.type && (await look(pool, permit, key, change, true));
-  const row = seen?.isHeavy ? undefined : await updateTogether(updates, permit, origin, key, narrowedTo(seen, change));
+  const row = seen?.isHeavy ? undefined : await updateGrouped(updates, permit, origin, key, narrowedTo(seen, change));
   if (row) return row;
   seen ??= await look(pool, permit, key, change, true);
   return await (seen.isHeavy ? queues.runHeavy(permit, request, alone) : queues.runContended(permit, alone));
@@ -58,7 +58,7 @@ export async function updateEntity(
 async function updateAlone(pool: Pool, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {
   let seen = change.type && (await look(pool, permit, key, change, false));
   for (let round = 0; round < rounds; round++) {
-    const row = await update(pool, permit, origin, key, narrowedTo(seen, change));
+    const row = await updateStoredEntity(pool, permit, origin, key, narrowedTo(seen, change));
     if (row) return row;
     seen = await look(pool, permit, key, change, false);
   }
@@ -80,7 +80,7 @@ interface Seen {
 /** Throws when the patch cannot be merged. With `light` a heavy entity is not merged into, so the size and type of the result are not checked. */
 async function look(pool: Pool, permit: Permit<'update'>, key: string, change: Change, light: boolean): Promise<Seen> {
   const { patch, versions, isGuarded, type, limitBytes } = change;
-  const merged = await preview(pool, permit, key, patch, light);
+  const merged = await previewUpdate(pool, permit, key, patch, light);
   if (!merged) throw new Problem('not-found');
   if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
   if (versions && !versions.includes(merged.version)) throw new Problem('precondition-failed');

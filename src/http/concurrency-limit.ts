@@ -1,11 +1,11 @@
 /**
- * Bounds work: a {@link Gate} lets a number of jobs run and a number wait for a limited time, and refuses the rest; {@link KeyedQueues} has a gate
+ * Bounds work: a {@link BoundedQueue} lets a number of jobs run and a number wait for a limited time, and refuses the rest; {@link KeyedQueues} has a gate
  * for each user, account or address. One gate bounds all argon2 work of the process. Nothing here knows passwords.
  */
 import { availableParallelism } from 'node:os';
 import { Problem } from '../errors.ts';
 
-export interface GateLimits {
+export interface QueueLimits {
   /** How many hold a permit at once. */
   running: number;
   /** How many may wait for one; whoever comes next is refused at once. */
@@ -17,7 +17,7 @@ export interface GateLimits {
 /** Runs `action` after `ms` milliseconds unless the returned function is called first. */
 export type Schedule = (ms: number, action: () => void) => () => void;
 
-export interface GateOptions {
+export interface QueueOptions {
   /** Made anew for each one refused. Without it `busy`. */
   refusal?: () => Problem;
   schedule?: Schedule;
@@ -52,8 +52,8 @@ function refuseNext(): void {
 /** The answer of a process that has more work than it can do soon: `busy`, worth trying again in a second. */
 export const busy = () => new Problem('busy', { values: { seconds: 1 }, headers: { 'Retry-After': '1' } });
 
-export class Gate {
-  readonly #limits: GateLimits;
+export class BoundedQueue {
+  readonly #limits: QueueLimits;
   readonly #refusal: () => Problem;
   readonly #schedule: Schedule;
   readonly #queue = new Set<Waiting>();
@@ -61,7 +61,7 @@ export class Gate {
   /** How many have been refused, all told. */
   refused = 0;
 
-  constructor(limits: GateLimits, { refusal = busy, schedule = scheduleTimeout }: GateOptions = {}) {
+  constructor(limits: QueueLimits, { refusal = busy, schedule = scheduleTimeout }: QueueOptions = {}) {
     this.#limits = limits;
     this.#refusal = refusal;
     this.#schedule = schedule;
@@ -116,7 +116,7 @@ export class Gate {
   }
 
   /** Refuses everybody who waits now. Those who hold a permit keep it. */
-  turnAway(problem: () => Problem): void {
+  rejectWaiting(problem: () => Problem): void {
     for (const one of this.#queue) one.refuse(problem());
   }
 
@@ -152,18 +152,18 @@ export class Gate {
 
 /** A gate of its own, with the same limits, for each key that has a job running or waiting. */
 export class KeyedQueues {
-  readonly #gates = new Map<string, Gate>();
-  readonly #limits: GateLimits;
-  readonly #options: GateOptions;
+  readonly #gates = new Map<string, BoundedQueue>();
+  readonly #limits: QueueLimits;
+  readonly #options: QueueOptions;
 
-  constructor(limits: GateLimits, options: GateOptions = {}) {
+  constructor(limits: QueueLimits, options: QueueOptions = {}) {
     this.#limits = limits;
     this.#options = options;
   }
 
-  /** Runs `job` under a permit of the key's gate, which `job` is given. Throws the gate's refusal like {@link Gate.run}. */
-  async run<T>(key: string, job: (gate: Gate) => Promise<T>): Promise<T> {
-    const gate = this.#gates.get(key) ?? new Gate(this.#limits, this.#options);
+  /** Runs `job` under a permit of the key's gate, which `job` is given. Throws the gate's refusal like {@link BoundedQueue.run}. */
+  async run<T>(key: string, job: (gate: BoundedQueue) => Promise<T>): Promise<T> {
+    const gate = this.#gates.get(key) ?? new BoundedQueue(this.#limits, this.#options);
     this.#gates.set(key, gate);
     try {
       return await gate.run(() => job(gate));
@@ -184,6 +184,6 @@ const WAITING = 128;
 const WAIT_MS = 4000;
 
 /** The gate for all argon2 work of a process; make one and pass it on (rule 38: permits by core, then `busy`). */
-export function createPasswordGate(cores = availableParallelism(), options?: GateOptions): Gate {
-  return new Gate({ running: Math.max(1, Math.min(MAX_RUNNING, cores)), waiting: WAITING, waitMs: WAIT_MS }, options);
+export function createHashingQueue(cores = availableParallelism(), options?: QueueOptions): BoundedQueue {
+  return new BoundedQueue({ running: Math.max(1, Math.min(MAX_RUNNING, cores)), waiting: WAITING, waitMs: WAIT_MS }, options);
 }

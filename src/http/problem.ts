@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isOutage, outage } from '../database/failure.ts';
+import { isOutage, outageProblem } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { describe, type FaultDescription } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
@@ -38,7 +38,7 @@ function documentOf(problem: Problem, requestId: string, locale: ReturnType<type
 /** What `error` is to the caller of `request`. Anything nobody foresaw is `internal-error`: a bug, kept as the cause. */
 export function problemOf(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
-  if (isOutage(error)) return outage(error);
+  if (isOutage(error)) return outageProblem(error);
   if (error instanceof DeadlineError) return late(error, request);
   const { code, statusCode, validation, validationContext } = error as Partial<FastifyError>;
   if (validation) {

@@ -5,7 +5,7 @@
 import type { Server } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { doorClosed } from '../workers.ts';
+import { waitForPrimary } from '../workers.ts';
 
 /** Callers that come again and again do not keep the door open for longer. */
 const doorMilliseconds = 500;
@@ -16,7 +16,7 @@ const drainMilliseconds = 2_000;
 
 /**
  * Makes `app.close()` answer with `Connection: close` from then on, and leave connections alone on which nothing is under way until they have
- * had the time to bring in what was sent. Call {@link closeDoor} first: who is sent away comes back at once, and must not find it open.
+ * had the time to bring in what was sent. Call {@link stopListening} first: who is sent away comes back at once, and must not find it open.
  */
 export function drainBeforeClosing(app: FastifyInstance): void {
   const { server } = app;
@@ -46,11 +46,11 @@ export function drainBeforeClosing(app: FastifyInstance): void {
 }
 
 /** Stops listening at a moment when nobody waits to be let in. Connections stay as they are, so that nobody has a reason to come again. */
-export async function closeDoor(server: Server): Promise<void> {
+export async function stopListening(server: Server): Promise<void> {
   await emptyQueue(server);
   keepIdleConnections(server);
   server.close();
-  await doorClosed();
+  await waitForPrimary();
 }
 
 /** Node and Fastify close them as soon as they close. */

@@ -18,7 +18,7 @@ const batchRows = 1_000;
 const keepDays = 1;
 
 /** Runs `deleteBatch` until it finds less than a whole batch, so that no table grows faster than it is swept; returns how many were deleted. */
-export async function sweep(deleteBatch: () => Promise<number>): Promise<number> {
+export async function deleteInBatches(deleteBatch: () => Promise<number>): Promise<number> {
   let deleted = 0;
   for (;;) {
     const count = await deleteBatch();
@@ -48,14 +48,14 @@ export async function deleteEndedSessions(db: Kysely<Database>): Promise<number>
 }
 
 /** Keeps house every ten minutes until the returned function is called. A failure is logged and tried again the next time. */
-export function keepHouse({ db }: Pick<Context, 'db'>, log: FastifyBaseLogger): () => void {
+export function scheduleCleanup({ db }: Pick<Context, 'db'>, log: FastifyBaseLogger): () => void {
   const work = async () => {
     try {
-      const sessions = await sweep(() => deleteEndedSessions(db));
-      const replacedTokens = await sweep(() => deleteReplacedTokens(db, batchRows));
-      const attempts = await sweep(() => deleteIdleAttempts(db, batchRows));
-      const idempotencyKeys = await sweep(() => deleteOldKeys(db, batchRows));
-      const transactions = await sweep(() => deleteExpiredTransactions(db, batchRows));
+      const sessions = await deleteInBatches(() => deleteEndedSessions(db));
+      const replacedTokens = await deleteInBatches(() => deleteReplacedTokens(db, batchRows));
+      const attempts = await deleteInBatches(() => deleteIdleAttempts(db, batchRows));
+      const idempotencyKeys = await deleteInBatches(() => deleteOldKeys(db, batchRows));
+      const transactions = await deleteInBatches(() => deleteExpiredTransactions(db, batchRows));
       log.info({ event: 'housekeeping', outcome: 'ok', sessions, replacedTokens, attempts, idempotencyKeys, transactions });
     } catch (error) {
       log.warn({ event: 'housekeeping', outcome: 'failed', err: error });

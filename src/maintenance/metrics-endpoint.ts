@@ -9,10 +9,10 @@ import { AggregatorRegistry, type Registry } from 'prom-client';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { measureRequests } from '../telemetry/request-metrics.ts';
-import { createMeters } from './metrics.ts';
+import { createMetricSet } from './metrics.ts';
 
 /** The primary gives up on a worker after five seconds. */
-const patienceMilliseconds = 6_000;
+const workerAnswerTimeoutMs = 6_000;
 
 interface Question {
   scrape: number;
@@ -28,7 +28,7 @@ interface Reply extends Question {
  * token. Call it before any other hook is added, so that what those refuse is counted.
  */
 export function exposeMetrics(app: FastifyInstance, context: Context, token: string): void {
-  const meters = createMeters(context);
+  const meters = createMetricSet(context);
   const { registry } = meters;
   measureRequests(app, meters);
   const expected = digest(token);
@@ -57,7 +57,7 @@ function askPrimary(registry: Registry): () => Promise<string> {
   return async () => {
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     const question = questions++;
-    const timer = setTimeout(() => resolve(undefined), patienceMilliseconds);
+    const timer = setTimeout(() => resolve(undefined), workerAnswerTimeoutMs);
     waiting.set(question, resolve);
     // A primary that has just died does not answer, and its worker ends.
     process.send?.({ scrape: question } satisfies Question, undefined, {}, () => undefined);

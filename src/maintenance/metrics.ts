@@ -12,7 +12,7 @@ const sessionsMilliseconds = 30_000;
 const sessionsLimit = 100_000;
 
 /** Makes metrics of one registry. With several workers the values of all are put together: added up, unless something else is said. */
-export class Meters {
+export class MetricSet {
   readonly registry = new Registry();
 
   /** A gauge that has the value of `read` when asked; none while that is undefined. */
@@ -82,8 +82,8 @@ export class Meters {
 }
 
 /** The metrics of a process on `context`, of Node.js too; those of requests are added by `measureRequests`. */
-export function createMeters(context: Context): Meters {
-  const meters = new Meters();
+export function createMetricSet(context: Context): MetricSet {
+  const meters = new MetricSet();
   const { pool, reads, listener, principals, issuers, auditQuota, version } = context;
   new Gauge({
     name: `${prefix}build_info`,

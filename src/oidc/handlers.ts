@@ -10,8 +10,8 @@ import { clearSessionCookie } from '../sessions/cookie.ts';
 import { sessionOf } from '../sessions/self-service.ts';
 import { listLinks } from '../accounts/identities.ts';
 import { logoutByProvider } from './sign-in/back-channel-logout.ts';
-import { auditFailures } from './sign-in/sign-in-errors.ts';
-import { redeem, signIn, takeOwn } from './sign-in/callback.ts';
+import { auditSignInErrors } from './sign-in/sign-in-errors.ts';
+import { exchangeCode, signIn, consumeTransaction } from './sign-in/callback.ts';
 import { linkOwn, returningCaller } from './sign-in/link.ts';
 import { describeLink, unlinkOwn } from './self-service.ts';
 import { begin, startUrl } from './sign-in/begin.ts';
@@ -39,19 +39,19 @@ export function oidcHandlers(context: Context): OidcHandlers {
     async startOpenIdSignIn({ params, query, request, reply }) {
       const provider = providerOf(params.issuer);
       const beginning = { returnTo: query.return_to, fresh: query.fresh === '1' };
-      const url = await auditFailures(context, request, provider, () => begin(context, request, reply, provider, beginning));
+      const url = await auditSignInErrors(context, request, provider, () => begin(context, request, reply, provider, beginning));
       return { status: 303, headers: { Location: url } };
     },
 
     async finishOpenIdSignIn({ params, query, request, reply }) {
       const provider = providerOf(params.issuer);
       const { state = '' } = query;
-      return await auditFailures(context, request, provider, async () => {
-        const transaction = await takeOwn(context, request, reply, provider, state);
+      return await auditSignInErrors(context, request, provider, async () => {
+        const transaction = await consumeTransaction(context, request, reply, provider, state);
         const { sessionId, returnPath } = transaction;
         // Before the provider is asked anything: it may be another user who comes back, or nobody any more.
         const caller = sessionId === null ? undefined : returningCaller(request, sessionId);
-        const redeemed = await redeem(context, request, provider, transaction, state);
+        const redeemed = await exchangeCode(context, request, provider, transaction, state);
         if (caller) await linkOwn(context, request, caller, provider, redeemed);
         else {
           const { token, principal } = await signIn(context, request, provider, redeemed);
@@ -66,7 +66,7 @@ export function oidcHandlers(context: Context): OidcHandlers {
       const beginning = { returnTo: query.return_to, fresh: true, sessionId: sessionOf(principal).id };
       return {
         status: 200,
-        body: { url: await auditFailures(context, request, provider, () => begin(context, request, reply, provider, beginning)) },
+        body: { url: await auditSignInErrors(context, request, provider, () => begin(context, request, reply, provider, beginning)) },
       };
     },
 
@@ -82,7 +82,7 @@ export function oidcHandlers(context: Context): OidcHandlers {
 
     async logoutFromProvider({ params, body, request }) {
       const provider = providerOf(params.issuer);
-      await auditFailures(context, request, provider, () => logoutByProvider(context, request, provider, body.logout_token));
+      await auditSignInErrors(context, request, provider, () => logoutByProvider(context, request, provider, body.logout_token));
       return { status: 200 };
     },
   };

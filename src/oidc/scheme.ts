@@ -9,8 +9,8 @@ import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { findLinkedCaller } from '../accounts/identities.ts';
 import { findOrProvision } from './provisioning/provision.ts';
-import { RefusedToken } from './tokens/token-errors.ts';
-import { auditRefusals } from './tokens/audit-token-errors.ts';
+import { TokenError } from './tokens/token-errors.ts';
+import { auditTokenErrors } from './tokens/audit-token-errors.ts';
 import { ceilingOf } from './tokens/scopes.ts';
 import { verifyAccessToken } from './tokens/verify.ts';
 
@@ -22,13 +22,13 @@ export function bearerScheme(context: Context): Scheme {
   return async (request) => {
     const { authorization } = request.headers;
     if (authorization === undefined) return undefined;
-    return await auditRefusals(context, request, () => recognise(context, request, /^Bearer +(\S+)$/i.exec(authorization)?.[1]));
+    return await auditTokenErrors(context, request, () => recognise(context, request, /^Bearer +(\S+)$/i.exec(authorization)?.[1]));
   };
 }
 
 async function recognise(context: Context, request: FastifyRequest, token: string | undefined): Promise<Principal> {
   const { issuers, principals } = context;
-  if (token === undefined) throw new RefusedToken('malformed');
+  if (token === undefined) throw new TokenError('malformed');
   // Told apart from the hashes of keys and session tokens, which share the cache: a key is none of ours as a bearer token.
   const remembered = `bearer ${createHash('sha256').update(token).digest('hex')}`;
   const cached = principals.find(remembered);
@@ -39,7 +39,7 @@ async function recognise(context: Context, request: FastifyRequest, token: strin
   const identity = { issuer: issuer.issuer, subject };
   const caller = await findOrProvision(context, request, verified, findLinkedCaller);
   const { active, ...known } = caller;
-  if (!active) throw new RefusedToken('user-disabled', { about: identity, userName: known.user.name });
+  if (!active) throw new TokenError('user-disabled', { about: identity, userName: known.user.name });
   const principal: Principal = {
     ...known,
     method: 'bearer',

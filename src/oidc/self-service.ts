@@ -8,7 +8,7 @@ import type { components } from '../../generated/api.ts';
 import { insertEvent, originOf } from '../audit/store.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { transact } from '../database/failure.ts';
+import { inTransaction } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { lockCaller, sessionOf } from '../sessions/self-service.ts';
@@ -16,13 +16,13 @@ import { revokeOfIdentity } from '../sessions/revoke.ts';
 import { deleteIdentity, listLinks, lockIdentity, lockOwnLink, type OwnLink } from '../accounts/identities.ts';
 import { getAccount } from '../accounts/users.ts';
 import { setClaimed } from './provisioning/claimed-profiles.ts';
-import type { TrustedIssuers } from './tokens/issuer-registry.ts';
+import type { IssuerRegistry } from './tokens/issuer-registry.ts';
 
 /** A link as its user sees it. */
 export function describeLink(
   { id, issuer, subject, createdAt }: OwnLink,
   { session }: Principal,
-  issuers: TrustedIssuers,
+  issuers: IssuerRegistry,
 ): components['schemas']['LinkedIdentity'] {
   const trusted = issuers.find(issuer);
   return {
@@ -44,7 +44,7 @@ export function describeLink(
 export async function unlinkOwn(context: Context, request: FastifyRequest, principal: Principal, id: string): Promise<boolean> {
   const { id: currentId } = sessionOf(principal);
   const { id: userId, name: userName } = principal.user;
-  const ended = await transact(context.db, async (trx) => {
+  const ended = await inTransaction(context.db, async (trx) => {
     const known = (await listLinks(trx, userId)).find((link) => link.id === id);
     if (known) await lockIdentity(trx, known);
     // The link before the user: a sign-in by it locks them in this order, so neither waits for the other for ever.
@@ -75,7 +75,7 @@ export async function unlinkOwn(context: Context, request: FastifyRequest, princ
 }
 
 /** By a password, or with a browser by one of the links, at its issuer. */
-async function canSignInBy(trx: Transaction<Database>, issuers: TrustedIssuers, links: OwnLink[], userId: string): Promise<boolean> {
+async function canSignInBy(trx: Transaction<Database>, issuers: IssuerRegistry, links: OwnLink[], userId: string): Promise<boolean> {
   if ((await getAccount(trx, userId)).passwordHash !== null) return true;
   const providers = new Set(issuers.providers.map(({ issuer }) => issuer));
   return links.some(({ issuer }) => providers.has(issuer));

@@ -3,15 +3,15 @@
  * on under a new token, or nothing has happened (security rules 43 and 44).
  */
 import type { FastifyRequest } from 'fastify';
-import { noteRefusal } from '../audit/record.ts';
+import { recordRefusal } from '../audit/record.ts';
 import { insertEvent, originOf } from '../audit/store.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { transact } from '../database/failure.ts';
+import { inTransaction } from '../database/failure.ts';
 import { Problem, type Fault } from '../errors.ts';
 import { comparePassword, underThrottle } from '../sessions/login.ts';
 import { revokeOthers } from '../sessions/revoke.ts';
-import { rotate } from '../sessions/store.ts';
+import { rotateToken } from '../sessions/store.ts';
 import { hashToken, newToken } from '../sessions/token.ts';
 import { lostRace, presentTokenHash } from '../sessions/transitions.ts';
 import { listIdentities } from '../accounts/identities.ts';
@@ -49,10 +49,10 @@ export async function changePassword(
   }
   const passwordHash = await hashPassword(context, change.next);
   const token = newToken();
-  const done = await transact(db, async (trx) => {
+  const done = await inTransaction(db, async (trx) => {
     // The user's row first, as at a login, so that the two wait for each other and never deadlock.
     if (!(await lockAccount(trx, account.id, account.credentialVersion))) return false;
-    const id = await rotate(trx, oldHash, hashToken(token), { credentialVersion: account.credentialVersion + 1 });
+    const id = await rotateToken(trx, oldHash, hashToken(token), { credentialVersion: account.credentialVersion + 1 });
     if (id === undefined) return false;
     await updatePassword(trx, account.id, passwordHash);
     const ended = await revokeOthers(trx, account.id, id, 'password-changed');
@@ -84,7 +84,7 @@ async function confirmPresent(context: Context, request: FastifyRequest, account
 
 /** Audits that the caller's change was refused: each time, but no more often than the quota allows. */
 function noteRefused(context: Context, request: FastifyRequest, reasons: string[]): Promise<void> {
-  return noteRefusal(context, request, { event: 'password.refused', outcome: 'refused', detail: { reasons } }, { kind: request.id });
+  return recordRefusal(context, request, { event: 'password.refused', outcome: 'refused', detail: { reasons } }, { kind: request.id });
 }
 
 async function faultsOf({ policy }: Context, account: Account, { current, next, confirmation }: PasswordChange): Promise<Fault[]> {

@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { insertEvent, originOf } from '../audit/store.ts';
 import type { Context } from '../context.ts';
-import { transact } from '../database/failure.ts';
+import { inTransaction } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { revokeReused, type RevocationReason } from './revoke.ts';
 
@@ -14,7 +14,7 @@ import { revokeReused, type RevocationReason } from './revoke.ts';
 export async function endStale(context: Context, request: FastifyRequest, tokenHash: Buffer): Promise<void> {
   // One statement for what is merely made up, which is what floods are made of.
   if (!(await isUnended(context.db, tokenHash))) return;
-  const session = await transact(context.db, async (trx) => {
+  const session = await inTransaction(context.db, async (trx) => {
     const reused = await revokeReused(trx, tokenHash);
     const ended = reused ?? (await revokeExpired(trx, tokenHash));
     if (ended) {

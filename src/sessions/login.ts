@@ -3,12 +3,12 @@
  */
 import type { FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
-import { admitRefusal, noteRefusal } from '../audit/record.ts';
+import { admitRefusal, recordRefusal } from '../audit/record.ts';
 import type { Subject } from '../audit/quota.ts';
 import { eventInsertion, insertEvent, originOf } from '../audit/store.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { repeating, transact, writing } from '../database/failure.ts';
+import { retryOnConflict, inTransaction, withUnknownOutcome } from '../database/failure.ts';
 import type { Database, Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { addressOf } from '../http/client-address.ts';
@@ -19,7 +19,7 @@ import { lockLink, type Identity } from '../accounts/identities.ts';
 import { findAccount, updateHash, type Account } from '../accounts/users.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { revokeByToken } from './revoke.ts';
-import { open, type NewSession, type SessionEvents } from './open.ts';
+import { insertSession, type NewSession, type SessionEvents } from './open.ts';
 import { hashToken, newToken } from './token.ts';
 
 /** How a session came about. `scopes` and the times come with the token of an identity (rule 47), as in {@link NewSession}. */
@@ -120,7 +120,7 @@ export async function underThrottle<T>(
     const event = { event: 'login.locked', outcome: 'refused', userName: account?.name } as const;
     // An account is locked once until an administrator unlocks it. Made-up names are unlimited, so these count against a budget.
     if (account) await insertEvent(db, originOf(request), event);
-    else await noteRefusal(context, request, event);
+    else await recordRefusal(context, request, event);
   }
   return granted;
 }
@@ -159,15 +159,15 @@ export async function openSession(context: Context, request: FastifyRequest, ope
     ],
   };
   const openIn = async (db: Kysely<Database>, attempt?: Attempt) => {
-    const opened = await open(db, session, config, events, attempt?.handOver());
+    const opened = await insertSession(db, session, config, events, attempt?.handOver());
     if (!opened) throw new Problem(identity ? 'invalid-token' : 'invalid-credentials');
     return { ...opened, replaced: undefined };
   };
   const carried = tokenIn(request.headers.cookie, sessionCookie(config).name);
   const isOneStatement = carried === undefined && identity === undefined;
   const { principal, evicted, replaced } = isOneStatement
-    ? await repeating(() => writing(openIn(db, attempt)))
-    : await transact(db, async (trx) => {
+    ? await retryOnConflict(() => withUnknownOutcome(openIn(db, attempt)))
+    : await inTransaction(db, async (trx) => {
         if (identity && !(await lockLink(trx, identity, account.id))) throw new Problem('identity-not-linked');
         const opened = await openIn(trx);
         // After the user's row has been locked, as a change of the password does, so that the two wait for each other and never deadlock.

@@ -80,7 +80,7 @@ const statement = compileOnce<Values, OpenedRow>((value) =>
  * `credentialVersion` was read, or the absolute lifetime is over already. The longest idle sessions beyond fifty are ended; their ids are
  * `evicted`. It is one statement, so all of it happens or nothing.
  */
-export async function open(
+export async function insertSession(
   db: Kysely<Database>,
   session: NewSession,
   { sessionIdleSeconds, sessionAbsoluteSeconds }: Lifetimes,

@@ -7,7 +7,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { insertEvent, originOf } from '../audit/store.ts';
 import type { Principal, SessionRecord } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { transact } from '../database/failure.ts';
+import { inTransaction } from '../database/failure.ts';
 import type { Database, SessionMethod } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { lockAccount } from '../accounts/users.ts';
@@ -98,7 +98,7 @@ async function revoke(
 ): Promise<number> {
   const { id: currentId } = sessionOf(principal);
   const { id: userId, name: userName } = principal.user;
-  const ended = await transact(context.db, async (trx) => {
+  const ended = await inTransaction(context.db, async (trx) => {
     await lockCaller(trx, principal);
     const rows = await trx
       .updateTable('session')

@@ -20,7 +20,7 @@ export interface Lifetimes {
  * undefined (rule 19). With `refresh` the idle deadline moves and the old token serves ten more seconds, at most six times a minute.
  * With any other change the old token, and those that refreshes have replaced before, are dead at COMMIT (`verify.ts`).
  */
-export async function rotate(
+export async function rotateToken(
   trx: Transaction<Database>,
   oldHash: Buffer,
   newHash: Buffer,

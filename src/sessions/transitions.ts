@@ -6,12 +6,12 @@ import type { FastifyRequest } from 'fastify';
 import { insertEvent, originOf, type AuditEventName } from '../audit/store.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { transact } from '../database/failure.ts';
+import { inTransaction } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { findProfile } from '../accounts/profiles.ts';
 import { sessionCookie, tokenIn, tokensIn } from './cookie.ts';
 import { revokeByToken } from './revoke.ts';
-import { refreshWaitSeconds, rotate } from './store.ts';
+import { refreshWaitSeconds, rotateToken } from './store.ts';
 import { hashToken, newToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
@@ -53,12 +53,12 @@ async function change(
   request: FastifyRequest,
   principal: Principal,
   event: AuditEventName,
-  to: Parameters<typeof rotate>[3],
+  to: Parameters<typeof rotateToken>[3],
 ): Promise<string> {
   const oldHash = presentTokenHash(request, context);
   const token = newToken();
-  const id = await transact(context.db, async (trx) => {
-    const rotated = await rotate(trx, oldHash, hashToken(token), to);
+  const id = await inTransaction(context.db, async (trx) => {
+    const rotated = await rotateToken(trx, oldHash, hashToken(token), to);
     if (rotated) {
       const detail = 'profileId' in to ? { profileId: to.profileId } : {};
       await insertEvent(trx, originOf(request), { event, outcome: 'ok', userName: principal.user.name, sessionId: rotated, detail });
@@ -92,7 +92,7 @@ export async function lostRace(context: Context, oldHash: Buffer): Promise<Probl
 export async function logout(context: Context, request: FastifyRequest): Promise<string | undefined> {
   const tokens = tokensIn(request.headers.cookie, sessionCookie(context.config).name);
   if (tokens.length === 0) return undefined;
-  const ended = await transact(context.db, async (trx) => {
+  const ended = await inTransaction(context.db, async (trx) => {
     const sessions: { id: string; endSessionUrl: string | null }[] = [];
     for (const token of tokens) {
       const session = await revokeByToken(trx, hashToken(token), 'logout');

@@ -5,7 +5,7 @@
 import { sql, type ExpressionBuilder, type InferResult } from 'kysely';
 import { grantMap, type Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { noting } from '../database/failure.ts';
+import { ignoreDiskFull } from '../database/failure.ts';
 import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
 import { grantsOf } from '../accounts/profiles.ts';
@@ -34,7 +34,7 @@ export async function findPrincipal(
   const [current] = await findByToken(reads, { tokenHash });
   const [row] = current ? [current] : await findBySupersededToken(reads, { tokenHash });
   if (!row) return undefined;
-  if (row.stale) await noting(touch(pool, { id: row.id }));
+  if (row.stale) await ignoreDiskFull(touch(pool, { id: row.id }));
   return { principal: principalOf(row, tokenHash), lifeMilliseconds: row.lifeMilliseconds };
 }
 

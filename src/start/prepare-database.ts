@@ -1,11 +1,11 @@
 /** What must be true of the database before the service opens: it runs, it is migrated, and somebody can sign in. */
 import { ConfigError, type Config } from '../config/settings.ts';
 import { databaseName } from '../database/address.ts';
-import { connect } from '../database/driver/pool.ts';
+import { connectPool } from '../database/driver/pool.ts';
 import { migrate, migrationState, type MigrationState } from '../database/migrate.ts';
 import { VerifiedClient } from '../database/driver/verified-client.ts';
 import { describeFault } from '../locales/describe.ts';
-import { createPasswordGate } from '../http/concurrency-limit.ts';
+import { createHashingQueue } from '../http/concurrency-limit.ts';
 import { hashPassword } from '../credentials/hash.ts';
 import { readPeppers, type Peppers } from '../credentials/pepper.ts';
 import { createPasswordPolicy } from '../credentials/policy.ts';
@@ -62,12 +62,12 @@ export async function openDatabase(
  * started when ADMIN_PASSWORD could not be used. `onError` is as for {@link openDatabase}.
  */
 export async function prepareDatabase(config: Config, onError?: (error: Error) => void): Promise<Prepared> {
-  await refuseUnfit(config);
+  await assertAdminPasswordAllowed(config);
   const peppers = await readPeppers(config.passwordPepperFile);
   const password = config.adminPassword ?? generatePassword(config.passwordMinLength);
   const opened = await openDatabase(config, onError);
   try {
-    await refuseOld(opened);
+    await assertServerVersion(opened);
     await ensureSchema(opened);
     const created = await ensureAdministrator({ name: config.adminUser, password }, peppers, opened.url);
     return { ...opened, administrator: created && !config.adminPassword ? { name: config.adminUser, password } : undefined };
@@ -77,7 +77,7 @@ export async function prepareDatabase(config: Config, onError?: (error: Error) =
   }
 }
 
-async function refuseUnfit(config: Config): Promise<void> {
+async function assertAdminPasswordAllowed(config: Config): Promise<void> {
   const policy = await createPasswordPolicy(config);
   if (config.adminPassword === undefined) return;
   const faults = await policy.check(config.adminPassword, { pointer: '', userName: config.adminUser, displayName: 'Administrator' });
@@ -86,7 +86,7 @@ async function refuseUnfit(config: Config): Promise<void> {
   throw new ConfigError([`ADMIN_PASSWORD is refused, choose another one or leave it out: ${reasons}`]);
 }
 
-async function refuseOld({ url, database }: { url: string; database: string }): Promise<void> {
+async function assertServerVersion({ url, database }: { url: string; database: string }): Promise<void> {
   const client = new VerifiedClient({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
   try {
@@ -109,7 +109,7 @@ async function ensureSchema({ url, directUrl }: Pick<Prepared, 'url' | 'directUr
 }
 
 async function readMigrationState(url: string): Promise<MigrationState> {
-  const { db, close } = connect(url, 1, () => undefined);
+  const { db, close } = connectPool(url, 1, () => undefined);
   try {
     return await migrationState(db);
   } finally {
@@ -119,10 +119,10 @@ async function readMigrationState(url: string): Promise<MigrationState> {
 
 /** Whether it made one. */
 async function ensureAdministrator({ name, password }: FirstAdministrator, peppers: Peppers, url: string): Promise<boolean> {
-  const { db, close } = connect(url, 1, () => undefined);
+  const { db, close } = connectPool(url, 1, () => undefined);
   try {
     if (await hasUsers(db)) return false;
-    return await createFirstAdministrator(db, name, await hashPassword({ gate: createPasswordGate(), peppers }, password));
+    return await createFirstAdministrator(db, name, await hashPassword({ gate: createHashingQueue(), peppers }, password));
   } finally {
     await close();
   }

@@ -1,7 +1,7 @@
 /** Counts requests and measures how long they take, by operation and status: never by path, which is the client's choice. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import type { Meters } from '../maintenance/metrics.ts';
+import type { MetricSet } from '../maintenance/metrics.ts';
 import { operationOf } from './operation-name.ts';
 
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -9,7 +9,7 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 type Observe = (seconds: number) => void;
 
 /** Measures every request to `app` from its first hook until the answer is sent or the client is gone. Call it before any other hook. */
-export function measureRequests(app: FastifyInstance, { registry }: Meters): void {
+export function measureRequests(app: FastifyInstance, { registry }: MetricSet): void {
   const registers = [registry];
   const inFlight = new Gauge({ name: 'entity_service_requests_in_flight', help: 'Requests being worked on.', registers });
   const duration = new Histogram({

@@ -1,11 +1,11 @@
 /** `Server-Timing` on every answer, for developers: what authentication and the database took, and all of it, in milliseconds. */
 import type { FastifyInstance } from 'fastify';
-import type { OpenScope, Scope, Work } from './spans.ts';
+import type { OpenScope, Scope, SpanDescription } from './spans.ts';
 
 class Times implements Scope {
-  readonly spent = { authentication: 0, database: 0, password: 0, issuer: 0 } satisfies Record<Work['kind'], number>;
+  readonly spent = { authentication: 0, database: 0, password: 0, issuer: 0 } satisfies Record<SpanDescription['kind'], number>;
 
-  begin({ kind }: Work): { inner: Scope; end: () => void } {
+  begin({ kind }: SpanDescription): { inner: Scope; end: () => void } {
     const begunAt = performance.now();
     return { inner: this, end: () => void (this.spent[kind] += performance.now() - begunAt) };
   }
@@ -19,7 +19,7 @@ export function sendServerTiming(app: FastifyInstance): OpenScope {
   const times = new WeakMap<object, Times>();
   app.addHook('onSend', (request, reply, _payload, done) => {
     const spent = Object.entries(times.get(request)?.spent ?? {}).filter(([, milliseconds]) => milliseconds > 0);
-    const parts = spent.map(([kind, milliseconds]) => `${names[kind as Work['kind']]};dur=${milliseconds.toFixed(2)}`);
+    const parts = spent.map(([kind, milliseconds]) => `${names[kind as SpanDescription['kind']]};dur=${milliseconds.toFixed(2)}`);
     reply.header('server-timing', [...parts, `total;dur=${reply.elapsedTime.toFixed(2)}`].join(', '));
     done();
   });

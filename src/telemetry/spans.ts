@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-export interface Work {
+export interface SpanDescription {
   kind: 'authentication' | 'database' | 'password' | 'issuer';
   /** From a closed list, or at least never from what a caller sends: it is shown. */
   name: string;
@@ -15,7 +15,7 @@ export interface Work {
 /** Where in a request one is. */
 export interface Scope {
   /** Begins a piece of work. What is done for it is in the scope `inner`; `end` is told what it threw, if it did. */
-  begin(work: Work): { inner: Scope; end: (error?: unknown) => void };
+  begin(work: SpanDescription): { inner: Scope; end: (error?: unknown) => void };
 }
 
 /** Opens the outermost scope of a request; undefined where it does not want to hear of this one. */
@@ -26,12 +26,12 @@ const current = new AsyncLocalStorage<Scope | undefined>();
 let followed = false;
 
 /** Runs `run`, as a piece of work of the request that is being worked on, if there is one and anybody listens. */
-export function spanning<T>(work: Work, run: () => Promise<T>): Promise<T> {
+export function spanning<T>(work: SpanDescription, run: () => Promise<T>): Promise<T> {
   const scope = followed ? current.getStore() : undefined;
   return scope ? observed(scope, work, run) : run();
 }
 
-async function observed<T>(scope: Scope, work: Work, run: () => Promise<T>): Promise<T> {
+async function observed<T>(scope: Scope, work: SpanDescription, run: () => Promise<T>): Promise<T> {
   const { inner, end } = scope.begin(work);
   try {
     const result = await current.run(inner, run);

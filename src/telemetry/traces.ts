@@ -32,7 +32,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/settings.ts';
 import { addressIn } from '../http/address.ts';
 import { operationOf } from './operation-name.ts';
-import type { OpenScope, Scope, Work } from './spans.ts';
+import type { OpenScope, Scope, SpanDescription } from './spans.ts';
 
 /** So long a stopping process waits for the collector to take what is left. */
 const farewellMilliseconds = 2_000;
@@ -124,7 +124,7 @@ class SpanScope implements Scope {
     this.#context = context;
   }
 
-  begin({ kind, name, attributes = {} }: Work): { inner: Scope; end: (error?: unknown) => void } {
+  begin({ kind, name, attributes = {} }: SpanDescription): { inner: Scope; end: (error?: unknown) => void } {
     const spanKind = kind === 'database' || kind === 'issuer' ? SpanKind.CLIENT : SpanKind.INTERNAL;
     const span = this.#tracer.startSpan(name, { kind: spanKind, attributes }, this.#context);
     return { inner: new SpanScope(this.#tracer, trace.setSpan(this.#context, span)), end: (error) => endSpan(span, error) };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connect, type Connection } from '../../src/database/driver/pool.ts';
+import { connectPool, type Connection } from '../../src/database/driver/pool.ts';
 import { createFirstAdministrator } from '../../src/administration/first-administrator.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -9,7 +9,7 @@ let database: TestDatabase;
 let connections: Connection[];
 beforeAll(async () => {
   database = await createDatabase();
-  connections = Array.from({ length: replicas }, () => connect(database.url, 1, () => undefined));
+  connections = Array.from({ length: replicas }, () => connectPool(database.url, 1, () => undefined));
 });
 afterAll(async () => {
   await Promise.all(connections.map(({ close }) => close()));

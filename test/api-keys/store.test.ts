@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { insertKey, listKeys, liveKeysPerUser, revokeKey, type NewKey } from '../../src/api-keys/store.ts';
-import { transact } from '../../src/database/failure.ts';
+import { inTransaction } from '../../src/database/failure.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
 
 async function create(userId: string, key: Partial<NewKey> = {}) {
-  return await transact(service().db, (trx) =>
+  return await inTransaction(service().db, (trx) =>
     insertKey(trx, { userId, name: 'nightly', profileId: null, scopes: null, expiresInDays: 90, ...key }),
   );
 }

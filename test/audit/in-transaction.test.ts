@@ -11,7 +11,7 @@ import { agingToken, sessionOf } from '../support/clock.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { RefusedCommits } from '../support/refused-commits.ts';
 import { cookieOf, useService, type TestService } from '../support/service.ts';
-import { Visitor } from '../support/browser-session.ts';
+import { BrowserSession } from '../support/browser-session.ts';
 
 const corp = await TestIssuer.start('corp');
 const entry = await corp.loginEntry({
@@ -95,7 +95,7 @@ const changes: Row[] = [
     303,
     'session',
     ['oidc.completed', 'login.ok', 'session.created'],
-    ({ user }) => status(new Visitor(service()).signIn(corp, user)),
+    ({ user }) => status(new BrowserSession(service()).signIn(corp, user)),
   ],
   ['a link by the user', 303, 'identity', ['oidc.completed', 'identity.linked'], linkAnother],
   [
@@ -288,7 +288,7 @@ const create = (cookie: string, headers: Record<string, string> = {}) =>
   status(service().call('POST', '/rest/entity/note', { cookie, headers, json: { text: 'new' } }));
 
 async function linkAnother({ user, cookie }: Caller): Promise<number> {
-  const browser = new Visitor(service());
+  const browser = new BrowserSession(service());
   browser.cookies.set('sid', cookie.slice('sid='.length));
   const { body } = await browser.call<{ url: string }>('POST', '/auth/oidc/corp/link');
   return await status(browser.call('GET', await browser.visit(corp, new URL(body.url), `${user}-own`)));

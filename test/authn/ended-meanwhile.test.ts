@@ -10,7 +10,7 @@ import { createHolder, holdingsOf, requests, send, type Holder } from '../suppor
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { operations } from '../support/operations.ts';
 import { useService, type Answer } from '../support/service.ts';
-import { Visitor } from '../support/browser-session.ts';
+import { BrowserSession } from '../support/browser-session.ts';
 
 const corp = await TestIssuer.start('corp');
 const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEntry()) });
@@ -61,7 +61,7 @@ describe('a session that ends while its request is under way', () => {
   test('cannot complete a link', async () => {
     const begin = async (userName: string) => {
       const holder = await holderCalled(userName);
-      const browser = new Visitor(service());
+      const browser = new BrowserSession(service());
       browser.cookies.set('sid', holder.cookie.slice('sid='.length));
       const { body } = await browser.call<{ url: string }>('POST', '/auth/oidc/corp/link');
       return { holder, browser, path: await browser.visit(corp, new URL(body.url), `${userName}-new`) };

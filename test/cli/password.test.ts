@@ -3,12 +3,12 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { takePassword } from '../../src/cli/password.ts';
 import { readConfig } from '../../src/config/settings.ts';
-import { createPasswordGate } from '../../src/http/concurrency-limit.ts';
+import { createHashingQueue } from '../../src/http/concurrency-limit.ts';
 import { verifyPassword } from '../../src/credentials/hash.ts';
 
 const good = 'a mild horse battery staple';
 const config = readConfig({});
-const hashing = { gate: createPasswordGate(), peppers: [] };
+const hashing = { gate: createHashingQueue(), peppers: [] };
 
 /** Takes a password from a terminal at which `answers` are typed, each when it is asked for. */
 async function typed(answers: string[], fromStdin = false) {

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { CookieJar, signInUrl, type Fetch } from '../../src/client/index.ts';
 import { clientOf } from '../support/client.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
-import { Visitor } from '../support/browser-session.ts';
+import { BrowserSession } from '../support/browser-session.ts';
 
 const corp = await TestIssuer.start('corp');
 const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEntry({ label: 'Corporate login' })) });
@@ -19,7 +19,7 @@ test('the providers are listed, a browser follows the address of one, and comes 
   expect(issuers).toMatchObject([{ id: 'corp', label: 'Corporate login' }]);
   const { pathname, search } = new URL(signInUrl(issuers[0] ?? expect.fail(), { returnTo: '/app?tab=1', fresh: true }));
 
-  const browser = new Visitor(service());
+  const browser = new BrowserSession(service());
   const sent = await browser.call('GET', pathname + search);
   expect(sent.status, sent.text).toBe(303);
   const back = await browser.visit(corp, new URL(sent.headers.get('location') ?? ''), 'alice');
@@ -35,7 +35,7 @@ test('the providers are listed, a browser follows the address of one, and comes 
 });
 
 test('a signed-in user links another identity from a page, can sign in by it, and removes it', async () => {
-  const browser = new Visitor(service());
+  const browser = new BrowserSession(service());
   const keeping: Fetch = async (url, init) => {
     const answer = await fetch(url, init);
     for (const line of answer.headers.getSetCookie()) {
@@ -49,7 +49,7 @@ test('a signed-in user links another identity from a page, can sign in by it, an
   const { url } = await client.linkIdentity('corp', { returnTo: '/app' });
   const arrived = await browser.call('GET', await browser.visit(corp, new URL(url), 'alias'));
   expect([arrived.status, arrived.headers.get('location')], arrived.text).toEqual([303, '/app']);
-  expect((await new Visitor(service()).signIn(corp, 'alias')).status).toBe(303);
+  expect((await new BrowserSession(service()).signIn(corp, 'alias')).status).toBe(303);
 
   const { identities } = await client.listIdentities();
   expect(identities).toMatchObject([
@@ -58,7 +58,7 @@ test('a signed-in user links another identity from a page, can sign in by it, an
   ]);
   await client.unlinkIdentity(identities[0]?.id ?? '');
   expect((await client.listIdentities()).identities.map(({ subject }) => subject)).toEqual(['alice']);
-  expect((await new Visitor(service()).signIn(corp, 'alias')).status).toBe(403);
+  expect((await new BrowserSession(service()).signIn(corp, 'alias')).status).toBe(403);
 });
 
 test.each(['app', '', '//evil.example', '/\\evil.example', 'https://evil.example/'])(

@@ -3,7 +3,7 @@ import { password, TestService, useService } from '../support/service.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { resultOf, type SessionInfo } from '../../src/client/index.ts';
 import { Rotation } from '../../src/client/rotation.ts';
-import { ownTurns, sharedTurns, type Locks, type Turns } from '../../src/client/mutex.ts';
+import { createMutex, createSharedMutex, type Locks, type Mutex } from '../../src/client/mutex.ts';
 import { clientOf, empty, json, problem, scriptedServer, type Step } from '../support/client.ts';
 
 const service = useService();
@@ -102,12 +102,12 @@ describe('in one program', () => {
 
 const info = (idleExpiresAt: string) => ({ session: { id: 'x', idleExpiresAt } }) as unknown as SessionInfo;
 
-describe.each<[string, () => Promise<[Turns, Turns]>]>([
-  ['tabs that share locks', async () => [sharedTurns(navigatorLocks(), 'http://a'), sharedTurns(navigatorLocks(), 'http://a')]],
+describe.each<[string, () => Promise<[Mutex, Mutex]>]>([
+  ['tabs that share locks', async () => [createSharedMutex(navigatorLocks(), 'http://a'), createSharedMutex(navigatorLocks(), 'http://a')]],
   [
     'callers of one client',
     async () => {
-      const turns = ownTurns();
+      const turns = createMutex();
       return [turns, turns];
     },
   ],

@@ -9,7 +9,7 @@ import { seed } from '../support/entities.ts';
 import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { document, encodeBody, methodOf, operations, pathOf, titled } from '../support/operations.ts';
 import { useService, type Answer, type TestService } from '../support/service.ts';
-import { Visitor } from '../support/browser-session.ts';
+import { BrowserSession } from '../support/browser-session.ts';
 
 const corp = await TestIssuer.start('corp');
 const issuersFile = await writeIssuers(await corp.loginEntry({ label: 'Corporate login' }));
@@ -104,7 +104,7 @@ async function withToken(value: object): Promise<object> {
 
 /** What only a provider sends a browser to. */
 const returned: Record<string, () => Promise<Answer>> = {
-  finishOpenIdSignIn: () => new Visitor(trusting).signIn(corp, 'alice', '?return_to=/auth'),
+  finishOpenIdSignIn: () => new BrowserSession(trusting).signIn(corp, 'alice', '?return_to=/auth'),
 };
 
 async function send(operation: Operation, { body }: Example) {

@@ -12,8 +12,8 @@ import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { operations } from '../support/operations.ts';
 import { useService } from '../support/service.ts';
 import { drafts, draftsOf, waysOf, type Draft, type Way } from '../support/valid-requests.ts';
-import { anything, oneOff, oversized, type Wild } from '../support/random-requests.ts';
-import { World, type Sent } from '../support/valid-caller.ts';
+import { anything, oneOff, oversized, type RandomRequest } from '../support/random-requests.ts';
+import { ValidCaller, type Sent } from '../support/valid-caller.ts';
 
 const cases = Number(process.env['FUZZ_CASES'] ?? 2_000);
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
@@ -23,7 +23,7 @@ const timeout = 60_000 + cases * 30;
 
 const corp = await TestIssuer.start('corp');
 const service = useService({ BODY_LIMIT_BYTES: '65536', ISSUERS_FILE: await writeIssuers(await corp.loginEntry()) });
-let world: World;
+let world: ValidCaller;
 let users: string[];
 const callers = { cookies: [] as string[], keys: [] as string[] };
 /** Enough that deleting some leaves others. */
@@ -38,7 +38,7 @@ beforeAll(async () => {
   users = [all, some, none, all];
   callers.keys = await Promise.all([all, some, none].map((id) => service().createKey(id)));
   await seedRows();
-  world = await World.open(service(), corp);
+  world = await ValidCaller.open(service(), corp);
 });
 
 async function seedRows(): Promise<void> {
@@ -86,7 +86,7 @@ async function send(request: Sent, mustSucceed = false): Promise<LightMyRequestR
   return answer;
 }
 
-async function sendWild({ method, url, headers, payload }: Wild): Promise<void> {
+async function sendWild({ method, url, headers, payload }: RandomRequest): Promise<void> {
   // Random requests sign out, and delete what is there.
   if (requests % 50 === 0) callers.cookies = await Promise.all(users.map((id) => service().openSession(id)));
   if (requests % 5_000 === 0) await seedRows();

@@ -1,7 +1,7 @@
 /** What stops a start: a document and a code that do not agree. The service must not open with a dead or an unguarded operation (rule 3). */
 import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { knowEveryMethod, makeRoutes, serve, type Binding } from '../../src/contract/bind.ts';
+import { knowEveryMethod, makeRoutes, addRoutes, type Binding } from '../../src/contract/bind.ts';
 import { readBodies } from '../../src/http/body.ts';
 import { operationsOf, readContract, type ContractDocument } from '../../src/contract/contract.ts';
 import type { Handlers } from '../../src/contract/operation.ts';
@@ -20,7 +20,7 @@ async function start(document: ContractDocument, leaveOut: string[] = []): Promi
   await readBodies(app);
   const csrf = { publicOrigin: 'http://localhost:3000', trustedOrigins: new Set<string>() };
   const binding: Binding = { document, handlers: handlers as unknown as Handlers, schemes, csrf };
-  serve(app, await makeRoutes(binding));
+  addRoutes(app, await makeRoutes(binding));
   await app.ready();
 }
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { argon2i, argon2id, hash } from 'argon2';
-import { createPasswordGate, Gate } from '../../src/http/concurrency-limit.ts';
+import { createHashingQueue, BoundedQueue } from '../../src/http/concurrency-limit.ts';
 import { hashPassword, verifyPassword } from '../../src/credentials/hash.ts';
 
-const hashing = { gate: createPasswordGate(), peppers: [] };
+const hashing = { gate: createHashingQueue(), peppers: [] };
 const password = 'nine purple walruses waltz';
 let stored = '';
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 /** Counts what is computed under the gate. */
-class CountingGate extends Gate {
+class CountingGate extends BoundedQueue {
   jobs = 0;
   override run<T>(work: () => Promise<T>): Promise<T> {
     this.jobs += 1;
@@ -129,7 +129,7 @@ describe('no stored hash', () => {
   });
 
   test('takes as long as a stored one (rule 42)', async () => {
-    const one = new Gate({ running: 1, waiting: 1, waitMs: 2000 });
+    const one = new BoundedQueue({ running: 1, waiting: 1, waitMs: 2000 });
     const median = async (target: string | undefined) => {
       const times: number[] = [];
       for (let round = 0; round < 9; round += 1) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config/settings.ts';
-import { createPasswordGate } from '../../src/http/concurrency-limit.ts';
+import { createHashingQueue } from '../../src/http/concurrency-limit.ts';
 import { hashPassword, verifyPassword } from '../../src/credentials/hash.ts';
 import { readPeppers, type Peppers } from '../../src/credentials/pepper.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
@@ -81,7 +81,7 @@ describe('PASSWORD_PEPPER_FILE', () => {
 });
 
 describe('a hash with a pepper', () => {
-  const gate = createPasswordGate();
+  const gate = createHashingQueue();
 
   test('names it as PHC strings do, and is argon2id with that secret (rule 36)', async () => {
     const stored = await hashPassword({ gate, peppers: await peppersOf(`2026:${first}`) }, password);

@@ -2,10 +2,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import { expect, test } from 'vitest';
-import { yieldHashing } from '../../src/credentials/thread-pool.ts';
+import { lowerThreadPoolPriority } from '../../src/credentials/thread-pool.ts';
 
 test.runIf(process.platform === 'linux')('threads that hash passwords yield to the one that serves (rule 38)', async () => {
-  const lowered = await yieldHashing();
+  const lowered = await lowerThreadPoolPriority();
   expect(lowered).toBe(Number(process.env['UV_THREADPOOL_SIZE'] ?? 4));
   const threads = await readdir('/proc/self/task');
   const names = await Promise.all(threads.map((thread) => readFile(`/proc/self/task/${thread}/comm`, 'utf8')));

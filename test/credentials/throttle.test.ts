@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sql, type Kysely } from 'kysely';
-import { connect } from '../../src/database/driver/pool.ts';
+import { connectPool } from '../../src/database/driver/pool.ts';
 import { isOutage } from '../../src/database/failure.ts';
 import type { Database } from '../../src/database/tables.ts';
 import { Problem } from '../../src/errors.ts';
-import { deleteIdleAttempts, unlock } from '../../src/credentials/attempts.ts';
-import { createPasswordGate } from '../../src/http/concurrency-limit.ts';
+import { deleteIdleAttempts, resetAttempts } from '../../src/credentials/attempts.ts';
+import { createHashingQueue } from '../../src/http/concurrency-limit.ts';
 import { hashPassword, verifyPassword } from '../../src/credentials/hash.ts';
 import { createThrottle, failuresUntilLocked, type Attempt, type Throttle } from '../../src/credentials/throttle.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -16,11 +16,11 @@ let db: Kysely<Database>;
 let throttle: Throttle;
 let key: string;
 
-const open = (url: string) => connect(url, 10, () => undefined).db;
+const open = (url: string) => connectPool(url, 10, () => undefined).db;
 
 /** As `patient`: on a slow machine a crowd also waits for connections and locks, and no such wait ends. */
 function openPatiently({ url }: TestDatabase): Kysely<Database> {
-  const { db, pool } = connect(`${url}?statement_timeout=0&query_timeout=0&lock_timeout=0`, 10, () => undefined);
+  const { db, pool } = connectPool(`${url}?statement_timeout=0&query_timeout=0&lock_timeout=0`, 10, () => undefined);
   pool.options.connectionTimeoutMillis = 0;
   return db;
 }
@@ -111,10 +111,10 @@ describe('an account', () => {
     expect((await refusal(adaElsewhere())).seconds).toBe(900);
     expect((await throttle.attempt({ ...ada, name: 'grace' }, good)).granted).toBe('come in');
 
-    expect(await unlock(db, 'Ada')).toBe(true);
+    expect(await resetAttempts(db, 'Ada')).toBe(true);
     expect((await throttle.attempt(adaElsewhere(), good)).granted).toBe('come in');
-    expect(await unlock(db, 'ada')).toBe(false);
-    expect(await unlock(db, 'nobody')).toBe(false);
+    expect(await resetAttempts(db, 'ada')).toBe(false);
+    expect(await resetAttempts(db, 'nobody')).toBe(false);
   });
 
   test('starts anew after a success (rule 39: consecutive failures)', async () => {
@@ -202,7 +202,7 @@ describe('an address', () => {
 });
 
 describe('many at once', () => {
-  const hashing = { gate: createPasswordGate(undefined, { schedule: patient }), peppers: [] };
+  const hashing = { gate: createHashingQueue(undefined, { schedule: patient }), peppers: [] };
   let crowded: Kysely<Database>;
   beforeAll(() => {
     crowded = openPatiently(database);

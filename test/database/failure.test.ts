@@ -1,6 +1,12 @@
 import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { isHarmless, isLost, isOutage, repeating, SilenceError } from '../../src/database/failure.ts';
+import {
+  connectionStaysUsable,
+  connectionWasLost,
+  isOutage,
+  retryOnConflict,
+  ServerUnresponsiveError,
+} from '../../src/database/failure.ts';
 
 const state = (code: string, severity = 'ERROR') =>
   Object.assign(new DatabaseError('as PostgreSQL puts it', 0, 'error'), { code, severity });
@@ -67,9 +73,9 @@ describe('isLost', () => {
     system('ECONNRESET'),
     system('EPIPE'),
     new Error('Query read timeout'),
-    new SilenceError('no answer in time'),
+    new ServerUnresponsiveError('no answer in time'),
   ])('%s leaves it open whether a write has taken effect (rule 77)', (error) => {
-    expect(isLost(error)).toBe(true);
+    expect(connectionWasLost(error)).toBe(true);
     expect(isOutage(error)).toBe(true);
   });
 
@@ -81,19 +87,19 @@ describe('isLost', () => {
     system('ECONNREFUSED'),
     new Error('Connection terminated while connecting'),
   ])('%s comes before anything was done, or undoes it', (error) => {
-    expect(isLost(error)).toBe(false);
+    expect(connectionWasLost(error)).toBe(false);
     expect(isOutage(error)).toBe(true);
   });
 
   test.each(['53100', '58030'])('SQL state %s that ends the whole server may come after the COMMIT was written', (code) => {
-    expect(isLost(state(code, 'PANIC'))).toBe(true);
-    expect(isLost(state(code, 'PANIK')), 'in German').toBe(true);
+    expect(connectionWasLost(state(code, 'PANIC'))).toBe(true);
+    expect(connectionWasLost(state(code, 'PANIK')), 'in German').toBe(true);
   });
 });
 
 describe('isHarmless', () => {
   test.each(['23505', '40001', '53100', '55P03', '57014'])('SQL state %s leaves the connection as it was', (code) => {
-    expect(isHarmless(state(code))).toBe(true);
+    expect(connectionStaysUsable(state(code))).toBe(true);
   });
 
   test.each([
@@ -103,9 +109,9 @@ describe('isHarmless', () => {
     state('53100', 'PANIC'),
     system('ECONNRESET'),
     new Error('Query read timeout'),
-    new SilenceError('no answer in time'),
+    new ServerUnresponsiveError('no answer in time'),
   ])('%s does not, or nobody knows', (error) => {
-    expect(isHarmless(error)).toBe(false);
+    expect(connectionStaysUsable(error)).toBe(false);
   });
 });
 
@@ -126,19 +132,19 @@ describe('repeating', () => {
 
   test('runs a transaction again that a deadlock or a serialisation failure has undone, up to three times (rule 76)', async () => {
     const work = failing(state('40P01'), state('40001'), state('40P01'));
-    expect(await repeating(work.run)).toBe('done');
+    expect(await retryOnConflict(work.run)).toBe('done');
     expect(work.runs).toBe(4);
   });
 
   test('gives up after the fourth failure (rule 76)', async () => {
     const work = failing(...Array.from({ length: 5 }, () => state('40001')));
-    await expect(repeating(work.run)).rejects.toMatchObject({ code: '40001' });
+    await expect(retryOnConflict(work.run)).rejects.toMatchObject({ code: '40001' });
     expect(work.runs).toBe(4);
   });
 
   test('runs nothing again that failed for another reason (rule 76)', async () => {
     const work = failing(state('23505'));
-    await expect(repeating(work.run)).rejects.toMatchObject({ code: '23505' });
+    await expect(retryOnConflict(work.run)).rejects.toMatchObject({ code: '23505' });
     expect(work.runs).toBe(1);
   });
 });

@@ -1,9 +1,9 @@
 /** What PostgreSQL does to answer the service. */
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql, type CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connect, type Connection } from '../../src/database/driver/pool.ts';
+import { connectPool, type Connection } from '../../src/database/driver/pool.ts';
 import type { Database } from '../../src/database/tables.ts';
-import { open } from '../../src/sessions/open.ts';
+import { insertSession } from '../../src/sessions/open.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -11,7 +11,7 @@ let connection: Connection;
 
 beforeAll(async () => {
   database = await createDatabase();
-  connection = connect(database.url, 8, () => undefined);
+  connection = connectPool(database.url, 8, () => undefined);
 });
 afterAll(async () => {
   await connection.close();
@@ -44,7 +44,7 @@ test('every connection is set so, those for reads too, whatever the address of t
   const settings = `select current_setting('enable_seqscan') as seqscan, current_setting('jit') as jit`;
   const url = new URL(database.url);
   url.searchParams.set('options', '-c search_path=public');
-  const other = connect(url.href, 8, () => undefined);
+  const other = connectPool(url.href, 8, () => undefined);
   for (const { pool, reads } of [connection, other]) {
     expect((await pool.query(settings)).rows).toEqual([{ seqscan: 'off', jit: 'off' }]);
     const read = async () => (await reads.send({ name: undefined, text: settings, values: [] })).rows;
@@ -64,7 +64,7 @@ test('opening a session takes no longer for the latest of many users', async () 
     connection.db,
   );
   await sql`analyze`.execute(connection.db);
-  const plan = await planOf(await statementOf((db) => open(db, session, lifetimes, { origin, userName: 'ada', events: [] })));
+  const plan = await planOf(await statementOf((db) => insertSession(db, session, lifetimes, { origin, userName: 'ada', events: [] })));
   expect(plan).toMatch(/Nested Loop/);
   expect(plan).not.toMatch(/Merge|Hash|Seq Scan/);
 });

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { connect } from '../../src/database/driver/pool.ts';
-import { isLost } from '../../src/database/failure.ts';
+import { connectPool } from '../../src/database/driver/pool.ts';
+import { connectionWasLost } from '../../src/database/failure.ts';
 import { execute } from '../support/sql.ts';
 import { useService } from '../support/service.ts';
 
@@ -63,13 +63,13 @@ test.each<[string, (socket: Socket) => void]>([
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
-    const { pool, reads, close } = connect(`postgres://127.0.0.1:${port}/nowhere`, 8, () => undefined);
+    const { pool, reads, close } = connectPool(`postgres://127.0.0.1:${port}/nowhere`, 8, () => undefined);
     const since = performance.now();
     const failures = await Promise.allSettled([pool.query('select 1'), reads.send({ name: undefined, text: 'select 1', values: [] })]);
     for (const failure of failures) {
       const error: unknown = failure.status === 'rejected' ? failure.reason : 'answered';
       expect(error).toBeInstanceOf(Error);
-      expect(isLost(error)).toBe(false);
+      expect(connectionWasLost(error)).toBe(false);
     }
     await close();
     expect(performance.now() - since, 'two seconds are for connecting, this included').toBeLessThan(4_000);

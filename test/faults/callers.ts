@@ -1,7 +1,7 @@
 /** Users, an API key and sessions for the load, put into a migrated database without the work on passwords. */
 import { Client } from 'pg';
 import { hashKey, newKey } from '../../src/api-keys/key.ts';
-import { createPasswordGate } from '../../src/http/concurrency-limit.ts';
+import { createHashingQueue } from '../../src/http/concurrency-limit.ts';
 import { hashPassword } from '../../src/credentials/hash.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
 
@@ -23,7 +23,7 @@ export async function makeCallers(databaseUrl: string, { users: userCount = 20, 
     const users = Array.from({ length: userCount }, (_, n) => `caller-${n}`);
     const { rows: accounts } = await client.query<{ id: string }>(
       'insert into user_account (name, display_name, password_hash) select name, name, $2 from unnest($1::text[]) as name returning id',
-      [users, await hashPassword({ gate: createPasswordGate(), peppers: [] }, password)],
+      [users, await hashPassword({ gate: createHashingQueue(), peppers: [] }, password)],
     );
     const ids = accounts.map(({ id }) => id);
     const { rows: profiles } = await client.query<{ id: string }>(

@@ -7,7 +7,7 @@ import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { TestService } from '../support/service.ts';
 import { SmallDisk, whyNoSmallDisk } from '../support/small-disk.ts';
-import { watchOver } from '../support/server-reaper.ts';
+import { reapAfter } from '../support/server-reaper.ts';
 import { diskBytes, fillDisk, type DiskTarget } from './disk-full.ts';
 
 const reason = whyNoSmallDisk();
@@ -18,7 +18,7 @@ describe.skipIf(reason)(`a disk that is full${reason ? ` (skipped: ${reason})` :
   beforeAll(async () => {
     const parent = await mkdtemp(join(tmpdir(), 'entity-service-disk-'));
     opened.defer(() => rm(parent, { recursive: true }));
-    const callOff = watchOver(parent);
+    const callOff = reapAfter(parent);
     opened.defer(callOff);
     const dataDir = join(parent, 'data');
     const disk = await SmallDisk.mount(dataDir, diskBytes);

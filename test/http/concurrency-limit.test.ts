@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createPasswordGate, Gate, type Schedule } from '../../src/http/concurrency-limit.ts';
+import { createHashingQueue, BoundedQueue, type Schedule } from '../../src/http/concurrency-limit.ts';
 
 const limits = { running: 2, waiting: 3, waitMs: 2000 };
 
@@ -34,7 +34,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the gate', () => {
   test('runs as many jobs as it has permits and the others in order of arrival (rule 38)', async () => {
-    const gate = new Gate(limits);
+    const gate = new BoundedQueue(limits);
     const jobs = [job(), job(), job(), job()];
     const results = jobs.map(({ run }) => gate.run(run));
     await settled();
@@ -48,7 +48,7 @@ describe('the gate', () => {
   });
 
   test('503 — refuses at once when the queue is full, and says when to come back (rule 38: hashing cannot exhaust the process)', async () => {
-    const gate = new Gate(limits);
+    const gate = new BoundedQueue(limits);
     const jobs = Array.from({ length: 5 }, job);
     const results = jobs.map(({ run }) => gate.run(run));
     const late = job();
@@ -60,7 +60,7 @@ describe('the gate', () => {
 
   test('503 — refuses the one who has waited too long, and leaves no timer behind (rule 38)', async () => {
     const clock = manualClock();
-    const gate = new Gate(limits, { schedule: clock.schedule });
+    const gate = new BoundedQueue(limits, { schedule: clock.schedule });
     const jobs = [job(), job(), job()];
     const results = jobs.map(({ run }) => gate.run(run));
     clock.advance(1999);
@@ -76,7 +76,7 @@ describe('the gate', () => {
 
   test('answers those it refuses together one in a turn of the event loop, so that other requests come in between (rule 38)', async () => {
     const clock = manualClock();
-    const gate = new Gate(limits, { schedule: clock.schedule });
+    const gate = new BoundedQueue(limits, { schedule: clock.schedule });
     const jobs = Array.from({ length: 5 }, job);
     let refused = 0;
     const results = jobs.map(({ run }) => gate.run(run).catch(() => (refused += 1)));
@@ -92,7 +92,7 @@ describe('the gate', () => {
   });
 
   test('keeps the permit until the job has ended, although nobody waits for it any more (rule 38: clients that leave do not make room)', async () => {
-    const gate = new Gate({ running: 1, waiting: 1, waitMs: 2000 });
+    const gate = new BoundedQueue({ running: 1, waiting: 1, waitMs: 2000 });
     const abandoned = job();
     const first = gate.run(abandoned.run);
     const client = Promise.race([first, Promise.resolve('gone')]);
@@ -108,7 +108,7 @@ describe('the gate', () => {
   });
 
   test('passes the permit on when a job fails', async () => {
-    const gate = new Gate({ running: 1, waiting: 1, waitMs: 2000 });
+    const gate = new BoundedQueue({ running: 1, waiting: 1, waitMs: 2000 });
     const failing = job();
     const first = gate.run(failing.run);
     const second = job();
@@ -121,7 +121,7 @@ describe('the gate', () => {
   });
 
   test('gives one permit back once, however often it is returned', async () => {
-    const gate = new Gate({ running: 1, waiting: 0, waitMs: 0 });
+    const gate = new BoundedQueue({ running: 1, waiting: 0, waitMs: 0 });
     const leave = await gate.enter();
     leave();
     leave();
@@ -132,7 +132,7 @@ describe('the gate', () => {
 
   test('lets 50 jobs at once through on one core and on many (design: parallel logins are not refused for being parallel)', async () => {
     for (const cores of [1, 2, 64]) {
-      const gate = createPasswordGate(cores);
+      const gate = createHashingQueue(cores);
       let running = 0;
       let most = 0;
       const work = async () => {

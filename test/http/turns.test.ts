@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { inTurn } from '../../src/http/turns.ts';
-import { Gate } from '../../src/http/concurrency-limit.ts';
+import { BoundedQueue } from '../../src/http/concurrency-limit.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 
@@ -44,11 +44,11 @@ test('callers have one piece done each in rotation, and each caller’s in order
 
 test('a refusal comes before long pieces that wait (rule 80)', async () => {
   const { done, add, end } = pieces();
-  const gate = new Gate({ running: 1, waiting: 1, waitMs: 60_000 });
+  const gate = new BoundedQueue({ running: 1, waiting: 1, waitMs: 60_000 });
   const leave = await gate.enter();
   const refused = gate.enter().catch(() => done.push('refused'));
   for (const name of ['a1', 'a2', 'a3']) add('ada', name, 5);
-  gate.turnAway(() => new Error('refused') as never);
+  gate.rejectWaiting(() => new Error('refused') as never);
   await Promise.all([end(), refused]);
   leave();
   expect(done).toEqual(['a1', 'refused', 'a2', 'a3']);

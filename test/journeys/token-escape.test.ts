@@ -7,7 +7,7 @@ import { sessionOf } from '../support/clock.ts';
 import { createHolder, holdingsOf, requests, send, type Holder } from '../support/holdings.ts';
 import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { cookieOf, useService } from '../support/service.ts';
-import { Visitor } from '../support/browser-session.ts';
+import { BrowserSession } from '../support/browser-session.ts';
 
 /** The configuration of README.md: a provider to sign in at whose tokens have scopes. */
 const corp = await TestIssuer.start('corp');
@@ -44,7 +44,7 @@ async function expectNothingDone(thief: Holder): Promise<void> {
 
 test('a read-only token’s session cannot link a stranger’s identity, and the stranger does not get in', async () => {
   // Ada herself can, with the password.
-  const browser = new Visitor(service());
+  const browser = new BrowserSession(service());
   browser.cookies.set('sid', (await service().signIn('ada')).slice('sid='.length));
   const began = await browser.call<{ url: string }>('POST', '/auth/oidc/corp/link');
   expect(began.status, began.text).toBe(200);
@@ -56,8 +56,8 @@ test('a read-only token’s session cannot link a stranger’s identity, and the
     body: { code: 'insufficient-scope' },
   });
   await expectNothingDone(thief);
-  expect(await new Visitor(service()).signIn(corp, 'mallory')).toMatchObject({ status: 403, body: { code: 'identity-not-linked' } });
-  expect((await new Visitor(service()).signIn(corp, 'ada-at-home')).status).toBe(303);
+  expect(await new BrowserSession(service()).signIn(corp, 'mallory')).toMatchObject({ status: 403, body: { code: 'identity-not-linked' } });
+  expect((await new BrowserSession(service()).signIn(corp, 'ada-at-home')).status).toBe(303);
 });
 
 test('a token of five minutes without auth_time becomes no key and no link, however fresh it is', async () => {
@@ -84,7 +84,7 @@ test('a token that opens one session after the other ends none that the user ope
 
 test('a sign-in at a provider is recent by auth_time alone, never by the time of its token', async () => {
   const keyAfter = async (auth_time: number | undefined) => {
-    const browser = new Visitor(service());
+    const browser = new BrowserSession(service());
     const url = await browser.start(corp);
     const path = await browser.visit(corp, url, 'ada');
     const claims = {

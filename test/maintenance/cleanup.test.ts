@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/database/tables.ts';
 import { deleteOldKeys } from '../../src/entities/idempotency.ts';
 import { deleteExpiredTransactions } from '../../src/oidc/sign-in/store.ts';
-import { deleteEndedSessions, sweep } from '../../src/maintenance/cleanup.ts';
+import { deleteEndedSessions, deleteInBatches } from '../../src/maintenance/cleanup.ts';
 import { deleteIdleAttempts } from '../../src/credentials/attempts.ts';
 import { deleteReplacedTokens } from '../../src/sessions/store.ts';
 import { cookieOf, useService } from '../support/service.ts';
@@ -24,8 +24,8 @@ test('removes all that is over, however many, and nothing that is not (rule 12)'
     from generate_series(1, 1500) as n`;
   await insert('-25 hours').execute(db);
   await insert('-23 hours').execute(db);
-  expect(await sweep(() => deleteEndedSessions(db))).toBe(1_500);
-  expect(await sweep(() => deleteEndedSessions(db))).toBe(0);
+  expect(await deleteInBatches(() => deleteEndedSessions(db))).toBe(1_500);
+  expect(await deleteInBatches(() => deleteEndedSessions(db))).toBe(0);
   expect((await service().call('GET', '/auth', { cookie })).status).toBe(200);
 });
 

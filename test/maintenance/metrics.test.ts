@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { AggregatorRegistry } from 'prom-client';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createMeters } from '../../src/maintenance/metrics.ts';
+import { createMetricSet } from '../../src/maintenance/metrics.ts';
 import { cookieHeader } from '../support/client.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { metricsToken, scrape } from '../support/metrics.ts';
@@ -144,7 +144,7 @@ test('refusals that the audit trail leaves out are counted', async () => {
 
 test('of several workers the event loop that holds up most is told of, not the mean', async () => {
   const name = 'nodejs_eventloop_lag_p99_seconds';
-  const { registry } = createMeters(service().context);
+  const { registry } = createMetricSet(service().context);
   const worker = async (seconds: number) => {
     const metrics = await registry.getMetricsAsJSON();
     for (const metric of metrics) if (metric.name === name) metric.values = [{ value: seconds, labels: {} }];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { Gate } from '../../src/http/concurrency-limit.ts';
+import { BoundedQueue } from '../../src/http/concurrency-limit.ts';
 import { found } from '../support/contract.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { readDocument, section } from '../support/markdown.ts';
@@ -42,7 +42,7 @@ describe.skipIf(reason)(`Prometheus${reason ? ` (skipped: ${reason})` : ''}`, ()
     await service.createUser('ada');
     cookie = await service.signIn('ada');
     // Of two who sign in at once one is refused.
-    service.context.gate = new Gate({ running: 1, waiting: 0, waitMs: 0 });
+    service.context.gate = new BoundedQueue({ running: 1, waiting: 0, waitMs: 0 });
     prometheus = await startPrometheus(await documented());
   });
   afterEach(() => {

@@ -7,7 +7,7 @@ import { failureReasons, type FailureReason } from '../../src/oidc/sign-in/sign-
 import { loginClient, newKey, TestClock, TestIssuer, writeIssuers, type Minted } from '../support/issuer.ts';
 import { readDocument } from '../support/markdown.ts';
 import { useService, type Answer, type ProblemBody } from '../support/service.ts';
-import { Visitor } from '../support/browser-session.ts';
+import { BrowserSession } from '../support/browser-session.ts';
 
 const clock = new TestClock();
 const corp = await TestIssuer.start('corp', clock);
@@ -43,7 +43,7 @@ afterEach(() => {
   }
 });
 
-const visitor = () => new Visitor(service());
+const visitor = () => new BrowserSession(service());
 const sessions = async () => (await service().db.selectFrom('session').select('id').execute()).length;
 /** Those of this test. */
 const failures = () =>
@@ -57,7 +57,7 @@ const failures = () =>
 
 /** Refused, without a session; the audit trail says why. */
 async function expectFailure(
-  browser: Visitor,
+  browser: BrowserSession,
   answer: Answer<ProblemBody | { code: string }>,
   reason: FailureReason,
   status = 400,
@@ -139,7 +139,7 @@ describe('a sign-in', () => {
     const file = await writeIssuers(await open.loginEntry({ provision: { enabled: true, profile: 'ada' } }));
     const other = await service().replica({ ISSUERS_FILE: file }, clock);
     try {
-      for (const browser of [new Visitor(other), new Visitor(other)]) {
+      for (const browser of [new BrowserSession(other), new BrowserSession(other)]) {
         expect((await browser.signIn(open, 'newcomer')).status).toBe(303);
         const { body } = await browser.call<Info>('GET', '/auth');
         expect(body).toMatchObject({ user: { name: 'open:newcomer' }, profile: { name: 'ada' } });
@@ -333,7 +333,10 @@ describe('the ID token', () => {
   const now = () => Math.floor(clock.wall() / 1_000);
 
   /** Signs in at corp, whose token endpoint gives this ID token: a good one, but for what is asked otherwise. */
-  async function signInWith({ claims = {}, header = {}, key }: Minted, rest: object = {}): Promise<[Visitor, Answer<{ code: string }>]> {
+  async function signInWith(
+    { claims = {}, header = {}, key }: Minted,
+    rest: object = {},
+  ): Promise<[BrowserSession, Answer<{ code: string }>]> {
     const browser = visitor();
     const start = await browser.start(corp);
     const path = await browser.visit(corp, start, 'alice');
@@ -490,7 +493,7 @@ describe('the provider does not answer', () => {
     const issuers = await writeIssuers(await corp.loginEntry({ clientSecretFile: undefined }));
     const other = await service().replica({ ISSUERS_FILE: issuers }, clock);
     try {
-      const browser = new Visitor(other);
+      const browser = new BrowserSession(other);
       expect(await browser.signIn(corp, 'alice')).toMatchObject({ status: 503, body: { code: 'issuer-unavailable' } });
     } finally {
       await other.close();

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { useService } from '../support/service.ts';
-import { Visitor } from '../support/browser-session.ts';
+import { BrowserSession } from '../support/browser-session.ts';
 
 const corp = await TestIssuer.start('corp');
 const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEntry()) });
@@ -21,15 +21,15 @@ afterEach(async () => {
 });
 
 /** A browser in which the user is signed in by password. */
-async function browserOf(user: keyof typeof users): Promise<Visitor> {
-  const browser = new Visitor(service());
+async function browserOf(user: keyof typeof users): Promise<BrowserSession> {
+  const browser = new BrowserSession(service());
   const [name = '', value = ''] = (await service().openSession(users[user])).split('=');
   browser.cookies.set(name, value);
   return browser;
 }
 
 /** Begins to link; returns where the provider sends the browser in the end. */
-async function begin(browser: Visitor, subject: string, query = ''): Promise<string> {
+async function begin(browser: BrowserSession, subject: string, query = ''): Promise<string> {
   const answer = await browser.call<{ url: string }>('POST', `/auth/oidc/corp/link${query}`);
   expect(answer.status, answer.text).toBe(200);
   return await browser.visit(corp, new URL(answer.body.url), subject);
@@ -54,7 +54,7 @@ describe('linking', () => {
     expect(await links()).toEqual([[corp.url, 'alice', 'ada']]);
     expect([...browser.cookies]).toEqual([['sid', before]]);
     expect((await browser.call('GET', '/auth')).status).toBe(200);
-    const other = new Visitor(service());
+    const other = new BrowserSession(service());
     expect((await other.signIn(corp, 'alice')).status).toBe(303);
     expect((await other.call('GET', '/auth')).body.user.name).toBe('ada');
     const events = await service()
@@ -162,8 +162,8 @@ describe('who comes back', () => {
   test('401 — with no session, or with one that has ended meanwhile: no session is opened either (rule 56)', async () => {
     await service().link(corp, 'bob', 'eve');
     for (const end of [
-      async (browser: Visitor) => void browser.cookies.delete('sid'),
-      async (browser: Visitor) => void (await browser.call('HEAD', '/auth?logout=1')),
+      async (browser: BrowserSession) => void browser.cookies.delete('sid'),
+      async (browser: BrowserSession) => void (await browser.call('HEAD', '/auth?logout=1')),
     ]) {
       const browser = await browserOf('ada');
       const path = await begin(browser, 'bob');

@@ -5,7 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { AuditQuota } from '../../src/audit/quota.ts';
 import { loginClient, newKey, TestClock, TestIssuer, writeIssuers, type Minted } from '../support/issuer.ts';
 import { useService, type Answer } from '../support/service.ts';
-import { Visitor } from '../support/browser-session.ts';
+import { BrowserSession } from '../support/browser-session.ts';
 
 const clock = new TestClock();
 const corp = await TestIssuer.start('corp', clock);
@@ -53,14 +53,14 @@ const send = (logout_token: string, issuer = corp, headers: Record<string, strin
   service().call('POST', `/auth/oidc/${issuer.id}/backchannel-logout`, { form: { logout_token }, headers });
 
 /** A browser that has signed in. */
-async function signedIn(issuer = corp, subject = 'alice'): Promise<Visitor> {
-  const browser = new Visitor(service());
+async function signedIn(issuer = corp, subject = 'alice'): Promise<BrowserSession> {
+  const browser = new BrowserSession(service());
   const answer = await browser.signIn(issuer, subject);
   expect(answer.status, answer.text).toBe(303);
   return browser;
 }
 
-const statusOf = async (browser: Visitor) => (await browser.call('GET', '/auth')).status;
+const statusOf = async (browser: BrowserSession) => (await browser.call('GET', '/auth')).status;
 
 /** As if the provider had called its session so. */
 async function nameLatest(sid: string): Promise<void> {
@@ -166,7 +166,7 @@ describe('what ends', () => {
     told.publish([told.key]);
     try {
       await service().link(told, 'alice', 'ada');
-      const [here, elsewhere] = [new Visitor(other), new Visitor(other)];
+      const [here, elsewhere] = [new BrowserSession(other), new BrowserSession(other)];
       for (const browser of [here, elsewhere]) expect((await browser.signIn(told, 'alice')).status).toBe(303);
       const { body } = await here.call<Info>('GET', '/auth');
       const { href } = await told.signOut(body.authentication.endSessionUrl ?? '', here.jar);

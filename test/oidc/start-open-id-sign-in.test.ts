@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deleteExpiredTransactions } from '../../src/oidc/sign-in/store.ts';
-import { sweep } from '../../src/maintenance/cleanup.ts';
+import { deleteInBatches } from '../../src/maintenance/cleanup.ts';
 import { loginClient, TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { TestService, useService } from '../support/service.ts';
-import { Visitor } from '../support/browser-session.ts';
+import { BrowserSession } from '../support/browser-session.ts';
 
 const clock = new TestClock();
 const corp = await TestIssuer.start('corp', clock);
@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 describe('what the provider is asked', () => {
   test('303 — for a code, with S256 PKCE, a state and a nonce of 256 bits, and nothing that would outlive the sign-in (rules 51 and 55)', async () => {
-    const { origin, pathname, searchParams } = await new Visitor(service()).start(corp);
+    const { origin, pathname, searchParams } = await new BrowserSession(service()).start(corp);
     expect(origin + pathname).toBe(`${corp.url}/auth`);
     expect(Object.fromEntries(searchParams)).toEqual({
       client_id: loginClient.id,
@@ -43,20 +43,20 @@ describe('what the provider is asked', () => {
   });
 
   test('303 — all of it anew each time (rule 51)', async () => {
-    const asked = [await new Visitor(service()).start(corp), await new Visitor(service()).start(corp)];
+    const asked = [await new BrowserSession(service()).start(corp), await new BrowserSession(service()).start(corp)];
     for (const name of ['state', 'nonce', 'code_challenge']) {
       expect(new Set(asked.map(({ searchParams }) => searchParams.get(name))).size, name).toBe(2);
     }
   });
 
   test('303 — a sign-in of this moment, where the page needs one', async () => {
-    expect((await new Visitor(service()).start(corp, '?fresh=1')).searchParams.get('prompt')).toBe('login');
+    expect((await new BrowserSession(service()).start(corp, '?fresh=1')).searchParams.get('prompt')).toBe('login');
   });
 
   test('303 — discovery is asked once, not for each browser (rule 49)', async () => {
-    await new Visitor(service()).start(corp);
+    await new BrowserSession(service()).start(corp);
     corp.requests.length = 0;
-    await Promise.all(Array.from({ length: 10 }, () => new Visitor(service()).start(corp)));
+    await Promise.all(Array.from({ length: 10 }, () => new BrowserSession(service()).start(corp)));
     expect(corp.requests).toEqual([]);
   });
 });
@@ -104,7 +104,7 @@ describe('what is kept', () => {
   });
 
   test('303 — tabs of one browser share the cookie, so that each can come back; one of another shape is replaced', async () => {
-    const browser = new Visitor(service());
+    const browser = new BrowserSession(service());
     await browser.start(corp);
     const before = browser.cookie;
     await browser.start(corp);
@@ -115,12 +115,12 @@ describe('what is kept', () => {
   });
 
   test('303 — what nobody came back from is swept away after ten minutes, however many, and nothing else (rule 52)', async () => {
-    await new Visitor(service()).start(corp);
+    await new BrowserSession(service()).start(corp);
     await sql`
       insert into openid_transaction (state_hash, browser_hash, issuer, nonce, code_verifier, return_path, expires_at)
       select sha256(n::text::bytea), sha256(''), 'x', 'x', 'x', '/', now() - interval '1 second' from generate_series(1, 2500) as n
     `.execute(service().db);
-    expect(await sweep(() => deleteExpiredTransactions(service().db, 1_000))).toBe(2_500);
+    expect(await deleteInBatches(() => deleteExpiredTransactions(service().db, 1_000))).toBe(2_500);
     expect(await transactions()).toHaveLength(1);
   });
 
@@ -133,7 +133,7 @@ describe('what is kept', () => {
 describe('where to go in the end', () => {
   const good = ['/', '/app', '/app/a.b~c/?q=1&r=%20#part', '/auth', "/a'b(c)!*;=@:$,+-_", `/${'x'.repeat(1_999)}`];
   test.each(good)('303 — %s is kept as it is (rule 54)', async (path) => {
-    await new Visitor(service()).start(corp, `?return_to=${encodeURIComponent(path)}`);
+    await new BrowserSession(service()).start(corp, `?return_to=${encodeURIComponent(path)}`);
     expect(await transactions()).toMatchObject([{ return_path: path }]);
   });
 
@@ -170,7 +170,7 @@ describe('where to go in the end', () => {
     '.evil.example',
   ];
   test.each(bad)('303 — %j counts as / (rule 54)', async (path) => {
-    await new Visitor(service()).start(corp, `?return_to=${encodeURIComponent(path)}`);
+    await new BrowserSession(service()).start(corp, `?return_to=${encodeURIComponent(path)}`);
     expect(await transactions()).toMatchObject([{ return_path: '/' }]);
   });
 
@@ -224,7 +224,7 @@ describe('where nobody can sign in', () => {
 test('429 — strangers begin no more than the rate limit lets them, whatever cookie they show (rule 81)', async () => {
   const limited = await service().replica({ ISSUERS_FILE: issuersFile, RATE_LIMIT: 'on' }, clock);
   try {
-    const browser = new Visitor(limited);
+    const browser = new BrowserSession(limited);
     const statuses: number[] = [];
     for (let index = 0; index < 100; index++) {
       browser.cookies.set('sid', 'x'.repeat(32));

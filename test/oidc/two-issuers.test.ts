@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { newKey, TestClock, TestIssuer, writeIssuers, type Minted } from '../support/issuer.ts';
 import { useService, type Answer } from '../support/service.ts';
-import { Visitor } from '../support/browser-session.ts';
+import { BrowserSession } from '../support/browser-session.ts';
 
 const clock = new TestClock();
 const corp = await TestIssuer.start('corp', clock);
@@ -40,7 +40,7 @@ test('200 — each counts for itself: the same subject is another user at each',
   ] as const) {
     const token = await issuer.mint();
     for (const answer of await present(token, issuer.id)) expect(answer).toMatchObject({ status: 200, body: { user: { name } } });
-    const browser = new Visitor(service());
+    const browser = new BrowserSession(service());
     expect((await browser.signIn(issuer, 'alice')).status).toBe(303);
     expect((await browser.call('GET', '/auth')).body.user.name).toBe(name);
   }

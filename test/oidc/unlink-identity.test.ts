@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { sessionOf } from '../support/clock.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { cookieOf, useService } from '../support/service.ts';
-import { Visitor } from '../support/browser-session.ts';
+import { BrowserSession } from '../support/browser-session.ts';
 
 const corp = await TestIssuer.start('corp');
 const partner = await TestIssuer.start('partner');
@@ -32,7 +32,7 @@ const byToken = async (sub: string, issuer = corp) => {
   return cookieOf(await service().call('POST', '/auth', { form: { oidcIssuer: issuer.id, access_token } }));
 };
 const byProvider = async (subject: string) => {
-  const browser = new Visitor(service());
+  const browser = new BrowserSession(service());
   expect((await browser.signIn(corp, subject)).status).toBe(303);
   return `sid=${browser.cookies.get('sid')}`;
 };
@@ -68,7 +68,7 @@ describe('unlinkIdentity', () => {
       expect(await read({ headers: bearer })).toMatchObject({ status: 403, body: { code: 'identity-not-linked' } });
       expect(await status(mine)).toBe(200);
       expect(await subjectsOf(ada)).toEqual(['a-2']);
-      expect((await new Visitor(service()).signIn(corp, 'a-1')).status).toBe(403);
+      expect((await new BrowserSession(service()).signIn(corp, 'a-1')).status).toBe(403);
 
       const { id: by } = await sessionOf(service(), mine);
       const events = await service()
@@ -196,7 +196,7 @@ describe('unlinkIdentity', () => {
     const { id } = await service().createUser('ivan');
     await service().link(corp, 'i-1', 'ivan');
     const [cookie, link] = [await service().openSession(id), await linkOf('i-1')];
-    const browser = new Visitor(service());
+    const browser = new BrowserSession(service());
     browser.cookies.set('sid', cookie.slice('sid='.length));
     const { body } = await browser.call<{ url: string }>('POST', '/auth/oidc/corp/link');
     const path = await browser.visit(corp, new URL(body.url), 'i-1');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { authorize, grantMap, type Permit, type Principal } from '../../src/authn/principal.ts';
-import { find } from '../../src/entities/store.ts';
+import { findEntity } from '../../src/entities/store.ts';
 
 const principal = {
   user: { id: '1', name: 'ada', displayName: 'Ada' },
@@ -16,7 +16,7 @@ test('a permit for an action is what authorize gives for it, and nothing else co
   // @ts-expect-error A permit to read is none to delete.
   const other: Permit<'delete'> = permit;
   // @ts-expect-error Nor does a look-alike pass, which is why no statement can be reached unchecked.
-  const unchecked: Parameters<typeof find>[1] = { entity: 'note', userName: 'ada', sessionId: null, ownOnly: false };
+  const unchecked: Parameters<typeof findEntity>[1] = { entity: 'note', userName: 'ada', sessionId: null, ownOnly: false };
   expect([other, unchecked]).toHaveLength(2);
 });
 

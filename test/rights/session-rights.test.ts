@@ -6,7 +6,7 @@ import { sessionOf } from '../support/clock.ts';
 import { createHolder, holdingsOf, send, type Holder } from '../support/holdings.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { cookieOf, useService } from '../support/service.ts';
-import { Visitor } from '../support/browser-session.ts';
+import { BrowserSession } from '../support/browser-session.ts';
 
 /** Gives tokens without a ceiling, and is a provider to sign in at. */
 const corp = await TestIssuer.start('corp');
@@ -23,7 +23,7 @@ async function byToken(issuer: TestIssuer, sub: string): Promise<string> {
 const opened: Record<SessionKind, (userName: string) => Promise<string>> = {
   password: (userName) => service().signIn(userName),
   openid: async (userName) => {
-    const browser = new Visitor(service());
+    const browser = new BrowserSession(service());
     expect((await browser.signIn(corp, userName)).status).toBe(303);
     return `sid=${browser.cookies.get('sid')}`;
   },

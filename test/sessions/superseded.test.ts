@@ -5,7 +5,7 @@ import { Actions, nextPassword } from '../support/actions.ts';
 import { agingToken, sessionOf } from '../support/clock.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { cookieOf, TestService, useService } from '../support/service.ts';
-import { Visitor } from '../support/browser-session.ts';
+import { BrowserSession } from '../support/browser-session.ts';
 
 const corp = await TestIssuer.start('corp');
 const issuersFile = await writeIssuers(await corp.loginEntry());
@@ -37,7 +37,7 @@ async function refreshed(): Promise<Refreshed> {
   const { id: userId } = await service().createUser(user);
   await service().createProfile(userId, `${user}-second`, {});
   await service().link(corp, user, user);
-  const browser = new Visitor(service());
+  const browser = new BrowserSession(service());
   expect((await browser.signIn(corp, user)).status).toBe(303);
   const old = `sid=${browser.cookies.get('sid')}`;
   const present = cookieOf(await act.refresh(old));

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { TestIssuer } from './issuer.ts';
 import type { Answer, TestService } from './service.ts';
 
-export class Visitor {
+export class BrowserSession {
   /** Of the service. */
   readonly cookies = new Map<string, string>();
   /** Of the provider. */

@@ -10,13 +10,13 @@ import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { findProcess } from '../../src/database/embedded/process.ts';
-import { watchOver } from './server-reaper.ts';
+import { reapAfter } from './server-reaper.ts';
 
 /** A directory that is not there yet, below one that only we may enter. Give `afterAll` for one that a whole file shares. */
 export async function newDataDir(whenDone: (cleanUp: () => Promise<void>) => void = onTestFinished): Promise<string> {
   const parent = await mkdtemp(join(tmpdir(), 'entity-service-embedded-'));
   const dataDir = join(parent, 'data');
-  const callOff = watchOver(parent);
+  const callOff = reapAfter(parent);
   whenDone(async () => {
     await stopServer(dataDir);
     await rm(parent, { recursive: true, force: true, maxRetries: 5 });

@@ -10,7 +10,7 @@ import type { TestProject } from 'vitest/node';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { execute, withDatabase } from './sql.ts';
-import { watchOver } from './server-reaper.ts';
+import { reapAfter } from './server-reaper.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -56,7 +56,7 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
 /** A server in memory where there is enough, which is removed when it stops or when this process ends. */
 export async function startThrowAwayServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const directory = await mkdtemp(join(await scratch(), 'entity-service-test-'));
-  const callOff = watchOver(directory);
+  const callOff = reapAfter(directory);
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' };
   const embedded = await openEmbedded(join(directory, 'data'), { settings, tcp: true });
   // Without `require_auth`, as an operator's address.

@@ -162,7 +162,7 @@ const anyChange: fc.Arbitrary<Change> = fc.oneof(
 );
 
 /** A request, but for the credential. */
-export interface Wild {
+export interface RandomRequest {
   method: string;
   url: string;
   headers: (callers: Callers) => Headers;
@@ -170,7 +170,7 @@ export interface Wild {
 }
 
 /** Anything anywhere. */
-export const anything: fc.Arbitrary<Wild> = fc
+export const anything: fc.Arbitrary<RandomRequest> = fc
   .record({ target, query, credential, headers: fc.array(header, { maxLength: 3 }), payload: body })
   .map(({ target: { method, path }, query, credential, headers, payload }) => ({
     method,
@@ -183,12 +183,12 @@ export const anything: fc.Arbitrary<Wild> = fc
 export const oversized: fc.Arbitrary<Change> = fc.constant({ payload: tooLarge });
 
 /** The document's example of an operation, on one of the rows with these keys, but for one thing. */
-export const oneOff = (rows: readonly string[], change: fc.Arbitrary<Change> = anyChange): fc.Arbitrary<Wild> =>
+export const oneOff = (rows: readonly string[], change: fc.Arbitrary<Change> = anyChange): fc.Arbitrary<RandomRequest> =>
   fc
     .record({ operation: pick(...operations), key: pick(...rows), caller: fc.nat(2), change })
     .map(({ operation, key, caller, change }) => wildFrom(operation, key, caller, change));
 
-function wildFrom(operation: Operation, key: string, caller: number, change: Change): Wild {
+function wildFrom(operation: Operation, key: string, caller: number, change: Change): RandomRequest {
   const required = new URLSearchParams(requiredParameters(operation, 'query')).toString();
   const { headers = {}, query = required && `?${required}`, values = {} } = change;
   const example = bodyOf(operation);

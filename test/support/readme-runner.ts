@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { loginEnvironment } from './start.ts';
-import { watchOver } from './server-reaper.ts';
+import { reapAfter } from './server-reaper.ts';
 
 const project = join(import.meta.dirname, '../..');
 
@@ -51,7 +51,7 @@ export function comparable(text: string): string {
 /** A directory that is as good as the project and has no data in it. */
 export async function projectDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-readme-'));
-  const callOff = watchOver(directory);
+  const callOff = reapAfter(directory);
   onTestFinished(async () => {
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
     callOff();

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
  * Starts a process that outlives ours by a moment: when we end, its input does too, and then it kills the server of `<directory>/data` and
  * removes the directory. Call the returned function once both are gone in good order.
  */
-export function watchOver(directory: string): () => void {
+export function reapAfter(directory: string): () => void {
   const lock = `${directory}/data/postgresql/data/postmaster.pid`;
   const script = `cat > /dev/null; [ -f "${lock}" ] && kill -QUIT "$(head -n 1 "${lock}")"; rm -rf "${directory}" || { sleep 1; rm -rf "${directory}"; }`;
   const watchdog = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });

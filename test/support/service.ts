@@ -8,15 +8,15 @@ import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import type { Kysely } from 'kysely';
 import { insertKey, type NewKey } from '../../src/api-keys/store.ts';
 import { readConfig } from '../../src/config/settings.ts';
-import { transact } from '../../src/database/failure.ts';
+import { inTransaction } from '../../src/database/failure.ts';
 import type { Action, Condition, Database } from '../../src/database/tables.ts';
 import type { Clock } from '../../src/oidc/tokens/issuer-registry.ts';
-import { createPasswordGate } from '../../src/http/concurrency-limit.ts';
+import { createHashingQueue } from '../../src/http/concurrency-limit.ts';
 import { hashPassword } from '../../src/credentials/hash.ts';
 import { createThrottle } from '../../src/credentials/throttle.ts';
 import { openService, type Service } from '../../src/service.ts';
 import { sessionCookie } from '../../src/sessions/cookie.ts';
-import { open } from '../../src/sessions/open.ts';
+import { insertSession } from '../../src/sessions/open.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
 import { linkIdentity, unlinkIdentity } from '../../src/administration/identities.ts';
 import { getAccount } from '../../src/accounts/users.ts';
@@ -93,7 +93,7 @@ export class TestService {
   /** Lets sign-ins wait for their turn as long as it takes, where a machine that is busy with other work would make them wait too long. */
   waitPatiently(): void {
     const { context } = this.#service;
-    context.gate = createPasswordGate(undefined, { schedule: patient });
+    context.gate = createHashingQueue(undefined, { schedule: patient });
     context.throttle = createThrottle(context.db, patient);
   }
 
@@ -196,7 +196,7 @@ export class TestService {
   /** An API key of the user that acts under their default profile, unless `wanted` says otherwise. */
   async createKey(userId: string, wanted: Partial<NewKey> = {}): Promise<string> {
     const key = { userId, name: 'test', profileId: null, scopes: null, expiresInDays: 90, ...wanted };
-    return (await transact(this.db, (trx) => insertKey(trx, key))).key;
+    return (await inTransaction(this.db, (trx) => insertKey(trx, key))).key;
   }
 
   /** A live session of the user, as {@link signIn} would open it but without the work on a password; returns the cookie. */
@@ -207,7 +207,7 @@ export class TestService {
     const opening = { method: 'password', issuer: null, scopes: null, locale: 'en', authenticatedAt: undefined } as const;
     const origin = { requestId: 'urn:uuid:00000000-0000-0000-0000-000000000000', address: '127.0.0.1', userAgent: undefined };
     const session = { ...opening, tokenHash: hashToken(token), userId, credentialVersion };
-    const opened = await open(this.db, session, config, { origin, userName, events: [] });
+    const opened = await insertSession(this.db, session, config, { origin, userName, events: [] });
     if (!opened) throw new Error('the user is disabled');
     return `${sessionCookie(config).name}=${token}`;
   }

@@ -41,7 +41,7 @@ interface Completion {
   headers?: Record<string, string>;
 }
 
-export class World {
+export class ValidCaller {
   readonly #service: TestService;
   readonly #issuer: TestIssuer;
   readonly #callers: Map<Way, Caller>;
@@ -53,14 +53,14 @@ export class World {
     this.#callers = new Map(callers.map((caller) => [caller.way, caller]));
   }
 
-  static async open(service: TestService, issuer: TestIssuer): Promise<World> {
+  static async open(service: TestService, issuer: TestIssuer): Promise<ValidCaller> {
     const callers: Caller[] = [];
     for (const way of ['session', 'openid', 'api-key', 'bearer'] as const) {
       const { id } = await service.createUser(way);
       await service.link(issuer, way, way);
       callers.push({ id, name: way, password, way, headers: undefined, uses: 0 });
     }
-    return new World(service, issuer, callers);
+    return new ValidCaller(service, issuer, callers);
   }
 
   /** The request, and whether it must succeed. */

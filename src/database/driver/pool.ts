@@ -4,16 +4,16 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, type Client, type ClientConfig } from 'pg';
 import { spanning } from '../../telemetry/spans.ts';
-import { PatientClient } from './timeout-client.ts';
-import { isLost } from '../failure.ts';
-import { linesAmong, Pipelines } from './read-pipeline.ts';
+import { TimeoutClient } from './timeout-client.ts';
+import { connectionWasLost } from '../failure.ts';
+import { pipelinedConnectionCount, ReadPipeline } from './read-pipeline.ts';
 import { avoidWholeTables } from './connection-setup.ts';
 import { nameOf } from './statement-names.ts';
 import { nameOfText, statementWork } from './statement-work.ts';
 import type { Database } from '../tables.ts';
 
 /** A client that names what Kysely leaves unnamed, and tells what its statements are at. */
-class PoolClient extends PatientClient {
+class PoolClient extends TimeoutClient {
   // pg's own overloads cannot be spelled once more; what is not a text with values passes through untouched.
   override query(...args: unknown[]): never {
     const [text, values] = args;
@@ -32,7 +32,7 @@ class PoolClient extends PatientClient {
     if (typeof callback !== 'function') return super.connect() as never;
     const report = (error: unknown) => {
       // Nothing was sent yet, so this loss leaves nobody in doubt about what has happened.
-      callback(isLost(error) ? new Error('Connection terminated while connecting', { cause: error }) : error);
+      callback(connectionWasLost(error) ? new Error('Connection terminated while connecting', { cause: error }) : error);
     };
     const begin = (error: unknown) => {
       if (error) return report(error);
@@ -53,7 +53,7 @@ export interface Connection {
   db: Kysely<Database>;
   pool: Pool;
   /** For statements that only read; `pool` would do as well. */
-  reads: Pipelines;
+  reads: ReadPipeline;
   /** Closes the pool once what is checked out has come back. */
   close: () => Promise<void>;
 }
@@ -62,7 +62,7 @@ export interface Connection {
  * Opens at most `size` connections to a PostgreSQL 15+, those for reads included; nothing is connected until the first statement. `onError`
  * hears of connections that die while idle or checked out: unheard, either would end the process (rule 90).
  */
-export function connect(url: string, size: number, onError: (error: Error) => void): Connection {
+export function connectPool(url: string, size: number, onError: (error: Error) => void): Connection {
   const options = {
     connectionString: url,
     application_name: 'entity-service',
@@ -74,7 +74,7 @@ export function connect(url: string, size: number, onError: (error: Error) => vo
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
   } satisfies ClientConfig;
-  const lines = linesAmong(size);
+  const lines = pipelinedConnectionCount(size);
   // The pool makes its clients with its own options, which its types leave out.
   const Client = PoolClient as unknown as new () => PoolClient;
   const pool = new Pool({ ...options, max: size - lines, Client, idleTimeoutMillis: 60_000 });
@@ -82,16 +82,16 @@ export function connect(url: string, size: number, onError: (error: Error) => vo
   const idle = new Set<Client>();
   const onSilence = () => {
     for (const client of idle) client.connection.stream.destroy();
-    reads.leaveIdle();
+    reads.closeIdle();
   };
   pool.on('error', onError);
   pool.on('connect', (client: Client) => {
     client.on('error', onError);
-    if (client instanceof PatientClient) client.onSilence = onSilence;
+    if (client instanceof TimeoutClient) client.onUnresponsive = onSilence;
   });
   pool.on('release', (_error, client) => idle.add(client));
   for (const event of ['acquire', 'remove'] as const) pool.on(event, (client) => idle.delete(client));
-  const reads: Pipelines = new Pipelines(lines, options, pool, { onError, onSilence });
+  const reads: ReadPipeline = new ReadPipeline(lines, options, pool, { onError, onSilence });
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   const close = async () => {
     await reads.close();

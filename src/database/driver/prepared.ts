@@ -13,9 +13,9 @@ import {
   type RawBuilder,
 } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
-import { spanning, type Work } from '../../telemetry/spans.ts';
-import type { PatientClient, Rows, Statement } from './timeout-client.ts';
-import { isHarmless } from '../failure.ts';
+import { spanning, type SpanDescription } from '../../telemetry/spans.ts';
+import type { TimeoutClient, Rows, Statement } from './timeout-client.ts';
+import { connectionStaysUsable } from '../failure.ts';
 import { nameOf } from './statement-names.ts';
 import { statementWork } from './statement-work.ts';
 import type { Database } from '../tables.ts';
@@ -39,13 +39,13 @@ class Placeholder {
 }
 
 /** Where a statement can go: to a connection of the pool, or to whoever sends it in another way. */
-export type Destination = Pick<Pool, 'connect'> | { send(statement: Statement): Rows };
+export type Executor = Pick<Pool, 'connect'> | { send(statement: Statement): Rows };
 
 /** Runs the statement: values by name in, rows out. */
 export interface PreparedStatement<V, R> {
-  (to: Destination, values: V): Promise<R[]>;
+  (to: Executor, values: V): Promise<R[]>;
   /** What it is called where it is told what a request spends its time on. */
-  work: Work;
+  work: SpanDescription;
 }
 
 /** Makes the place of a value in a prepared statement: `value<string>('key')`. */
@@ -80,9 +80,9 @@ export function prepare<V extends Record<string, unknown>, R>(
   const { compiled, bind } = compile(build);
   const text = compiled.sql;
   const work = statementWork(name, text);
-  const runIt = async (to: Destination, values: V) => {
+  const runIt = async (to: Executor, values: V) => {
     const statement = { name: nameOf(text, name), text, values: bind(values) };
-    const { rows } = await spanning(work, () => ('send' in to ? to.send(statement) : run(to, statement)));
+    const { rows } = await spanning(work, () => ('send' in to ? to.send(statement) : executeOnPool(to, statement)));
     return rows as R[];
   };
   return Object.assign(runIt, { work });
@@ -93,13 +93,13 @@ export function prepare<V extends Record<string, unknown>, R>(
  * pool's own `query` closes it, and while statements fail one after the other, for want of room or a lock, everybody would wait for connections to
  * be made.
  */
-export async function run(pool: Pick<Pool, 'connect'>, statement: Statement): Rows {
-  const client = (await pool.connect()) as PoolClient & PatientClient;
+export async function executeOnPool(pool: Pick<Pool, 'connect'>, statement: Statement): Rows {
+  const client = (await pool.connect()) as PoolClient & TimeoutClient;
   let isSpoilt = false;
   try {
     return await client.send(statement);
   } catch (error) {
-    isSpoilt = !isHarmless(error);
+    isSpoilt = !connectionStaysUsable(error);
     throw error;
   } finally {
     client.release(isSpoilt);

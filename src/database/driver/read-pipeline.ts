@@ -5,28 +5,28 @@
  * Only for statements that wait for no other transaction's rows: what is sent behind one that waits, waits too.
  */
 import { DatabaseError, type Pool } from 'pg';
-import { PatientClient, type Rows, type Statement } from './timeout-client.ts';
-import { isHarmless, isLost } from '../failure.ts';
+import { TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
+import { connectionStaysUsable, connectionWasLost } from '../failure.ts';
 import { avoidWholeTables } from './connection-setup.ts';
-import { run } from './prepared.ts';
+import { executeOnPool } from './prepared.ts';
 
 /** A connection of its own keeps one core of the database busy. */
 const maximumLines = 2;
 /** What one connection may be behind with; the pool takes the rest, and gets half as much done. */
 const maximumUnderWay = 256;
 /** Nor does a connection get any more while its first statement has been under way for so long: it waits for a lock, or the server is slow. */
-const patienceMilliseconds = 250;
+const maximumQueryAgeMs = 250;
 /** Where no connection can be had, the next one is tried for after so long. */
 const pauseMilliseconds = 1_000;
 
 /** How many of `connections` are used for reads: few, and none where there are few. */
-export function linesAmong(connections: number): number {
+export function pipelinedConnectionCount(connections: number): number {
   return Math.min(maximumLines, Math.floor(connections / 4));
 }
 
-type Options = ConstructorParameters<typeof PatientClient>[0] & { connectionTimeoutMillis: number };
+type Options = ConstructorParameters<typeof TimeoutClient>[0] & { connectionTimeoutMillis: number };
 
-export interface LineEvents {
+export interface PipelineEvents {
   /** A connection died, or could not be had. */
   onError: (error: Error) => void;
   /** One was given up because its server has fallen silent. */
@@ -34,12 +34,12 @@ export interface LineEvents {
 }
 
 /** Sends statements over `count` connections, opened as `options` say when they are first wanted; over `pool` while those cannot be had. */
-export class Pipelines {
-  readonly #lines: Line[];
+export class ReadPipeline {
+  readonly #lines: PipelinedConnection[];
   readonly #pool: Pool;
 
-  constructor(count: number, options: Options, pool: Pool, events: LineEvents) {
-    this.#lines = Array.from({ length: count }, () => new Line(options, events));
+  constructor(count: number, options: Options, pool: Pool, events: PipelineEvents) {
+    this.#lines = Array.from({ length: count }, () => new PipelinedConnection(options, events));
     this.#pool = pool;
   }
 
@@ -53,33 +53,33 @@ export class Pipelines {
   async send(statement: Statement): Rows {
     const line = this.#leastBusy();
     const client = line?.client;
-    if (!line || !client) return run(this.#pool, statement);
+    if (!line || !client) return executeOnPool(this.#pool, statement);
     line.underWay++;
     try {
       return await client.send(statement);
     } catch (error) {
       // As at the pool (statement.ts).
-      if (!isHarmless(error)) line.leave(client);
+      if (!connectionStaysUsable(error)) line.retire(client);
       // A silent server would be silent on another connection too.
-      if (client.isSilent || !isOfConnection(error)) throw error;
-      return run(this.#pool, statement);
+      if (client.isUnresponsive || !isOfConnection(error)) throw error;
+      return executeOnPool(this.#pool, statement);
     } finally {
       line.underWay--;
     }
   }
 
   /** The one to send over, if any; those that are closed begin to open. */
-  #leastBusy(): Line | undefined {
-    let best: Line | undefined;
+  #leastBusy(): PipelinedConnection | undefined {
+    let best: PipelinedConnection | undefined;
     for (const line of this.#lines) {
       if (!line.client) line.open();
-      else if (line.underWay < (best?.underWay ?? maximumUnderWay) && line.client.behind < patienceMilliseconds) best = line;
+      else if (line.underWay < (best?.underWay ?? maximumUnderWay) && line.client.oldestQueryAgeMs < maximumQueryAgeMs) best = line;
     }
     return best;
   }
 
   /** Gives up connections on which nothing is under way. */
-  leaveIdle(): void {
+  closeIdle(): void {
     for (const { client, underWay } of this.#lines) if (underWay === 0) client?.connection.stream.destroy();
   }
 
@@ -90,17 +90,17 @@ export class Pipelines {
 }
 
 /** One connection, which comes and goes. */
-class Line {
+class PipelinedConnection {
   /** Undefined while there is no connection. */
-  client: CorkedClient | undefined;
+  client: CoalescingClient | undefined;
   underWay = 0;
   #nextAttemptAt = 0;
   #opening: Promise<void> | undefined;
   #closed = false;
   readonly #options: Options;
-  readonly #events: LineEvents;
+  readonly #events: PipelineEvents;
 
-  constructor(options: Options, events: LineEvents) {
+  constructor(options: Options, events: PipelineEvents) {
     this.#options = options;
     this.#events = events;
   }
@@ -114,18 +114,18 @@ class Line {
   }
 
   async #connect(): Promise<void> {
-    const client = new CorkedClient({ ...this.#options, pipeline: true });
+    const client = new CoalescingClient({ ...this.#options, pipeline: true });
     const { onError, onSilence } = this.#events;
     const late = setTimeout(() => client.connection.stream.destroy(), this.#options.connectionTimeoutMillis);
     client.on('error', (error) => {
-      this.leave(client);
+      this.retire(client);
       onError(error);
     });
-    client.on('end', () => this.leave(client));
+    client.on('end', () => this.retire(client));
     try {
       await client.connect();
       await client.send({ name: undefined, text: avoidWholeTables, values: [] });
-      client.onSilence = onSilence;
+      client.onUnresponsive = onSilence;
       this.client = client;
     } catch (error) {
       this.#nextAttemptAt = performance.now() + pauseMilliseconds;
@@ -137,7 +137,7 @@ class Line {
   }
 
   /** Sends nothing more over `client`, which ends once it has answered what is under way. */
-  leave(client: CorkedClient): void {
+  retire(client: CoalescingClient): void {
     if (this.client !== client) return;
     this.client = undefined;
     void client.end();
@@ -152,12 +152,12 @@ class Line {
 
 /** Whether it is not the statement that has failed: the connection broke, or had not taken in the statement's text when it was named. */
 function isOfConnection(error: unknown): boolean {
-  if (error instanceof DatabaseError) return error.code === '26000' || isLost(error);
-  return isLost(error) || (error instanceof Error && /not queryable/.test(error.message));
+  if (error instanceof DatabaseError) return error.code === '26000' || connectionWasLost(error);
+  return connectionWasLost(error) || (error instanceof Error && /not queryable/.test(error.message));
 }
 
 /** A client that holds back what it is asked until the end of a turn of the event loop. */
-class CorkedClient extends PatientClient {
+class CoalescingClient extends TimeoutClient {
   #corked = false;
 
   override send(statement: Statement): Rows {

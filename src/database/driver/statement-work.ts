@@ -1,8 +1,8 @@
 /** What a statement is called where it is told what a request spends its time on. */
-import type { Work } from '../../telemetry/spans.ts';
+import type { SpanDescription } from '../../telemetry/spans.ts';
 
 /** The piece of work that a statement is. Its text has places for values and no values. */
-export function statementWork(name: string, text: string): Work {
+export function statementWork(name: string, text: string): SpanDescription {
   return { kind: 'database', name, attributes: { 'db.system.name': 'postgresql', 'db.query.text': text } };
 }
 

@@ -5,7 +5,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DatabaseError, Query, type ClientConfig } from 'pg';
-import { SilenceError } from '../failure.ts';
+import { ServerUnresponsiveError } from '../failure.ts';
 import { VerifiedClient } from './verified-client.ts';
 
 /** A statement with its values, and the name under which it is prepared, if any. */
@@ -28,13 +28,13 @@ const silentShare = 0.9;
 
 /**
  * A client that gives up its connection when a statement has been under way for `query_timeout` milliseconds, or up to a tenth more. All that
- * are under way reject with a {@link SilenceError} then, which the client emits too.
+ * are under way reject with a {@link ServerUnresponsiveError} then, which the client emits too.
  */
-export class PatientClient extends VerifiedClient {
+export class TimeoutClient extends VerifiedClient {
   /** Called when it was the server that has left all of them without an answer. */
-  onSilence: () => void = () => undefined;
-  #isSilent = false;
-  readonly #patience: number;
+  onUnresponsive: () => void = () => undefined;
+  #isUnresponsive = false;
+  readonly #timeoutMs: number;
   /** When each of those under way was sent. They are answered in the same order; what fails here may go first, and takes another's place. */
   readonly #sentAt: number[] = [];
   #answeredAt = 0;
@@ -45,17 +45,17 @@ export class PatientClient extends VerifiedClient {
     // Here too what the address says goes before what the settings say, unless it says that there is to be no end; node-postgres is to have none.
     const { connectionParameters: parameters } = this as unknown as { connectionParameters: { query_timeout: number | string } };
     const given = Number(parameters.query_timeout);
-    this.#patience = given > 0 && Number.isFinite(given) ? given : config.query_timeout;
+    this.#timeoutMs = given > 0 && Number.isFinite(given) ? given : config.query_timeout;
     parameters.query_timeout = 0;
   }
 
   /** Whether the server has fallen silent on it. */
-  get isSilent(): boolean {
-    return this.#isSilent;
+  get isUnresponsive(): boolean {
+    return this.#isUnresponsive;
   }
 
   /** For how many milliseconds the first of the statements under way has been; 0 when there is none. */
-  get behind(): number {
+  get oldestQueryAgeMs(): number {
     const [oldest] = this.#sentAt;
     return oldest === undefined ? 0 : performance.now() - oldest;
   }
@@ -87,7 +87,7 @@ export class PatientClient extends VerifiedClient {
   /** Counts a statement as under way until what it returns is called; node-postgres calls twice where a value cannot be sent. */
   #begin<R>(callback: Callback<R>): Callback<R> {
     this.#sentAt.push(performance.now());
-    this.#watch ??= outside(() => setInterval(() => this.#look(), this.#patience / 10)).unref();
+    this.#watch ??= outside(() => setInterval(() => this.#checkTimeout(), this.#timeoutMs / 10)).unref();
     let isUnderWay = true;
     return (error, result) => {
       if (!isUnderWay) return;
@@ -98,25 +98,25 @@ export class PatientClient extends VerifiedClient {
     };
   }
 
-  #look(): void {
+  #checkTimeout(): void {
     if (this.#sentAt.length === 0) {
       clearInterval(this.#watch);
       this.#watch = undefined;
-    } else if (this.behind >= this.#patience) {
+    } else if (this.oldestQueryAgeMs >= this.#timeoutMs) {
       // After a pause of the whole process, answers that have arrived meanwhile come before its verdict.
-      setImmediate(() => this.#judge());
+      setImmediate(() => this.#failTimedOut());
     }
   }
 
-  #judge(): void {
+  #failTimedOut(): void {
     const [oldest] = this.#sentAt;
     const now = performance.now();
-    if (oldest === undefined || now - oldest < this.#patience || this.#isSilent) return;
-    if (now - Math.max(this.#answeredAt, oldest) > silentShare * this.#patience) {
-      this.#isSilent = true;
-      this.onSilence();
+    if (oldest === undefined || now - oldest < this.#timeoutMs || this.#isUnresponsive) return;
+    if (now - Math.max(this.#answeredAt, oldest) > silentShare * this.#timeoutMs) {
+      this.#isUnresponsive = true;
+      this.onUnresponsive();
     }
-    this.connection.stream.destroy(new SilenceError('no answer in time'));
+    this.connection.stream.destroy(new ServerUnresponsiveError('no answer in time'));
   }
 }
 

@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RawBuilder } from 'kysely';
 import { DatabaseError, type Pool } from 'pg';
 import { spanning } from '../../telemetry/spans.ts';
-import { outage } from '../failure.ts';
+import { outageProblem } from '../failure.ts';
 import { builder, prepare, type PreparedStatement } from './prepared.ts';
 
 /** Most requests that one statement serves; with 1 each has its own. */
@@ -14,7 +14,7 @@ const maximumRows = 64;
 /** Rows are not added to a statement that is as long as this already. */
 const maximumCharacters = 1_000_000;
 /** What has not had its turn by then is told to try again later; nothing has been done for it. */
-const patienceMilliseconds = 2_000;
+const queueTimeoutMs = 2_000;
 /** Statements under way at once, so that one waits for the disk while the next ones are gathered. */
 const maximumUnderWay = 3;
 /** Age in milliseconds beyond which a row of a failed statement is not tried alone; a request has 15 seconds. */
@@ -25,13 +25,13 @@ interface Numbered {
   n: string;
 }
 
-export type BatchStatement<R> = PreparedStatement<{ rows: string }, R & Numbered>;
+export type GroupedStatement<R> = PreparedStatement<{ rows: string }, R & Numbered>;
 
 /**
  * Compiles a statement that is made for several rows: `build` gets the place of a JSON array of objects, and must give back the number of the
  * row that each row of its result is for. It must not wait for locks, or one request would wait for another's.
  */
-export function prepareBatch<R>(name: string, build: (rows: RawBuilder<string>) => RawBuilder<R & Numbered>): BatchStatement<R> {
+export function prepareGrouped<R>(name: string, build: (rows: RawBuilder<string>) => RawBuilder<R & Numbered>): GroupedStatement<R> {
   return prepare<{ rows: string }, R & Numbered>(name, (value) => build(value('rows')).compile(builder));
 }
 
@@ -43,9 +43,9 @@ interface Waiting<R> {
 }
 
 /** Gathers rows and runs `statement` for them on `pool`: at once when little is under way, otherwise as soon as something has come back. */
-export class Batches<R> {
+export class WriteGroup<R> {
   readonly #pool: Pool;
-  readonly #statement: BatchStatement<R>;
+  readonly #statement: GroupedStatement<R>;
   readonly #now: () => number;
   /** A statement belongs to none of the requests that it serves. */
   readonly #outside = AsyncLocalStorage.snapshot();
@@ -54,7 +54,7 @@ export class Batches<R> {
   #scheduled = false;
 
   /** `now` tells milliseconds on a clock that never goes back. */
-  constructor(pool: Pool, statement: BatchStatement<R>, now: () => number = () => performance.now()) {
+  constructor(pool: Pool, statement: GroupedStatement<R>, now: () => number = () => performance.now()) {
     this.#pool = pool;
     this.#statement = statement;
     this.#now = now;
@@ -89,8 +89,8 @@ export class Batches<R> {
   }
 
   #take(): Waiting<R>[] {
-    const oldest = this.#now() - patienceMilliseconds;
-    while (this.#waiting[0] && this.#waiting[0].since < oldest) this.#waiting.shift()?.reject(outage(new Error('no turn in time')));
+    const oldest = this.#now() - queueTimeoutMs;
+    while (this.#waiting[0] && this.#waiting[0].since < oldest) this.#waiting.shift()?.reject(outageProblem(new Error('no turn in time')));
     let count = 0;
     for (let characters = 0; count < Math.min(this.#waiting.length, maximumRows) && characters < maximumCharacters; count++)
       characters += this.#waiting[count]?.row.length ?? 0;
@@ -120,11 +120,11 @@ export class Batches<R> {
       taken.forEach(({ resolve }, index) => resolve(byNumber.get(index + 1)));
       return true;
     } catch (error) {
-      if (taken.length > 1 && isOfOneRow(error)) return await this.#writeOneByOne(taken);
+      if (taken.length > 1 && failsForOneRow(error)) return await this.#writeOneByOne(taken);
       for (const { reject } of taken) reject(error);
       if (error instanceof DatabaseError) return true;
       // No waiting row can be written now, and none has been.
-      for (const { reject } of this.#waiting.splice(0)) reject(outage(error));
+      for (const { reject } of this.#waiting.splice(0)) reject(outageProblem(error));
       return false;
     }
   }
@@ -133,8 +133,8 @@ export class Batches<R> {
   async #writeOneByOne(rows: Waiting<R>[]): Promise<boolean> {
     let isReachable = true;
     for (const row of rows) {
-      if (!isReachable) row.reject(outage(new Error('the server cannot be reached')));
-      else if (this.#now() - row.since > retryMilliseconds) row.reject(outage(new Error('no time for another attempt')));
+      if (!isReachable) row.reject(outageProblem(new Error('the server cannot be reached')));
+      else if (this.#now() - row.since > retryMilliseconds) row.reject(outageProblem(new Error('no time for another attempt')));
       else isReachable = await this.#write([row]);
     }
     return isReachable;
@@ -142,6 +142,6 @@ export class Batches<R> {
 }
 
 /** Data exceptions, constraints, limits and time: one row is enough to make the statement fail for all. */
-function isOfOneRow(error: unknown): boolean {
+function failsForOneRow(error: unknown): boolean {
   return error instanceof DatabaseError && /^(?:22|23|54)|^57014$/.test(error.code ?? '');
 }

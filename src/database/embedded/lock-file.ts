@@ -8,7 +8,7 @@ import { socketPath, type Address } from './address.ts';
 import { readClusterFile } from './cluster-files.ts';
 import { readPassword, scratchPath } from './cluster.ts';
 import type { Layout } from './cluster.ts';
-import { join } from './membership.ts';
+import { joinCluster } from './membership.ts';
 import { findProcess } from './process.ts';
 
 export interface Server {
@@ -44,7 +44,7 @@ export async function findServer(layout: Layout): Promise<Server | undefined> {
   if (found.command.includes(await clusterMark(layout))) return lock;
   // Started by hand, without our mark? Then it answers to the password.
   if (basename(found.command.split(' ')[0] ?? '') !== 'postgres' || !lock.address.port) return undefined;
-  const membership = await join(layout, lock.address, await readPassword(layout)).catch(() => undefined);
+  const membership = await joinCluster(layout, lock.address, await readPassword(layout)).catch(() => undefined);
   await membership?.end();
   return membership && lock;
 }

@@ -28,7 +28,7 @@ export interface Membership {
  *
  * @throws Error with one line for a person when the server refuses our password.
  */
-export async function join(layout: Layout, address: Address, password: string): Promise<Membership | undefined> {
+export async function joinCluster(layout: Layout, address: Address, password: string): Promise<Membership | undefined> {
   const client = new VerifiedClient({
     connectionString: urlOf(address, layout, password, lockDatabase),
     application_name: 'entity-service membership',

@@ -8,7 +8,7 @@ import type { Layout } from './cluster.ts';
 import { freePort, startServer } from './launch.ts';
 import type { Launch, Launcher } from './launch.ts';
 import { discardStrayLocks, findServer, lastTcpAddress } from './lock-file.ts';
-import { join } from './membership.ts';
+import { joinCluster } from './membership.ts';
 import type { Membership } from './membership.ts';
 import { findProcess } from './process.ts';
 
@@ -52,7 +52,7 @@ export async function reachServer(layout: Layout, launcher: () => Promise<Launch
         await launch?.discard();
         throw moved(layout, server.address, required);
       }
-      const membership = server.ready ? await join(layout, server.address, await readPassword(layout)) : undefined;
+      const membership = server.ready ? await joinCluster(layout, server.address, await readPassword(layout)) : undefined;
       if (membership) {
         const launched = launch?.pid === server.pid;
         await (launched ? launch?.keepLog() : launch?.discard());
@@ -116,5 +116,5 @@ export async function leaveServer(layout: Layout, current: Membership | undefine
 
 async function joinRunning(layout: Layout): Promise<Membership | undefined> {
   const server = await findServer(layout);
-  return server && join(layout, server.address, await readPassword(layout));
+  return server && joinCluster(layout, server.address, await readPassword(layout));
 }

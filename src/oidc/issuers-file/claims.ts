@@ -1,5 +1,5 @@
 /** What an issuer's entry in ISSUERS_FILE says about its claims: their names, and what scopes and groups are worth here. */
-import type { Members } from './schema-reader.ts';
+import type { SchemaReader } from './schema-reader.ts';
 
 export interface ScopeNames {
   read: string | undefined;
@@ -24,7 +24,7 @@ const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 const profileShape = { pattern: /^[A-Za-z0-9 _.-]{1,64}$/, must: 'be the name of a profile' };
 
 /** Undefined when the issuer's scopes narrow nothing. */
-export function readScopes(members: Members): ScopeNames | undefined {
+export function readScopes(members: SchemaReader): ScopeNames | undefined {
   const scopes = members.mapping('scopes');
   if (!scopes) return undefined;
   const shape = { pattern: scopeToken, must: 'be one scope, without spaces' };
@@ -36,7 +36,7 @@ export function readScopes(members: Members): ScopeNames | undefined {
 }
 
 /** By their own names what is not renamed. */
-export function readClaimNames(members: Members): ClaimNames {
+export function readClaimNames(members: SchemaReader): ClaimNames {
   const names = members.mapping('claimNames');
   const claimNames = {
     client_id: names?.text('client_id') ?? 'client_id',
@@ -48,7 +48,7 @@ export function readClaimNames(members: Members): ClaimNames {
 }
 
 /** Undefined when nobody becomes a user by a token. */
-export function readProvision(members: Members): { profile: string } | undefined {
+export function readProvision(members: SchemaReader): { profile: string } | undefined {
   const provision = members.mapping('provision');
   if (!provision) return undefined;
   const enabled = provision.flag('enabled');
@@ -58,7 +58,7 @@ export function readProvision(members: Members): { profile: string } | undefined
 }
 
 /** Undefined when claims say nothing about profiles. */
-export function readProfiles(members: Members): ClaimedProfiles | undefined {
+export function readProfiles(members: SchemaReader): ClaimedProfiles | undefined {
   const profiles = members.mapping('profiles');
   if (!profiles) return undefined;
   const claim = profiles.textOrTexts('claim');

@@ -15,7 +15,7 @@ import {
   type ScopeNames,
 } from './claims.ts';
 import { LocatedFile } from './positions.ts';
-import { Members } from './schema-reader.ts';
+import { SchemaReader } from './schema-reader.ts';
 import { readSwaggerUi, type SwaggerUiClient } from './swagger-ui-client.ts';
 
 /** An issuer as configured. */
@@ -68,7 +68,7 @@ export async function readIssuers(file: string | undefined, environment: Environ
   const located = new LocatedFile(`ISSUERS_FILE ${file}`, await readText(file));
   const entries = located.problems.length === 0 ? readEntries(located) : [];
   const issuers: Issuer[] = [];
-  const membersOf = new Map<Issuer, Members>();
+  const membersOf = new Map<Issuer, SchemaReader>();
   for (const members of entries) {
     const issuer = await readIssuer(members, environment);
     if (!issuer) continue;
@@ -99,15 +99,15 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-function readEntries(file: LocatedFile): Members[] {
-  const root = new Members(file, file.root, '');
+function readEntries(file: LocatedFile): SchemaReader[] {
+  const root = new SchemaReader(file, file.root, '');
   const entries = root.list('issuers') ?? [];
   root.finish();
-  return entries.map((entry, index) => new Members(file, entry, `entry ${index + 1}`));
+  return entries.map((entry, index) => new SchemaReader(file, entry, `entry ${index + 1}`));
 }
 
 /** One entry of the list; undefined when it is not even a mapping with an id and an issuer. Everything wrong with it is reported. */
-async function readIssuer(members: Members, environment: Environment): Promise<Issuer | undefined> {
+async function readIssuer(members: SchemaReader, environment: Environment): Promise<Issuer | undefined> {
   const id = members.text('id', {
     required: true,
     pattern: /^[a-z0-9-]{1,32}$/,
@@ -197,7 +197,7 @@ function checkAddress(issuer: string, allowInsecureHttp: boolean, report: (probl
 /** The shortest secret that is accepted (rule 86). Auth0, Entra ID, Google and Keycloak make secrets of 32 bytes or more. */
 const minimumSecretBytes = 32;
 
-async function readSecret(members: Members, environment: Environment): Promise<string | undefined> {
+async function readSecret(members: SchemaReader, environment: Environment): Promise<string | undefined> {
   const checkLength = (secret: string, source: string, member: string) => {
     const bytes = Buffer.byteLength(secret);
     if (bytes >= minimumSecretBytes) return;

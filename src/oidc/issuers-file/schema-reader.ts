@@ -15,7 +15,7 @@ interface Member {
   value: unknown;
 }
 
-export class Members {
+export class SchemaReader {
   readonly #file: LocatedFile;
   readonly #node: unknown;
   readonly #members = new Map<string, Member>();
@@ -93,9 +93,9 @@ export class Members {
     return text === undefined ? undefined : [text];
   }
 
-  mapping(name: string, required = false): Members | undefined {
+  mapping(name: string, required = false): SchemaReader | undefined {
     if (this.#take(name, required) === undefined) return undefined;
-    return new Members(this.#file, this.#members.get(name)?.node, this.#where === '' ? name : `${this.#where}: ${name}`);
+    return new SchemaReader(this.#file, this.#members.get(name)?.node, this.#where === '' ? name : `${this.#where}: ${name}`);
   }
 
   /** Of its members, in the order of the file. */

@@ -1,5 +1,5 @@
 /** What an issuer's entry in ISSUERS_FILE says about Swagger UI, the page at /docs. */
-import type { Members } from './schema-reader.ts';
+import type { SchemaReader } from './schema-reader.ts';
 
 /** Swagger UI as a client of the issuer: a public one, since it runs in a browser. */
 export interface SwaggerUiClient {
@@ -13,7 +13,7 @@ export interface SwaggerUiClient {
 const reserved = ['response_type', 'client_id', 'redirect_uri', 'state', 'scope', 'code_challenge', 'code_challenge_method'];
 
 /** Undefined when the issuer knows no such client. */
-export function readSwaggerUi(members: Members): SwaggerUiClient | undefined {
+export function readSwaggerUi(members: SchemaReader): SwaggerUiClient | undefined {
   const mapping = members.mapping('swaggerUi');
   if (!mapping) return undefined;
   const clientId = mapping.text('clientId', {

@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Kysely, Transaction } from 'kysely';
 import { insertEvent, originOf } from '../../audit/store.ts';
 import type { Context } from '../../context.ts';
-import { transact } from '../../database/failure.ts';
+import { inTransaction } from '../../database/failure.ts';
 import type { Database } from '../../database/tables.ts';
 import { deleteAssignment, findAnyProfiles, insertAssignment, lockAssignments } from '../../accounts/assignments.ts';
 import { findClaimed, lockClaims, updateClaimsAt, type Identity } from '../../accounts/identities.ts';
@@ -53,7 +53,7 @@ export async function followClaims(
   const before = account.profiles.filter((name) => managed.has(name));
   const agree = before.length === wanted.length && before.every((name) => wanted.includes(name));
   if (agree && issuedAt.getTime() === newest) return false;
-  await transact(db, async (trx) => {
+  await inTransaction(db, async (trx) => {
     if (!(await lockClaims(trx, identity, account.id, issuedAt))) return;
     await setClaimed(trx, request, { user: account, by: 'issuer', identity }, profiles, wanted);
     // After the lock on the user: a link by the user waits for a changed identity while it holds the user.

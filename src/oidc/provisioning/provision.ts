@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Kysely, Transaction } from 'kysely';
 import { insertEvent, originOf } from '../../audit/store.ts';
 import type { Context } from '../../context.ts';
-import { transact } from '../../database/failure.ts';
+import { inTransaction } from '../../database/failure.ts';
 import type { Database } from '../../database/tables.ts';
 import { Problem } from '../../errors.ts';
 import { findAnyProfiles, insertAssignment } from '../../accounts/assignments.ts';
@@ -16,7 +16,7 @@ import { normaliseUserName } from '../../accounts/name.ts';
 import { insertUser } from '../../accounts/users.ts';
 import { claimedProfiles, followClaims, type IssuedClaims } from './claimed-profiles.ts';
 import { isText } from '../tokens/claims.ts';
-import { RefusedToken } from '../tokens/token-errors.ts';
+import { TokenError } from '../tokens/token-errors.ts';
 
 /** A subject as its issuer has just vouched for it. */
 export interface Presented extends IssuedClaims {
@@ -26,7 +26,7 @@ export interface Presented extends IssuedClaims {
 
 /**
  * What `find` finds for the identity, after a user has been made for it where there was none, or after its profiles have changed. Throws
- * {@link RefusedToken} `not-linked`, `client-not-linked` or `no-profile`. The user may be disabled: that is for the caller to judge.
+ * {@link TokenError} `not-linked`, `client-not-linked` or `no-profile`. The user may be disabled: that is for the caller to judge.
  */
 export async function findOrProvision<T>(
   context: Context,
@@ -39,12 +39,12 @@ export async function findOrProvision<T>(
   const found = await find(context.db, identity);
   if (found !== undefined && (isClient || !(await followClaims(context, request, presented)))) return found;
   if (found === undefined) {
-    if (isClient) throw new RefusedToken('client-not-linked', { about: identity });
-    if (!issuer.provision) throw new RefusedToken('not-linked', { about: identity });
+    if (isClient) throw new TokenError('client-not-linked', { about: identity });
+    if (!issuer.provision) throw new TokenError('not-linked', { about: identity });
     await provision(context, request, presented, issuer.provision.profile);
   }
   const settled = await find(context.db, identity);
-  if (settled === undefined) throw new RefusedToken('not-linked', { about: identity });
+  if (settled === undefined) throw new TokenError('not-linked', { about: identity });
   return settled;
 }
 
@@ -55,14 +55,14 @@ export async function findOrProvision<T>(
 async function provision({ db }: Context, request: FastifyRequest, presented: Presented, profile: string): Promise<void> {
   const { issuer, subject, claims, issuedAt } = presented;
   const identity = { issuer: issuer.issuer, subject };
-  await transact(db, async (trx) => {
+  await inTransaction(db, async (trx) => {
     await lockIdentity(trx, identity);
     if (await findLinkedAccount(trx, identity)) return;
     const unlinkedAt = await findUnlinkedClaimsAt(trx, identity);
     const claimed = unlinkedAt && issuedAt < unlinkedAt ? [] : claimedProfiles(issuer.profiles, claims);
     const names = [...new Set([...claimed, profile])];
     const profiles = await findAnyProfiles(trx, names);
-    if (!profiles.some(({ name }) => name === profile)) throw new RefusedToken('no-profile', { about: identity });
+    if (!profiles.some(({ name }) => name === profile)) throw new TokenError('no-profile', { about: identity });
     const user = await insertUnderFreeName(trx, presented);
     // The administration command of version 0.1.0 links without the lock.
     if (!(await insertIdentity(trx, identity, user.id, issuedAt))) throw new Problem('unavailable', { headers: { 'Retry-After': '1' } });
@@ -87,7 +87,7 @@ async function insertUnderFreeName(trx: Transaction<Database>, presented: Presen
     const id = await insertUser(trx, { name, displayName, locale: null, passwordHash: null });
     if (id !== undefined) return { id, name };
   }
-  throw new RefusedToken('not-linked', { about: { issuer: issuer.issuer, subject } });
+  throw new TokenError('not-linked', { about: { issuer: issuer.issuer, subject } });
 }
 
 /**

@@ -1,10 +1,10 @@
 /** Ends sessions because their provider says that its own has ended (OpenID Connect Back-Channel Logout 1.0). */
 import type { FastifyRequest } from 'fastify';
 import { decodeProtectedHeader, errors, type JWTPayload } from 'jose';
-import { noteRefusal } from '../../audit/record.ts';
+import { recordRefusal } from '../../audit/record.ts';
 import { insertEvent, originOf } from '../../audit/store.ts';
 import type { Context } from '../../context.ts';
-import { transact } from '../../database/failure.ts';
+import { inTransaction } from '../../database/failure.ts';
 import { Problem } from '../../errors.ts';
 import { revokeAtIssuer, type IssuerLogout } from '../../sessions/revoke.ts';
 import { isSubject, isText, isTime } from '../tokens/claims.ts';
@@ -21,7 +21,7 @@ const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
  */
 export async function logoutByProvider(context: Context, request: FastifyRequest, provider: Provider, token: string): Promise<void> {
   const logout = await readLogoutToken(context, request, provider, token);
-  const ended = await transact(context.db, async (trx) => {
+  const ended = await inTransaction(context.db, async (trx) => {
     const sessions = await revokeAtIssuer(trx, logout);
     for (const { id: sessionId, userName } of sessions) {
       const detail = { by: 'issuer', issuer: provider.issuer };
@@ -40,7 +40,7 @@ async function readLogoutToken(context: Context, request: FastifyRequest, provid
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error instanceof Problem ? error : issuerUnavailable(30, error);
     const detail = { issuer: provider.issuer, reason: 'bad-logout-token', error: error.code };
-    await noteRefusal(context, request, { event: 'oidc.failed', outcome: 'refused', detail });
+    await recordRefusal(context, request, { event: 'oidc.failed', outcome: 'refused', detail });
     throw new Problem('malformed-request', { faults: [{ pointer: '/logout_token', code: 'invalid-value' }], cause: error });
   }
 }

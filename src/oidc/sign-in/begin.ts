@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
-import { noteRefusal } from '../../audit/record.ts';
+import { recordRefusal } from '../../audit/record.ts';
 import type { Context } from '../../context.ts';
 import { browserCookie, browserIn } from './cookie.ts';
 import { returnPath } from './return-path.ts';
@@ -54,7 +54,7 @@ export async function begin(
     returnPath: returnPath(returnTo),
     sessionId,
   });
-  await noteRefusal(context, request, {
+  await recordRefusal(context, request, {
     event: 'oidc.started',
     outcome: 'ok',
     userName: request.principal?.user.name,

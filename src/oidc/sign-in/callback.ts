@@ -14,56 +14,56 @@ import { Problem } from '../../errors.ts';
 import { openSession, type Opened } from '../../sessions/login.ts';
 import { findLinkedAccount } from '../../accounts/identities.ts';
 import { browserCookie, browserIn } from './cookie.ts';
-import { FailedSignIn } from './sign-in-errors.ts';
+import { SignInError } from './sign-in-errors.ts';
 import { isUnanswered, outageErrors } from '../tokens/issuer-http.ts';
 import { issuerUnavailable } from '../tokens/cached-metadata.ts';
 import { readIdToken, type SignedIn } from './id-token.ts';
 import { findOrProvision } from '../provisioning/provision.ts';
-import { RefusedToken } from '../tokens/token-errors.ts';
+import { TokenError } from '../tokens/token-errors.ts';
 import { hashSecret, redirectUri } from './begin.ts';
-import { takeTransaction, type Transaction } from './store.ts';
+import { consumeTransactionRow, type SignInTransaction } from './store.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';
 
 /**
  * What this browser began with this issuer and this state, which nobody can come back to again whatever is answered. Throws
- * {@link FailedSignIn} when there is no such thing. Takes the cookie back, or sets it again if another of its tabs still needs it.
+ * {@link SignInError} when there is no such thing. Takes the cookie back, or sets it again if another of its tabs still needs it.
  */
-export async function takeOwn(
+export async function consumeTransaction(
   { config, db }: Context,
   request: FastifyRequest,
   reply: FastifyReply,
   { issuer }: Provider,
   state: string,
-): Promise<Transaction> {
-  const transaction = await takeTransaction(db, hashSecret(state));
-  if (!transaction) throw new FailedSignIn('unknown-state');
+): Promise<SignInTransaction> {
+  const transaction = await consumeTransactionRow(db, hashSecret(state));
+  if (!transaction) throw new SignInError('unknown-state');
   const cookie = browserCookie(config);
   const browser = browserIn(request.headers.cookie, cookie.name);
   // Somebody else's answer, that this browser was made to follow, would sign it in as somebody else.
-  if (browser === undefined || !hashSecret(browser).equals(transaction.browserHash)) throw new FailedSignIn('other-browser');
+  if (browser === undefined || !hashSecret(browser).equals(transaction.browserHash)) throw new SignInError('other-browser');
   if (transaction.others) reply.setCookie(cookie.name, browser, cookie.attributes);
   else reply.setCookie(cookie.name, '', { ...cookie.attributes, maxAge: 0 });
-  if (!transaction.live) throw new FailedSignIn('expired');
-  if (transaction.issuer !== issuer) throw new FailedSignIn('other-issuer');
+  if (!transaction.live) throw new SignInError('expired');
+  if (transaction.issuer !== issuer) throw new SignInError('other-issuer');
   return transaction;
 }
 
-export interface Redeemed extends SignedIn {
+export interface ExchangedCode extends SignedIn {
   /** Where the user can end the session at the provider; undefined when the provider names no such place. */
   endUrl: string | undefined;
 }
 
 /**
- * Who has signed in at the provider, by the answer that is the query of `request`. Throws {@link FailedSignIn}, and 503
+ * Who has signed in at the provider, by the answer that is the query of `request`. Throws {@link SignInError}, and 503
  * `issuer-unavailable` when the provider does not answer.
  */
-export async function redeem(
+export async function exchangeCode(
   { config, issuers }: Context,
   request: FastifyRequest,
   provider: Provider,
-  { nonce, codeVerifier }: Transaction,
+  { nonce, codeVerifier }: SignInTransaction,
   state: string,
-): Promise<Redeemed> {
+): Promise<ExchangedCode> {
   const client = await provider.provider.current();
   const answer = new URL(redirectUri(config.publicUrl, provider));
   answer.search = new URLSearchParams(request.query as Record<string, string>).toString();
@@ -78,8 +78,8 @@ export async function redeem(
   return { ...signedIn, endUrl: endUrlOf(client, provider, config.publicUrl) };
 }
 
-/** Opens a session for the user behind the identity, or one made for it. Throws {@link FailedSignIn}. */
-export async function signIn(context: Context, request: FastifyRequest, provider: Provider, redeemed: Redeemed): Promise<Opened> {
+/** Opens a session for the user behind the identity, or one made for it. Throws {@link SignInError}. */
+export async function signIn(context: Context, request: FastifyRequest, provider: Provider, redeemed: ExchangedCode): Promise<Opened> {
   const { config, issuers } = context;
   const { subject, authenticatedAt, signedInAt, issuedAt, claims, sessionId: id, endUrl } = redeemed;
   const identity = { issuer: provider.issuer, subject };
@@ -89,18 +89,18 @@ export async function signIn(context: Context, request: FastifyRequest, provider
     const presented = { issuer: provider, subject, claims, issuedAt, isClient: false };
     const account = await findOrProvision(context, request, presented, findLinkedAccount);
     userName = account.name;
-    if (!account.active) throw new FailedSignIn('user-disabled', { about, userName });
+    if (!account.active) throw new SignInError('user-disabled', { about, userName });
     const age = issuers.clock.wall() - authenticatedAt.getTime();
-    if (age >= config.sessionAbsoluteSeconds * 1_000) throw new FailedSignIn('too-old', { about, userName });
+    if (age >= config.sessionAbsoluteSeconds * 1_000) throw new SignInError('too-old', { about, userName });
     const times = { authenticatedAt, signedInAt };
     const opening = { account, method: 'openid', locale: undefined, identity, ...times, issuerSession: { id, endUrl } } as const;
     return await openSession(context, request, opening);
   } catch (error) {
-    if (error instanceof RefusedToken) throw new FailedSignIn(error.reason === 'no-profile' ? 'no-profile' : 'not-linked', { about });
-    if (!(error instanceof Problem) || error instanceof FailedSignIn) throw error;
+    if (error instanceof TokenError) throw new SignInError(error.reason === 'no-profile' ? 'no-profile' : 'not-linked', { about });
+    if (!(error instanceof Problem) || error instanceof SignInError) throw error;
     // What was true a moment ago is not any more.
-    if (error.code === 'identity-not-linked') throw new FailedSignIn('not-linked', { about, userName });
-    throw error.code === 'invalid-token' ? new FailedSignIn('user-disabled', { about, userName }) : error;
+    if (error.code === 'identity-not-linked') throw new SignInError('not-linked', { about, userName });
+    throw error.code === 'invalid-token' ? new SignInError('user-disabled', { about, userName }) : error;
   }
 }
 
@@ -118,11 +118,11 @@ function failureOf(error: unknown): unknown {
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
     if (outageErrors.has(error.error)) return issuerUnavailable(30, error);
     const reason = error instanceof ResponseBodyError ? 'code-refused' : 'provider-refused';
-    return new FailedSignIn(reason, { about: { error: knownErrors.has(error.error) ? error.error : undefined }, cause: error });
+    return new SignInError(reason, { about: { error: knownErrors.has(error.error) ? error.error : undefined }, cause: error });
   }
   if (!(error instanceof ClientError)) return error;
   if (noAnswers.has(error.code ?? '')) return issuerUnavailable(30, error);
-  return new FailedSignIn('bad-answer', { about: { error: error.code }, cause: error });
+  return new SignInError('bad-answer', { about: { error: error.code }, cause: error });
 }
 
 /** The provider's page for signing out, from where it sends browsers to this service's root (OpenID RP-Initiated Logout 1.0). */

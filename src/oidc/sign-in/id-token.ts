@@ -3,7 +3,7 @@ import { errors, type JWTPayload } from 'jose';
 import { Problem } from '../../errors.ts';
 import { isSubject, issuedAtOf, isText, isTime, type Claims } from '../tokens/claims.ts';
 import { leewaySeconds } from '../tokens/discover.ts';
-import { FailedSignIn } from './sign-in-errors.ts';
+import { SignInError } from './sign-in-errors.ts';
 import { issuerUnavailable } from '../tokens/cached-metadata.ts';
 import { verifySigned } from '../tokens/signature.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';
@@ -22,14 +22,14 @@ export interface SignedIn {
   claims: Claims;
 }
 
-/** Reads an ID token at the time `now`, in milliseconds. Throws {@link FailedSignIn}, and 503 `issuer-unavailable` without the keys. */
+/** Reads an ID token at the time `now`, in milliseconds. Throws {@link SignInError}, and 503 `issuer-unavailable` without the keys. */
 export async function readIdToken(provider: Provider, token: string, now: number): Promise<SignedIn> {
   const claims = await verify(provider, token, now);
   const { sub, iat, auth_time: authTime, sid } = claims;
   const complete = isSubject(sub) && isTime(iat) && (authTime === undefined || isTime(authTime)) && (sid === undefined || isText(sid));
-  if (!complete || (typeof sid === 'string' && sid.length > 255)) throw new FailedSignIn('bad-id-token');
+  if (!complete || (typeof sid === 'string' && sid.length > 255)) throw new SignInError('bad-id-token');
   const latest = now / 1_000 + leewaySeconds;
-  if (iat > latest || (authTime ?? iat) > latest) throw new FailedSignIn('bad-id-token');
+  if (iat > latest || (authTime ?? iat) > latest) throw new SignInError('bad-id-token');
   const authenticatedAt = new Date(Math.min((authTime ?? iat) * 1_000, now));
   const signedInAt = authTime === undefined ? undefined : authenticatedAt;
   return { subject: sub, sessionId: sid, authenticatedAt, signedInAt, issuedAt: issuedAtOf(iat), claims };
@@ -47,7 +47,7 @@ async function verify({ algorithms, clientId, issuer, keys }: Provider, token: s
     });
   } catch (error) {
     if (error instanceof Problem) throw error;
-    if (error instanceof errors.JOSEError) throw new FailedSignIn('bad-id-token', { cause: error });
+    if (error instanceof errors.JOSEError) throw new SignInError('bad-id-token', { cause: error });
     // The key that the token names is in the provider's list and cannot be used.
     throw issuerUnavailable(30, error);
   }

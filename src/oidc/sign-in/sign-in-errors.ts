@@ -1,6 +1,6 @@
 /** Why a sign-in at a provider came to nothing, for the audit trail (security rule 85); never the provider's words, which anybody can send. */
 import type { FastifyRequest } from 'fastify';
-import { noteRefusal } from '../../audit/record.ts';
+import { recordRefusal } from '../../audit/record.ts';
 import type { Context } from '../../context.ts';
 import { Problem } from '../../errors.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';
@@ -34,7 +34,7 @@ interface FailureFacts {
 const nobodyHere: readonly FailureReason[] = ['not-linked', 'no-profile', 'user-disabled'];
 
 /** The answer to a browser that comes back with nothing good: 400 `sign-in-failed`, 403 `identity-not-linked`, or 409 `conflict`. */
-export class FailedSignIn extends Problem {
+export class SignInError extends Problem {
   readonly reason: FailureReason;
   readonly about: FailureFacts['about'];
   readonly userName: string | undefined;
@@ -48,7 +48,7 @@ export class FailedSignIn extends Problem {
 }
 
 /** Runs `work` and lets its errors pass; those that end a sign-in become audit events. */
-export async function auditFailures<T>(
+export async function auditSignInErrors<T>(
   context: Context,
   request: FastifyRequest,
   { issuer }: Provider,
@@ -57,11 +57,11 @@ export async function auditFailures<T>(
   try {
     return await work();
   } catch (error) {
-    if (error instanceof FailedSignIn) {
+    if (error instanceof SignInError) {
       const { reason, about, userName } = error;
-      await noteRefusal(context, request, { event: 'oidc.failed', outcome: 'refused', userName, detail: { issuer, reason, ...about } });
+      await recordRefusal(context, request, { event: 'oidc.failed', outcome: 'refused', userName, detail: { issuer, reason, ...about } });
     } else if (error instanceof Problem && error.code === 'issuer-unavailable') {
-      await noteRefusal(context, request, { event: 'oidc.failed', outcome: 'failed', detail: { issuer, reason: error.code } });
+      await recordRefusal(context, request, { event: 'oidc.failed', outcome: 'failed', detail: { issuer, reason: error.code } });
     }
     throw error;
   }

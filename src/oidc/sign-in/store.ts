@@ -13,7 +13,7 @@ export interface NewTransaction {
   sessionId: string | undefined;
 }
 
-export interface Transaction extends Omit<NewTransaction, 'stateHash' | 'sessionId'> {
+export interface SignInTransaction extends Omit<NewTransaction, 'stateHash' | 'sessionId'> {
   sessionId: string | null;
   /** Whether it was begun less than ten minutes ago, by the database's clock. */
   live: boolean;
@@ -38,7 +38,7 @@ export async function insertTransaction(db: Kysely<Database>, transaction: NewTr
 }
 
 /** Takes what was begun with this state away, so that of any number of answers with it one is considered; undefined for all others. */
-export function takeTransaction(db: Kysely<Database>, stateHash: Buffer): Promise<Transaction | undefined> {
+export function consumeTransactionRow(db: Kysely<Database>, stateHash: Buffer): Promise<SignInTransaction | undefined> {
   return db
     .deleteFrom('openid_transaction')
     .where('state_hash', '=', stateHash)

@@ -7,7 +7,7 @@ import { startUrl } from './begin.ts';
 import type { TrustedIssuer } from '../tokens/issuer-registry.ts';
 
 /** Nobody who opens the documentation waits longer for an issuer; once it has answered, it is there the next time. */
-const patienceMilliseconds = 1_000;
+const issuerAnswerTimeoutMs = 1_000;
 
 /** Those that users can sign in at or that know Swagger UI, in the order of the file; without any that has not said where. Never throws. */
 export async function offeredIssuers({ config, issuers }: Pick<Context, 'config' | 'issuers'>): Promise<OfferedIssuer[]> {
@@ -18,7 +18,7 @@ export async function offeredIssuers({ config, issuers }: Pick<Context, 'config'
 
 async function offer(issuer: TrustedIssuer, publicUrl: URL): Promise<OfferedIssuer | undefined> {
   const answered = issuer.provider.current().catch(() => undefined);
-  const client = await Promise.race([answered, delay(patienceMilliseconds, undefined, { ref: false })]);
+  const client = await Promise.race([answered, delay(issuerAnswerTimeoutMs, undefined, { ref: false })]);
   const { authorization_endpoint: authorizationUrl = '', token_endpoint: tokenUrl = '' } = client?.serverMetadata() ?? {};
   if (![authorizationUrl, tokenUrl].every((url) => isUsable(url, issuer))) return undefined;
   const { id, label, clientId, scopes, swaggerUi } = issuer;

@@ -3,13 +3,13 @@
  * once in thirty seconds; while it does not answer, what it gave last serves for an hour.
  */
 import { Problem } from '../../errors.ts';
-import { innermost } from './discover.ts';
+import { innermostMessage } from './discover.ts';
 
 const freshMilliseconds = 600_000;
 const usableMilliseconds = 3_600_000;
 const betweenFetchesMilliseconds = 30_000;
 
-export interface FetchedOptions {
+export interface CachedMetadataOptions {
   /** Milliseconds on a clock that never goes back. */
   now: () => number;
   /** Told why nothing could be fetched, also while what there is serves. */
@@ -18,17 +18,17 @@ export interface FetchedOptions {
   onAnswer?: () => void;
 }
 
-export class Fetched<T> {
+export class CachedMetadata<T> {
   readonly #load: () => Promise<T>;
   readonly #failureText: string;
-  readonly #options: FetchedOptions;
+  readonly #options: CachedMetadataOptions;
   #kept: { value: T; fetchedAt: number } | undefined;
   #attemptedAt = Number.NEGATIVE_INFINITY;
   #failure: unknown;
   #running: Promise<void> | undefined;
 
   /** `load` asks the issuer. `failureText` says, for the log, what it means that it threw. */
-  constructor(load: () => Promise<T>, failureText: string, options: FetchedOptions) {
+  constructor(load: () => Promise<T>, failureText: string, options: CachedMetadataOptions) {
     this.#load = load;
     this.#failureText = failureText;
     this.#options = options;
@@ -76,7 +76,7 @@ export class Fetched<T> {
       this.#failure = undefined;
       this.#options.onAnswer?.();
     } catch (error) {
-      this.#failure = new Error(`${this.#failureText}: ${innermost(error)}`, { cause: error });
+      this.#failure = new Error(`${this.#failureText}: ${innermostMessage(error)}`, { cause: error });
       this.#options.onError(this.#failure);
     }
   }

@@ -72,8 +72,8 @@ export async function fetchKeys(jwksUri: URL, timeout?: number): Promise<JSONWeb
 }
 
 /** What lies beneath: openid-client and fetch say no more than that something failed. */
-export function innermost(error: unknown): string {
+export function innermostMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.cause instanceof Error) return innermost(error.cause);
+  if (error.cause instanceof Error) return innermostMessage(error.cause);
   return error.message || error.name;
 }

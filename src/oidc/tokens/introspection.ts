@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { ClientError, ResponseBodyError, tokenIntrospection, WWWAuthenticateChallengeError, type Configuration } from 'openid-client';
-import { discover, innermost } from './discover.ts';
+import { discover, innermostMessage } from './discover.ts';
 import { outageErrors } from './issuer-http.ts';
-import { Fetched, issuerUnavailable, type FetchedOptions } from './cached-metadata.ts';
+import { CachedMetadata, issuerUnavailable, type CachedMetadataOptions } from './cached-metadata.ts';
 import { isLoopback, type Issuer } from '../issuers-file/read.ts';
 import type { Claims } from './claims.ts';
 
@@ -33,19 +33,23 @@ type Kept = Answer & { until: number };
 
 export class Introspection {
   readonly #issuer: Issuer;
-  readonly #options: FetchedOptions;
-  readonly #client: Fetched<Configuration>;
+  readonly #options: CachedMetadataOptions;
+  readonly #client: CachedMetadata<Configuration>;
   readonly #isOurs: (text: string) => Promise<boolean>;
   readonly #kept = new Map<string, Kept>();
   readonly #running = new Map<string, Promise<Kept>>();
   #failedAt = Number.NEGATIVE_INFINITY;
 
   /** `isOurs` says whether a text is a secret of this service, presented as a token by mistake: the issuer must not see it. */
-  constructor(issuer: Issuer, options: FetchedOptions, isOurs: (text: string) => Promise<boolean>) {
+  constructor(issuer: Issuer, options: CachedMetadataOptions, isOurs: (text: string) => Promise<boolean>) {
     this.#issuer = issuer;
     this.#isOurs = isOurs;
     this.#options = options;
-    this.#client = new Fetched(() => discoverIntrospection(issuer), `${issuer.issuer} does not say where to ask about tokens`, options);
+    this.#client = new CachedMetadata(
+      () => discoverIntrospection(issuer),
+      `${issuer.issuer} does not say where to ask about tokens`,
+      options,
+    );
   }
 
   /** Throws 503 `issuer-unavailable` when the issuer does not answer, or not as RFC 7662 says, or refuses to answer about this token. */
@@ -96,7 +100,9 @@ export class Introspection {
       if (error instanceof ResponseBodyError && error.error === 'unsupported_token_type') return inactive;
       if (isAboutToken(error)) return { refusal: new Error(`${this.#issuer.issuer} answers with status ${statusOf(error)} about a token`) };
       this.#failedAt = this.#options.now();
-      const failure = new Error(`${this.#issuer.issuer} does not say whether its tokens are good: ${innermost(error)}`, { cause: error });
+      const failure = new Error(`${this.#issuer.issuer} does not say whether its tokens are good: ${innermostMessage(error)}`, {
+        cause: error,
+      });
       this.#options.onError(failure);
       throw issuerUnavailable(pauseMilliseconds / 1_000, failure);
     }

@@ -1,7 +1,7 @@
 /** The issuers whose tokens count, each with its keys, and with its endpoints where users sign in. What is not in here is never contacted (security rule 46). */
 import type { Configuration } from 'openid-client';
 import { discoverProvider } from './discover.ts';
-import { Fetched, type FetchedOptions } from './cached-metadata.ts';
+import { CachedMetadata, type CachedMetadataOptions } from './cached-metadata.ts';
 import { Introspection } from './introspection.ts';
 import { IssuerKeys } from './keys.ts';
 import type { Issuer } from '../issuers-file/read.ts';
@@ -21,7 +21,7 @@ export interface TrustedIssuer extends Issuer {
   /** For opaque tokens; undefined for an issuer that signs its tokens. */
   introspection: Introspection | undefined;
   /** Its endpoints, and this service as its client. */
-  provider: Fetched<Configuration>;
+  provider: CachedMetadata<Configuration>;
 }
 
 /** An issuer that this service is a client of, so that users can sign in there. */
@@ -29,7 +29,7 @@ export interface Provider extends TrustedIssuer {
   clientId: string;
 }
 
-export class TrustedIssuers {
+export class IssuerRegistry {
   readonly clock: Clock;
   readonly #byIssuer = new Map<string, TrustedIssuer>();
   readonly #byId = new Map<string, TrustedIssuer>();
@@ -44,7 +44,7 @@ export class TrustedIssuers {
   ) {
     this.clock = clock;
     for (const issuer of issuers) {
-      const options: FetchedOptions = {
+      const options: CachedMetadataOptions = {
         now: clock.steady,
         onAnswer: () => this.#answering.set(issuer.id, true),
         onError: (error) => {
@@ -53,7 +53,7 @@ export class TrustedIssuers {
         },
       };
       const keys = new IssuerKeys(issuer, options);
-      const provider = new Fetched(() => discoverProvider(issuer), `${issuer.issuer} does not say where to sign in`, options);
+      const provider = new CachedMetadata(() => discoverProvider(issuer), `${issuer.issuer} does not say where to sign in`, options);
       const introspection = issuer.tokenType === 'opaque' ? new Introspection(issuer, options, isOurs) : undefined;
       const trusted = { ...issuer, keys, provider, introspection };
       this.#byId.set(issuer.id, trusted);

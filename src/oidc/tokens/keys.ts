@@ -1,16 +1,16 @@
 /** The public keys of one issuer, which its tokens are verified with. When they are fetched and how long they serve is in `fetched.ts`. */
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 import { discover, fetchKeys } from './discover.ts';
-import { Fetched, type FetchedOptions } from './cached-metadata.ts';
+import { CachedMetadata, type CachedMetadataOptions } from './cached-metadata.ts';
 import type { Issuer } from '../issuers-file/read.ts';
 
-export interface IssuerKeysOptions extends FetchedOptions {
+export interface IssuerKeysOptions extends CachedMetadataOptions {
   /** For each of the two questions, where they come from and what they are. */
   timeoutMilliseconds?: number;
 }
 
 export class IssuerKeys {
-  readonly #keys: Fetched<JWTVerifyGetKey>;
+  readonly #keys: CachedMetadata<JWTVerifyGetKey>;
 
   constructor(issuer: Issuer, { timeoutMilliseconds, ...options }: IssuerKeysOptions) {
     /** Where the keys are; asked again after a failure, since the issuer may have moved them. */
@@ -24,7 +24,7 @@ export class IssuerKeys {
         throw error;
       }
     };
-    this.#keys = new Fetched(load, `${issuer.issuer} does not give its keys`, options);
+    this.#keys = new CachedMetadata(load, `${issuer.issuer} does not give its keys`, options);
   }
 
   /** The key that a token's header names, as `jwtVerify` asks for it. Throws JWKSNoMatchingKey, or 503 `issuer-unavailable`. */

@@ -4,8 +4,8 @@ import type { Context } from '../../context.ts';
 import { openSession, type Opened } from '../../sessions/login.ts';
 import { findLinkedAccount } from '../../accounts/identities.ts';
 import { findOrProvision } from '../provisioning/provision.ts';
-import { RefusedToken } from './token-errors.ts';
-import { auditRefusals } from './audit-token-errors.ts';
+import { TokenError } from './token-errors.ts';
+import { auditTokenErrors } from './audit-token-errors.ts';
 import { ceilingOf } from './scopes.ts';
 import { verifyAccessToken } from './verify.ts';
 
@@ -22,17 +22,17 @@ export interface TokenLogin {
  */
 export async function loginByToken(context: Context, request: FastifyRequest, asked: TokenLogin): Promise<Opened> {
   const { config, issuers } = context;
-  return await auditRefusals(context, request, async () => {
+  return await auditTokenErrors(context, request, async () => {
     const expected = issuers.findNamed(asked.issuer);
-    if (!expected) throw new RefusedToken('unknown-issuer');
+    if (!expected) throw new TokenError('unknown-issuer');
     const token = await verifyAccessToken(issuers, asked.accessToken, expected);
     const identity = { issuer: expected.issuer, subject: token.subject };
     const account = await findOrProvision(context, request, token, findLinkedAccount);
     const userName = account.name;
-    if (!account.active) throw new RefusedToken('user-disabled', { about: identity, userName });
+    if (!account.active) throw new TokenError('user-disabled', { about: identity, userName });
     const { authenticatedAt, signedInAt } = token;
     const age = issuers.clock.wall() - authenticatedAt.getTime();
-    if (age >= config.sessionAbsoluteSeconds * 1_000) throw new RefusedToken('too-old', { about: identity, userName });
+    if (age >= config.sessionAbsoluteSeconds * 1_000) throw new TokenError('too-old', { about: identity, userName });
     return await openSession(context, request, {
       account,
       method: 'token',

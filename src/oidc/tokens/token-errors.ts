@@ -38,7 +38,7 @@ interface RefusalFacts {
 const notLinked: readonly RefusalReason[] = ['not-linked', 'client-not-linked', 'no-profile'];
 
 /** The answer to a token that does not count: 401 `invalid-token`, or 403 `identity-not-linked` when it is good but its bearer no user. */
-export class RefusedToken extends Problem {
+export class TokenError extends Problem {
   readonly reason: RefusalReason;
   readonly about: RefusalFacts['about'];
   readonly userName: string | undefined;

@@ -8,14 +8,14 @@ import { isClientToken, isSubject, issuedAtOf, isText, isTime, mayBeIdToken, typ
 import { leewaySeconds } from './discover.ts';
 import { issuerUnavailable } from './cached-metadata.ts';
 import type { Introspection } from './introspection.ts';
-import { RefusedToken, type RefusalReason } from './token-errors.ts';
+import { TokenError, type RefusalReason } from './token-errors.ts';
 import { verifySigned } from './signature.ts';
-import type { Clock, TrustedIssuer, TrustedIssuers } from './issuer-registry.ts';
+import type { Clock, TrustedIssuer, IssuerRegistry } from './issuer-registry.ts';
 
 const maximumBytes = 8_192;
 
-function refusal({ issuer }: TrustedIssuer, reason: RefusalReason, cause?: unknown): RefusedToken {
-  return new RefusedToken(reason, { about: { issuer }, cause });
+function refusal({ issuer }: TrustedIssuer, reason: RefusalReason, cause?: unknown): TokenError {
+  return new TokenError(reason, { about: { issuer }, cause });
 }
 
 export interface AccessToken {
@@ -39,18 +39,18 @@ export interface AccessToken {
 
 /**
  * Verifies a token of one of the issuers, or of `expected` alone. An opaque token says not whose it is, so it is shown to the only issuer of
- * opaque tokens, if there is but one, and a token that names its issuer to that one only. Throws {@link RefusedToken}, and 503
+ * opaque tokens, if there is but one, and a token that names its issuer to that one only. Throws {@link TokenError}, and 503
  * `issuer-unavailable` when the issuer's keys or its word on the token cannot be had.
  */
-export async function verifyAccessToken(issuers: TrustedIssuers, token: string, expected?: TrustedIssuer): Promise<AccessToken> {
-  if (Buffer.byteLength(token) > maximumBytes) throw new RefusedToken('too-long');
+export async function verifyAccessToken(issuers: IssuerRegistry, token: string, expected?: TrustedIssuer): Promise<AccessToken> {
+  if (Buffer.byteLength(token) > maximumBytes) throw new TokenError('too-long');
   const signed = decode(token);
   const issuer = expected ?? (signed ? named(issuers, signed.claims) : issuers.onlyOpaque);
-  if (!issuer) throw new RefusedToken(signed ? 'unknown-issuer' : 'malformed');
+  if (!issuer) throw new TokenError(signed ? 'unknown-issuer' : 'malformed');
   if (signed && signed.claims.iss !== issuer.issuer) throw refusal(issuer, 'wrong-issuer');
   const now = issuers.clock.wall();
   if (issuer.introspection) return await introspect(issuer, issuer.introspection, token, issuers.clock);
-  if (!signed) throw new RefusedToken('malformed');
+  if (!signed) throw new TokenError('malformed');
   refuseHeader(issuer, signed.header);
   const claims = await verifySignature(issuer, token, now);
   if (!isText(claims[issuer.claimNames.jti])) throw refusal(issuer, 'incomplete');
@@ -59,7 +59,7 @@ export async function verifyAccessToken(issuers: TrustedIssuers, token: string, 
 }
 
 /** The issuer that the claims name. They are not verified yet, so they only select from the list. */
-function named(issuers: TrustedIssuers, { iss }: JWTPayload): TrustedIssuer | undefined {
+function named(issuers: IssuerRegistry, { iss }: JWTPayload): TrustedIssuer | undefined {
   return typeof iss === 'string' ? issuers.find(iss) : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { connect, type Connection } from '../../../src/database/driver/pool.ts';
-import { SilenceError } from '../../../src/database/failure.ts';
-import { Pipelines } from '../../../src/database/driver/read-pipeline.ts';
+import { connectPool, type Connection } from '../../../src/database/driver/pool.ts';
+import { ServerUnresponsiveError } from '../../../src/database/failure.ts';
+import { ReadPipeline } from '../../../src/database/driver/read-pipeline.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
@@ -38,7 +38,7 @@ async function bothOpen(connection: Connection): Promise<void> {
 }
 
 async function open(): Promise<Connection> {
-  const connection = connect(database.url, 8, () => undefined);
+  const connection = connectPool(database.url, 8, () => undefined);
   onTestFinished(() => connection.close());
   await bothOpen(connection);
   return connection;
@@ -134,10 +134,10 @@ test('one whose text its connection has forgotten is answered all the same, and 
 describe('a statement without an answer in its time', () => {
   /** One connection for reads, on which a statement has 1.2 s; and how often its server was taken for silent. */
   async function openOne() {
-    const { pool, close } = connect(database.url, 3, () => undefined);
+    const { pool, close } = connectPool(database.url, 3, () => undefined);
     const silences: number[] = [];
     const options = { connectionString: database.url, connectionTimeoutMillis: 1_000, query_timeout: 1_200 };
-    const reads = new Pipelines(1, options, pool, { onError: () => undefined, onSilence: () => silences.push(1) });
+    const reads = new ReadPipeline(1, options, pool, { onError: () => undefined, onSilence: () => silences.push(1) });
     onTestFinished(() => reads.close().then(close));
     const { rows } = await reads.send(echo(0));
     expect(rows).toHaveLength(1);
@@ -154,14 +154,14 @@ describe('a statement without an answer in its time', () => {
 
   test('whose server says nothing at all is given up, and everybody is told', async () => {
     const { reads, silences } = await openOne();
-    await expect(reads.send(echo(1, 2))).rejects.toThrow(SilenceError);
+    await expect(reads.send(echo(1, 2))).rejects.toThrow(ServerUnresponsiveError);
     expect(silences).toEqual([1]);
     expect(reads.connections.open).toBe(0);
   });
 });
 
 test('where there are few connections, reads share the pool with everything else', async () => {
-  const connection = connect(database.url, 3, () => undefined);
+  const connection = connectPool(database.url, 3, () => undefined);
   onTestFinished(() => connection.close());
   const rows = await Promise.all(Array.from({ length: 20 }, (_, n) => ask(connection, n)));
   expect(rows.map(({ n }) => n)).toEqual(Array.from({ length: 20 }, (_, n) => n));

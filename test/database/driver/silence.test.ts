@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, test, type TestContext } from 'vitest';
-import { connect } from '../../../src/database/driver/pool.ts';
-import { isOutage, transact, writing } from '../../../src/database/failure.ts';
+import { connectPool } from '../../../src/database/driver/pool.ts';
+import { isOutage, inTransaction, withUnknownOutcome } from '../../../src/database/failure.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { Proxy } from '../../support/proxy.ts';
 
@@ -14,7 +14,7 @@ afterAll(() => database.drop());
 /** A pool with one connection made, and what can clamp it off. */
 async function open({ onTestFinished }: TestContext, parameters = '') {
   const proxy = await Proxy.open(database.url);
-  const connection = connect(`${proxy.urlOf(database.url)}${parameters}`, 3, () => undefined);
+  const connection = connectPool(`${proxy.urlOf(database.url)}${parameters}`, 3, () => undefined);
   onTestFinished(async () => {
     proxy.abandon();
     await connection.close();
@@ -30,7 +30,7 @@ describe('a server that says nothing any more on a connection of the pool', { co
   test('ends a transaction as an outage, and the connection with it (rules 76 and 88)', async (context) => {
     const { expect } = context;
     const { proxy, db, pool } = await open(context);
-    const transaction = transact(db, async (trx) => {
+    const transaction = inTransaction(db, async (trx) => {
       await ask.execute(trx);
       proxy.stall();
       await ask.execute(trx);
@@ -43,7 +43,7 @@ describe('a server that says nothing any more on a connection of the pool', { co
 
   test('leaves it open whether a COMMIT was heard (rule 77)', async (context) => {
     const { proxy, db } = await open(context);
-    const transaction = transact(db, async (trx) => {
+    const transaction = inTransaction(db, async (trx) => {
       await ask.execute(trx);
       proxy.stall();
     });
@@ -53,7 +53,7 @@ describe('a server that says nothing any more on a connection of the pool', { co
   test('leaves it open whether a single write was heard (rule 77)', async (context) => {
     const { proxy, db, pool } = await open(context);
     proxy.stall();
-    await context.expect(writing(ask.execute(db))).rejects.toMatchObject({ code: 'outcome-unknown' });
+    await context.expect(withUnknownOutcome(ask.execute(db))).rejects.toMatchObject({ code: 'outcome-unknown' });
     context.expect(pool.totalCount).toBe(0);
   });
 

@@ -1,7 +1,7 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { PatientClient } from '../../../src/database/driver/timeout-client.ts';
+import { TimeoutClient } from '../../../src/database/driver/timeout-client.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
@@ -20,11 +20,11 @@ const text = `select repeat('x', ${characters}) as text`;
 const prepared = { name: 'repeated', text: 'select repeat($1, $2::int) as text', values: ['x', characters] };
 
 test.each([
-  { way: 'send', ask: (client: PatientClient) => client.send({ name: undefined, text, values: [] }) },
-  { way: 'send, prepared,', ask: (client: PatientClient) => client.send(prepared) },
-  { way: 'query', ask: (client: PatientClient): Promise<unknown> => client.query(text) },
+  { way: 'send', ask: (client: TimeoutClient) => client.send({ name: undefined, text, values: [] }) },
+  { way: 'send, prepared,', ask: (client: TimeoutClient) => client.send(prepared) },
+  { way: 'query', ask: (client: TimeoutClient): Promise<unknown> => client.query(text) },
 ])('what $way has answered goes with the young objects, and is not kept until the next whole collection', async ({ ask }) => {
-  const client = new PatientClient({ connectionString: database.url, query_timeout: 5_000 });
+  const client = new TimeoutClient({ connectionString: database.url, query_timeout: 5_000 });
   await client.connect();
   onTestFinished(() => client.end());
   collect({ type: 'major' });

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
 import { DirectAddressError } from '../../../src/database/address.ts';
-import { connect } from '../../../src/database/driver/pool.ts';
+import { connectPool } from '../../../src/database/driver/pool.ts';
 import { isOutage } from '../../../src/database/failure.ts';
 import { Listener } from '../../../src/database/notifications.ts';
 import { migrate } from '../../../src/database/migrate.ts';
@@ -20,7 +20,7 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 type Way = (url: string) => Promise<unknown>;
 
 const viaPool: Way = async (url) => {
-  const { pool, close } = connect(url, 1, ignore);
+  const { pool, close } = connectPool(url, 1, ignore);
   try {
     await pool.query('select 1');
   } finally {
@@ -33,7 +33,7 @@ const ways: Record<string, Way> = {
   'the pool': viaPool,
   'the connections for reads': async (url) => {
     const errors: Error[] = [];
-    const { reads, close } = connect(url, 4, (error) => errors.push(error));
+    const { reads, close } = connectPool(url, 4, (error) => errors.push(error));
     // The first statement goes over the pool, while the connection for reads is being opened.
     await reads.send({ name: undefined, text: 'select 1', values: [] }).catch(ignore);
     await close();
@@ -41,7 +41,7 @@ const ways: Record<string, Way> = {
   },
   'the listener': async (url) => {
     const { promise, reject, resolve } = Promise.withResolvers<void>();
-    const { pool, close } = connect(url, 1, ignore);
+    const { pool, close } = connectPool(url, 1, ignore);
     const listener = new Listener(url, pool, { onLine: (up) => up && resolve(), onNotice: ignore, onError: reject });
     try {
       await listener.open();

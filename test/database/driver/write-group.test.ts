@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { Batches, prepareBatch } from '../../../src/database/driver/write-group.ts';
-import { connect } from '../../../src/database/driver/pool.ts';
+import { WriteGroup, prepareGrouped } from '../../../src/database/driver/write-group.ts';
+import { connectPool } from '../../../src/database/driver/pool.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** Divides a hundred by each row's number, which zero makes the statement fail with; leaves out negative ones. */
-const divide = prepareBatch<{ quotient: number; transaction: string }>(
+const divide = prepareGrouped<{ quotient: number; transaction: string }>(
   'test.divide',
   (rows) => sql`
     select n, 100 / divisor as quotient, pg_current_xact_id()::text as transaction
@@ -20,10 +20,10 @@ const divide = prepareBatch<{ quotient: number; transaction: string }>(
     where divisor >= 0`,
 );
 
-function open(): Batches<{ quotient: number; transaction: string }> {
-  const { pool, close } = connect(database.url, 4, () => undefined);
+function open(): WriteGroup<{ quotient: number; transaction: string }> {
+  const { pool, close } = connectPool(database.url, 4, () => undefined);
   onTestFinished(close);
-  return new Batches(pool, divide);
+  return new WriteGroup(pool, divide);
 }
 
 const row = (divisor: number) => JSON.stringify({ divisor });
@@ -43,7 +43,7 @@ test('a row for which the statement does nothing gets nothing', async () => {
 });
 
 /** Fails with the SQLSTATE that a row names; else gives `ok`. `wait` seconds pass first. */
-const fail = prepareBatch<{ result: string }>(
+const fail = prepareGrouped<{ result: string }>(
   'test.fail',
   (rows) => sql`
     select n, case when pg_sleep(coalesce(wait, 0)) is not null and fails is not null then fail_with(fails) else 'ok' end as result
@@ -53,9 +53,9 @@ const failWith = `create or replace function fail_with(state text) returns text 
   $$ begin raise exception using errcode = state; end $$`;
 
 function openFailing(size = 4, now?: () => number) {
-  const { db, pool, close } = connect(database.url, size, () => undefined);
+  const { db, pool, close } = connectPool(database.url, size, () => undefined);
   onTestFinished(close);
-  return { db, pool, batches: new Batches(pool, fail, now) };
+  return { db, pool, batches: new WriteGroup(pool, fail, now) };
 }
 
 const ok = { value: { result: 'ok' } };
@@ -106,16 +106,16 @@ test('a row of a failed statement that is older than twelve seconds is not tried
 });
 
 test('what has had no turn within two seconds is 503 unavailable, and nothing is done for it', async () => {
-  const { pool, close } = connect(database.url, 4, () => undefined);
+  const { pool, close } = connectPool(database.url, 4, () => undefined);
   onTestFinished(close);
   let now = 0;
-  const wait = prepareBatch<{ waited: string }>(
+  const wait = prepareGrouped<{ waited: string }>(
     'test.wait',
     (rows) => sql`
       select n, pg_sleep(seconds)::text as waited
       from rows from (jsonb_to_recordset(${rows}::jsonb) as (seconds float)) with ordinality as input (seconds, n)`,
   );
-  const batches = new Batches(pool, wait, () => now);
+  const batches = new WriteGroup(pool, wait, () => now);
   // Three are under way at once, each with a turn of its own.
   const underWay = [];
   for (let time = 0; time < 3; time++) {
@@ -130,9 +130,9 @@ test('what has had no turn within two seconds is 503 unavailable, and nothing is
 });
 
 test('rows are given up at once when the database cannot be reached, those that wait for their turn too', async () => {
-  const { pool, close } = connect('postgres://nobody@127.0.0.1:1/nothing', 4, () => undefined);
+  const { pool, close } = connectPool('postgres://nobody@127.0.0.1:1/nothing', 4, () => undefined);
   onTestFinished(close);
-  const batches = new Batches(pool, divide);
+  const batches = new WriteGroup(pool, divide);
   const outcomes = await Promise.allSettled(Array.from({ length: 500 }, () => batches.run(row(1))));
   expect(outcomes.map((outcome) => (outcome.status === 'rejected' ? (outcome.reason as { code: string }).code : ''))).toEqual([
     ...Array.from({ length: 64 }, () => 'ECONNREFUSED'),
