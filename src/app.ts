@@ -18,11 +18,12 @@ import type { Schemes } from './authn/authenticate.ts';
 import { originPolicy } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { entityHandlers } from './entities/handlers.ts';
+import { loginByToken } from './oidc/tokens/login.ts';
 import { oidcHandlers } from './oidc/handlers.ts';
 import { bearerScheme } from './oidc/scheme.ts';
 import { offeredIssuers } from './oidc/sign-in/swagger-ui.ts';
 import { addressIn } from './http/address.ts';
-import { readAddresses } from './http/client-address.ts';
+import { addressOf, readAddresses } from './http/client-address.ts';
 import { allowTrustedOrigins, answerPreflights } from './http/cors.ts';
 import { answerInTime } from './http/deadline.ts';
 import { drainBeforeClosing } from './http/shutdown.ts';
@@ -97,7 +98,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     (await import('./maintenance/metrics-endpoint.ts')).exposeMetrics(app, context, config.metricsToken);
   const followers = [...(context.trace ? [context.trace] : []), ...(config.serverTiming ? [sendServerTiming(app)] : [])];
   followRequests(app, followers);
-  logRequests(app);
+  logRequests(app, addressOf);
   sendSecurityHeaders(app, headers);
   answerForNode(app, headers, publicUrl);
   allowTrustedOrigins(app, config.trustedOrigins);
@@ -113,7 +114,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   const recognised: Schemes = { sessionCookie: sessionScheme(context), apiKey: apiKeyScheme(context), oauth2: bearer, openId: bearer };
   const schemes = config.rateLimitPerUser > 0 ? limitUsers(recognised, config.rateLimitPerUser) : recognised;
   const handlers: Handlers = {
-    ...sessionHandlers(context, schemes, limitUnknown),
+    ...sessionHandlers(context, schemes, limitUnknown, loginByToken),
     ...profileHandlers(context),
     ...passwordHandlers(context),
     ...keyHandlers(context),

@@ -18,7 +18,9 @@ import { readEntityTypes } from './entity-types/types.ts';
 import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
 import { systemClock, IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
+import { addressIn } from './http/address.ts';
 import { stopListening } from './http/shutdown.ts';
+import { waitForPrimary } from './workers.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { scheduleCleanup } from './maintenance/cleanup.ts';
 import { listeningLine, logConfiguration, openSettings } from './telemetry/logging.ts';
@@ -116,6 +118,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       running.stopping = true;
       if ((await openConnections(running)) > 0) await delay(noticeMilliseconds);
       await stopListening(running.server);
+      await waitForPrimary();
       // Clients that are not done by then, such as one that sends its body a byte at a time, do not keep the process from leaving.
       const patience = setTimeout(() => running.server.closeAllConnections(), drainTimeoutMs);
       await running.close();
@@ -141,7 +144,7 @@ async function openTraces(
 ): Promise<Traces | undefined> {
   if (otlpEndpoint === undefined) return undefined;
   const { openTraces } = await import('./telemetry/traces.ts');
-  return openTraces({ endpoint: otlpEndpoint, sampler: traceSampler, share: traceShare, trustProxy, version }, onError);
+  return openTraces({ endpoint: otlpEndpoint, sampler: traceSampler, share: traceShare, isTrusted: addressIn(trustProxy), version }, onError);
 }
 
 function openConnections(app: FastifyInstance): Promise<number> {

@@ -8,7 +8,7 @@ import type { Action } from '../database/tables.ts';
 import { isEntityName } from '../entities/name.ts';
 import { canonicalLocale } from '../locales/negotiate.ts';
 import { isRoleOrProfileName } from '../accounts/roles.ts';
-import { normaliseUserName } from '../accounts/name.ts';
+import { normaliseUserName } from '../user-name.ts';
 
 const allActions: readonly Action[] = ['create', 'read', 'update', 'delete'];
 const textLength = 200;

@@ -7,7 +7,7 @@ import { statfs } from 'node:fs/promises';
 import { sql, type Kysely } from 'kysely';
 import type { Pool } from 'pg';
 import { readConfig, type Config } from '../config/settings.ts';
-import { DirectAddressError } from '../database/address.ts';
+import { DirectAddressError } from '../database/failure.ts';
 import { connectPool } from '../database/driver/pool.ts';
 import { adviceForUnheard, Listener, UnheardError } from '../database/notifications.ts';
 import { migrationState } from '../database/migrate.ts';
@@ -17,7 +17,8 @@ import { discover, discoverProvider, fetchKeys, innermostMessage } from '../oidc
 import { readIssuers, type Issuer } from '../oidc/issuers-file/read.ts';
 import { redirectUri } from '../oidc/sign-in/begin.ts';
 import { swaggerUiRedirectUri } from '../oidc/sign-in/swagger-ui.ts';
-import { lacksProxy, unnamedProxyRisk } from '../maintenance/risks.ts';
+import { lacksProxy } from '../maintenance/risks.ts';
+import { unnamedProxyRisk } from '../http/client-address.ts';
 import { readPeppers, type Peppers } from '../credentials/pepper.ts';
 import { createPasswordPolicy } from '../credentials/policy.ts';
 import { openExisting } from './command.ts';

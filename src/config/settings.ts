@@ -4,9 +4,9 @@
  */
 import { BlockList, isIP } from 'node:net';
 import type { OriginPolicy } from '../authn/csrf.ts';
-import { isLocal, readDatabaseAddress, type Address } from '../database/address.ts';
+import { isLocal, readDatabaseAddress, type Address } from '../config/database-address.ts';
 import { Reader, type Environment } from './environment.ts';
-import { normaliseUserName } from '../accounts/name.ts';
+import { normaliseUserName } from '../user-name.ts';
 
 export interface Config {
   host: string;

@@ -7,7 +7,7 @@ import { sql, type Kysely, type OperationNodeSource } from 'kysely';
 import { builder, compileOnce } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
 import { addressGroup } from '../http/address.ts';
-import { normaliseUserName } from '../accounts/name.ts';
+import { normaliseUserName } from '../user-name.ts';
 import { accounts, type Account } from '../accounts/users.ts';
 
 /** The keys of the two rows an attempt is counted in. */

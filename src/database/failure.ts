@@ -54,6 +54,14 @@ function isOfConnecting(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
 }
 
+/** What failed at the address without a pooler, DATABASE_DIRECT_URL if that is set; `cause` is the failure. */
+export class DirectAddressError extends Error {
+  override readonly name = 'DirectAddressError';
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
 /** What is thrown when the server has not said anything for longer than it lets a statement run. */
 export class ServerUnresponsiveError extends Error {
   override readonly name = 'SilenceError';

@@ -6,7 +6,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration, type MigrationProvider } from 'kysely/migration';
 import { Pool } from 'pg';
-import { DirectAddressError } from './address.ts';
+
+import { DirectAddressError } from './failure.ts';
 import type { Database } from './tables.ts';
 import { VerifiedClient } from './driver/verified-client.ts';
 

@@ -6,7 +6,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { createAjv, faultsOf } from '../contract/validate.ts';
+import { createAjv } from '../contract/validate.ts';
+import { faultsOf } from '../http/validation-faults.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
 import { Problem } from '../errors.ts';
 import { isEntityName } from '../entities/name.ts';

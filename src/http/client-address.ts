@@ -1,7 +1,11 @@
 /** Which network address a request comes from. The limits, the log and the audit trail all take it from here. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { cleanAddress } from './address.ts';
-import { unnamedProxyRisk } from '../maintenance/risks.ts';
+
+/** The risk of a proxy in front of the service that TRUST_PROXY does not name. */
+export const unnamedProxyRisk =
+  'TRUST_PROXY is empty, but a proxy seems to pass requests on: all clients count as one address, and 20 wrong passwords keep all of them out ' +
+  'for 5 minutes. Set it to the address of the proxy';
 
 /** The client's IP address without port, brackets or zone id, or `unknown`: by `X-Forwarded-For` where TRUST_PROXY names the sender (rule 83). */
 export function addressOf(request: FastifyRequest): string {

@@ -13,7 +13,7 @@ import { negotiateLocale } from '../locales/negotiate.ts';
 import { DeadlineError } from './deadline.ts';
 import { isForm } from './body.ts';
 import { STATUS_CODES } from './names.ts';
-import { faultsOf } from '../contract/validate.ts';
+import { faultsOf } from './validation-faults.ts';
 
 export interface ProblemDocument {
   type: string;

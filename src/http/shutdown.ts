@@ -5,7 +5,6 @@
 import type { Server } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { waitForPrimary } from '../workers.ts';
 
 /** Callers that come again and again do not keep the door open for longer. */
 const doorMilliseconds = 500;
@@ -50,7 +49,6 @@ export async function stopListening(server: Server): Promise<void> {
   await emptyQueue(server);
   keepIdleConnections(server);
   server.close();
-  await waitForPrimary();
 }
 
 /** Node and Fastify close them as soon as they close. */

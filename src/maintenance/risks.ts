@@ -1,17 +1,13 @@
 /** Settings that are allowed and that operators should know about: a warning each in the log (security rules 32, 38, 83, 86 and 88). */
 import { sql, type Kysely } from 'kysely';
 import type { Config } from '../config/settings.ts';
-import { isLocal, readDatabaseAddress } from '../database/address.ts';
+import { isLocal, readDatabaseAddress } from '../config/database-address.ts';
 import type { Database } from '../database/tables.ts';
+import { unnamedProxyRisk } from '../http/client-address.ts';
 
 const advisedMinimum = 15;
 /** Four for hashing at most, and four for everything else (rule 38). */
 const advisedThreads = 8;
-
-/** The risk of a proxy in front of the service that TRUST_PROXY does not name. */
-export const unnamedProxyRisk =
-  'TRUST_PROXY is empty, but a proxy seems to pass requests on: all clients count as one address, and 20 wrong passwords keep all of them out ' +
-  'for 5 minutes. Set it to the address of the proxy';
 
 /** What is risky about `config`, about being `superuser` in the database, and about libuv having so many `threads`, a sentence each. */
 export function risksOf(

@@ -7,7 +7,7 @@ import { originPolicy } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { Problem, type Fault } from '../errors.ts';
 import { canonicalLocale } from '../locales/negotiate.ts';
-import { loginByToken } from '../oidc/tokens/login.ts';
+import type { loginByToken } from '../oidc/tokens/login.ts';
 import { issueToken } from './fastify-session.ts';
 import { clearSessionCookie } from './cookie.ts';
 import { describeSession, sessionInfo } from './info.ts';
@@ -26,11 +26,15 @@ const endSessionRelation = 'https://openid.net/specs/openid-connect-rpinitiated-
 /** As `GET /auth` takes them. */
 const anyCredential = [{ sessionCookie: [] }, { apiKey: [] }, { oauth2: [] }];
 
-/** `limitUnknown` gives the 429 for a request whose credential stands for no principal, when its address has sent too many. */
+/**
+ * `limitUnknown` gives the 429 for a request whose credential stands for no principal, when its address has sent too many. `openByToken` opens a
+ * session for the bearer of an access token.
+ */
 export function sessionHandlers(
   context: Context,
   schemes: Schemes,
   limitUnknown: (request: FastifyRequest) => Problem | undefined,
+  openByToken: typeof loginByToken,
 ): SessionHandlers {
   const policy = originPolicy(context.config);
   const clearCookie = (reply: FastifyReply) => clearSessionCookie(reply, context.config);
@@ -42,7 +46,7 @@ export function sessionHandlers(
       const { token, principal: opened } =
         way.kind === 'password'
           ? await loginByPassword(context, request, { ...way, locale })
-          : await loginByToken(context, request, { ...way, locale });
+          : await openByToken(context, request, { ...way, locale });
       const principal = await issueToken(request, context, token, opened);
       return { status: 200, body: await sessionInfo(context, principal) };
     },

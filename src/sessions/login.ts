@@ -14,7 +14,7 @@ import { Problem } from '../errors.ts';
 import { addressOf } from '../http/client-address.ts';
 import { hashPassword, verifyPassword, type Verification } from '../credentials/hash.ts';
 import { failuresUntilLocked, type Attempt } from '../credentials/throttle.ts';
-import { normaliseUserName } from '../accounts/name.ts';
+import { normaliseUserName } from '../user-name.ts';
 import { lockLink, type Identity } from '../accounts/identities.ts';
 import { findAccount, updateHash, type Account } from '../accounts/users.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';

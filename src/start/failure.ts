@@ -1,7 +1,8 @@
 /** Why a start failed, in words for the person who started it: what is wrong, and what to do. Stacks and codes stay out of it. */
 import { DatabaseError } from 'pg';
 import { ConfigError, type Config } from '../config/settings.ts';
-import { databaseName, DirectAddressError, readDatabaseAddress } from '../database/address.ts';
+import { databaseName, readDatabaseAddress } from '../config/database-address.ts';
+import { DirectAddressError } from '../database/failure.ts';
 import { UntrustedServerError } from '../database/driver/verified-client.ts';
 
 type DatabaseSetting = ['DATABASE_URL' | 'DATABASE_DIRECT_URL', string | undefined];

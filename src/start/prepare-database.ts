@@ -1,6 +1,6 @@
 /** What must be true of the database before the service opens: it runs, it is migrated, and somebody can sign in. */
 import { ConfigError, type Config } from '../config/settings.ts';
-import { databaseName } from '../database/address.ts';
+import { databaseName } from '../config/database-address.ts';
 import { connectPool } from '../database/driver/pool.ts';
 import { migrate, migrationState, type MigrationState } from '../database/migrate.ts';
 import { VerifiedClient } from '../database/driver/verified-client.ts';

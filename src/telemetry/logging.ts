@@ -5,8 +5,7 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { destination } from 'pino';
 import type { Config } from '../config/settings.ts';
-import { databaseName } from '../database/address.ts';
-import { addressOf } from '../http/client-address.ts';
+import { databaseName } from '../config/database-address.ts';
 
 /** Lines are written out when there are so many bytes of them, or after so many milliseconds: a write for each costs as much as its request. */
 const batchBytes = 8_192;
@@ -85,8 +84,8 @@ function describeError(error: unknown): ErrorLine {
   return { type: error.name, message: fromDatabase ? `SQL state ${code}` : error.message, ...(code !== undefined && { code }), stack };
 }
 
-/** Writes one line for every answered request. */
-export function logRequests(app: FastifyInstance): void {
+/** Writes one line for every answered request, with the client's address as `addressOf` gives it. */
+export function logRequests(app: FastifyInstance, addressOf: (request: FastifyRequest) => string): void {
   app.decorateRequest('traceId', undefined);
   app.addHook('onResponse', (request, reply, done) => {
     const { principal } = request;

@@ -30,7 +30,6 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/settings.ts';
-import { addressIn } from '../http/address.ts';
 import { operationOf } from './operation-name.ts';
 import type { OpenScope, Scope, SpanDescription } from './spans.ts';
 
@@ -47,13 +46,13 @@ export interface TraceOptions {
   endpoint: string;
   sampler: Config['traceSampler'];
   share: number;
-  /** Whose traces are continued, with what was decided about them. */
-  trustProxy: readonly string[];
+  /** Says of a socket's remote address whether its traces are continued, with what was decided about them. */
+  isTrusted: (address: string | undefined) => boolean;
   version: string;
 }
 
 /** Begins to trace, under the name and with the attributes that the environment gives, if it does. `onError` hears of what could not be sent. */
-export function openTraces({ endpoint, sampler, share, trustProxy, version }: TraceOptions, onError: (error: unknown) => void): Traces {
+export function openTraces({ endpoint, sampler, share, isTrusted, version }: TraceOptions, onError: (error: unknown) => void): Traces {
   setGlobalErrorHandler(onError);
   // That is how it tells of spans for which its queue had no room.
   const told = (message: string) => onError(new Error(message));
@@ -67,7 +66,6 @@ export function openTraces({ endpoint, sampler, share, trustProxy, version }: Tr
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url }) })],
   });
   const tracer = provider.getTracer('entity-service', version);
-  const isTrusted = addressIn(trustProxy);
   return {
     open: (request, reply) => openRequest(tracer, isTrusted, request, reply),
     close: async () => {

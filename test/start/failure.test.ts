@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config/settings.ts';
-import { DirectAddressError } from '../../src/database/address.ts';
+import { DirectAddressError } from '../../src/database/failure.ts';
 import { UntrustedServerError } from '../../src/database/driver/verified-client.ts';
 import { explainFailure } from '../../src/start/failure.ts';
 

@@ -12,5 +12,6 @@ test('what the service is made of does not load fetch and WebSocket, as an impor
     return stdout;
   };
   expect(await loads('node:http')).toContain('undici');
-  for (const module of ['service', 'prepare', 'database/embedded']) expect(await loads(`./src/${module}.ts`)).not.toContain('undici');
+  for (const module of ['service', 'start/prepare-database', 'database/embedded/embedded'])
+    expect(await loads(`./src/${module}.ts`)).not.toContain('undici');
 });

@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { resolve, type Operation, type ParameterObject, type Reference } from '../../src/contract/contract.ts';
-import { isInt64 } from '../../src/entities/key.ts';
+import { isInt64 } from '../../src/http/int64.ts';
 import { objectText } from './exact-json.ts';
 import { document } from './operations.ts';
 

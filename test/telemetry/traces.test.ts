@@ -167,7 +167,7 @@ test('spans that come faster than a collector takes them are dropped, which is t
   await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
   const { port } = slow.address() as { port: number };
   const errors: unknown[] = [];
-  const options = { sampler: 'always_on', share: 1, trustProxy: [], version: '0' } as const;
+  const options = { sampler: 'always_on', share: 1, isTrusted: () => false, version: '0' } as const;
   const traces = openTraces({ endpoint: `http://127.0.0.1:${port}`, ...options }, (error) => errors.push(error));
   const request = { routeOptions: { config: {} }, socket: {}, method: 'GET', id: '1' } as FastifyRequest;
   const scope = traces.open(request, { raw: new EventEmitter() } as FastifyReply);

@@ -4,23 +4,11 @@
  */
 import { TLSSocket } from 'node:tls';
 import { Client, type ClientConfig } from 'pg';
+import { encryptionOf, requiredMethods, type Encryption, type Method } from '../../config/database-address.ts';
 
 /** Thrown while connecting: the server has not proved that it is ours. No password and no statement was sent to it. */
 export class UntrustedServerError extends Error {
   override readonly name = 'UntrustedServerError';
-}
-
-/** How a client proves who it is. The names are those of libpq's `require_auth`. With the first one the server gives a proof too (RFC 5802). */
-const methods = ['scram-sha-256', 'md5', 'password', 'none'] as const;
-type Method = (typeof methods)[number];
-
-/** `verified`: TLS, and the server's certificate must be valid for the host. */
-export type Encryption = 'verified' | 'unverified' | 'none';
-
-/** What decides whether a certificate is verified. */
-interface TlsOptions {
-  rejectUnauthorized?: boolean;
-  checkServerIdentity?: unknown;
 }
 
 /** What the types of node-postgres leave out of its client: the steps of signing in. */
@@ -98,26 +86,6 @@ export class VerifiedClient extends SigningInClient {
   }
 }
 
-/** The methods that an address requires; undefined when it leaves that open. As in node-postgres, the last of several parameters counts. */
-function requiredMethods(address: string): Method[] | undefined {
-  const list = new URL(address).searchParams.getAll('require_auth').at(-1)?.split(',');
-  if (list === undefined || list.every(isMethod)) return list;
-  throw new Error('require_auth must list scram-sha-256, md5, password or none, separated by commas');
-}
-
-function isMethod(name: string): name is Method {
-  return methods.some((method) => method === name);
-}
-
 function requires(required: Method[]): string {
   return `its address requires ${required.join(' or ')} (require_auth)`;
-}
-
-/** `ssl` as node-postgres hands it to Node.js; its type promises a boolean only. */
-function encryptionOf(ssl: unknown): Encryption {
-  if (typeof ssl === 'string') throw new Error(`ssl=${ssl} is none of its values: use sslmode`);
-  if (ssl === false) return 'none';
-  const { rejectUnauthorized, checkServerIdentity } = (ssl === true ? {} : ssl) as TlsOptions;
-  const isChecked = rejectUnauthorized ?? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0';
-  return isChecked && checkServerIdentity === undefined ? 'verified' : 'unverified';
 }

@@ -12,7 +12,7 @@ import type { Database } from '../../database/tables.ts';
 import { Problem } from '../../errors.ts';
 import { findAnyProfiles, insertAssignment } from '../../accounts/assignments.ts';
 import { findLinkedAccount, findUnlinkedClaimsAt, insertIdentity, lockIdentity, type Identity } from '../../accounts/identities.ts';
-import { normaliseUserName } from '../../accounts/name.ts';
+import { normaliseUserName } from '../../user-name.ts';
 import { insertUser } from '../../accounts/users.ts';
 import { claimedProfiles, followClaims, type IssuedClaims } from './claimed-profiles.ts';
 import { isText } from '../tokens/claims.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config/settings.ts';
-import { DirectAddressError } from '../../../src/database/address.ts';
+import { DirectAddressError } from '../../../src/database/failure.ts';
 import { connectPool } from '../../../src/database/driver/pool.ts';
 import { isOutage } from '../../../src/database/failure.ts';
 import { Listener } from '../../../src/database/notifications.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { assert, property, string } from 'fast-check';
-import { normaliseUserName } from '../../src/accounts/name.ts';
+import { normaliseUserName } from '../src/user-name.ts';
 
 const zeroWidthSpace = '\u{200b}';
 

@@ -6,7 +6,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 const timeout = 300_000;
 
 async function measure(script: string, args: string[]) {
-  const child = spawn(process.execPath, [`scripts/${script}.ts`, ...args], {
+  const child = spawn(process.execPath, [`scripts/bench/${script}.ts`, ...args], {
     env: { ...process.env, DATABASE_URL: inject('postgresUrl') },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -19,7 +19,7 @@ test(
   'bench:flood measures reads without and under a flood of sign-ins, which are granted or told that it is busy',
   { timeout },
   async () => {
-    const { output, errors, code } = await measure('flood', ['--seconds', '0.5', '--connections', '20', '--json']);
+    const { output, errors, code } = await measure('login-flood', ['--seconds', '0.5', '--connections', '20', '--json']);
     expect(code, errors).toBe(0);
     const reads = { answers: expect.toSatisfy((answers: number) => answers > 0), refused: 0, p99: expect.any(Number) };
     expect(JSON.parse(output)).toMatchObject({
@@ -33,7 +33,7 @@ test(
 
 test('bench:patches measures updates and creates of one user without and beside large patches of another', { timeout }, async () => {
   const options = ['--seconds', '0.5', '--connections', '4', '--objects', '200', '--json'];
-  const { output, errors, code } = await measure('patches', options);
+  const { output, errors, code } = await measure('large-patches', options);
   expect(code, errors).toBe(0);
   const latencies = { answers: expect.toSatisfy((answers: number) => answers > 0), refused: 0, p95: expect.any(Number) };
   const both = { updates: latencies, creates: latencies };
@@ -46,19 +46,19 @@ test('bench:patches measures updates and creates of one user without and beside 
 });
 
 test('bench:watched tells what metrics and traces cost a read and a create', { timeout }, async () => {
-  const { output, errors, code } = await measure('watched', ['--seconds', '0.02', '--rounds', '1', '--connections', '4']);
+  const { output, errors, code } = await measure('observability-cost', ['--seconds', '0.02', '--rounds', '1', '--connections', '4']);
   expect(code, errors).toBe(0);
   expect(output).toMatch(/^\| get-entity-by-session *\|(?: *\S+ (?:µs|%) \|){4}$/m);
   expect(output).toMatch(/^\| create-entity *\|(?: *\S+ (?:µs|%) \|){4}$/m);
 });
 
 test('timing compares wrong passwords for known and unknown users, pair by pair', { timeout }, async () => {
-  const { output, errors, code } = await measure('timing', ['--pairs', '10', '--json']);
+  const { output, errors, code } = await measure('login-timing', ['--pairs', '10', '--json']);
   expect(code, errors).toBe(0);
   expect(JSON.parse(output)).toMatchObject({ pairs: 10, known: expect.any(Number), unknown: expect.any(Number), p: expect.any(Number) });
 });
 
-test.each(['flood', 'patches', 'watched', 'timing'])(
+test.each(['login-flood', 'large-patches', 'observability-cost', 'login-timing'])(
   '%s tells of an unknown option on standard error, with exit code 2',
   { timeout },
   async (script) => {

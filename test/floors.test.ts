@@ -1,0 +1,85 @@
+/** Which way imports run: down the floors of docs/architecture.md or along one of them, never up, and never round in a circle of folders. */
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = new URL('../', import.meta.url);
+
+/** From the ground up: each row may import by value from itself and from the rows above it in this list. Types may come from anywhere. */
+const floors = [
+  ['errors.ts', 'user-name.ts', 'locales', 'config', 'telemetry'],
+  ['database'],
+  ['http', 'authn', 'rights', 'credentials', 'accounts', 'audit'],
+  ['contract'],
+  ['sessions', 'password', 'profiles', 'api-keys', 'oidc', 'entities', 'entity-types', 'administration'],
+  ['handlers.ts', 'scheme.ts'],
+  ['context.ts', 'app.ts', 'cli', 'maintenance', 'start'],
+  ['service.ts', 'workers.ts'],
+  ['main.ts'],
+];
+
+interface Import {
+  from: string;
+  to: string;
+}
+
+/** Every import by value of one file in `src` by another. The client is a package of its own. */
+const imports: Import[] = globSync('src/**/*.ts', { cwd: root, exclude: ['src/client/**'] }).flatMap((from) =>
+  [...readFileSync(new URL(from, root), 'utf8').matchAll(/^(?:import|export) (?!type )([^;]*?)from '(\.[^']+)';|\bimport\('(\.[^']+)'\)/gms)]
+    .filter(([, names = '']) => !/^\{(\s*type [^,}]+,?)+\s*\}\s*$/.test(names))
+    .map(([, , declared, loaded]) => ({ from, to: normalize(join(dirname(from), declared ?? loaded ?? '')) }))
+    .filter(({ to }) => to.startsWith('src/')),
+);
+
+const edge = new Set(['handlers.ts', 'scheme.ts']);
+
+/** The floor's number, -1 for a file whose folder is on none. */
+function floorOf(path: string): number {
+  const [, place = '', file = ''] = path.split('/');
+  return floors.findIndex((row) => row.includes(edge.has(file) ? file : place));
+}
+
+const folderOf = (path: string) => path.split('/').slice(1, -1)[0];
+
+test('every file is on a floor, and there are imports to look at', () => {
+  expect(imports.length).toBeGreaterThan(300);
+  expect(imports.flatMap(({ from, to }) => [from, to]).filter((path) => floorOf(path) === -1)).toEqual([]);
+});
+
+test('no import goes up', () => {
+  expect(imports.filter(({ from, to }) => floorOf(to) > floorOf(from)).map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+});
+
+test('handlers.ts and scheme.ts are imported by app.ts alone', () => {
+  const isEdge = (path: string) => edge.has(path.split('/').at(-1) ?? '');
+  expect(imports.filter(({ from, to }) => isEdge(to) && from !== 'src/app.ts').map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+});
+
+test('folders form no cycle', () => {
+  const targets = new Map<string, Map<string, Import>>();
+  for (const each of imports) {
+    const [from, to] = [folderOf(each.from), folderOf(each.to)];
+    if (from === undefined || to === undefined || from === to) continue;
+    targets.set(from, (targets.get(from) ?? new Map<string, Import>()).set(to, each));
+  }
+  const cycles = [...targets.keys()].flatMap((start) => {
+    const back = pathBetween(targets, start, start);
+    return back ? [back.map(({ from, to }) => `${from} imports ${to}`)] : [];
+  });
+  expect(cycles).toEqual([]);
+});
+
+/** The imports that lead from one folder to another, the shortest way; undefined when none do. */
+function pathBetween(targets: Map<string, Map<string, Import>>, from: string, to: string): Import[] | undefined {
+  const ways: { folder: string; way: Import[] }[] = [{ folder: from, way: [] }];
+  const seen = new Set<string>();
+  for (const { folder, way } of ways) {
+    for (const [next, step] of targets.get(folder) ?? []) {
+      if (next === to) return [...way, step];
+      if (seen.has(next)) continue;
+      seen.add(next);
+      ways.push({ folder: next, way: [...way, step] });
+    }
+  }
+  return undefined;
+}
