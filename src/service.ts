@@ -144,7 +144,10 @@ async function openTraces(
 ): Promise<Traces | undefined> {
   if (otlpEndpoint === undefined) return undefined;
   const { openTraces } = await import('./telemetry/traces.ts');
-  return openTraces({ endpoint: otlpEndpoint, sampler: traceSampler, share: traceShare, isTrusted: addressIn(trustProxy), version }, onError);
+  return openTraces(
+    { endpoint: otlpEndpoint, sampler: traceSampler, share: traceShare, isTrusted: addressIn(trustProxy), version },
+    onError,
+  );
 }
 
 function openConnections(app: FastifyInstance): Promise<number> {

@@ -25,7 +25,11 @@ interface Import {
 
 /** Every import by value of one file in `src` by another. The client is a package of its own. */
 const imports: Import[] = globSync('src/**/*.ts', { cwd: root, exclude: ['src/client/**'] }).flatMap((from) =>
-  [...readFileSync(new URL(from, root), 'utf8').matchAll(/^(?:import|export) (?!type )([^;]*?)from '(\.[^']+)';|\bimport\('(\.[^']+)'\)/gms)]
+  [
+    ...readFileSync(new URL(from, root), 'utf8').matchAll(
+      /^(?:import|export) (?!type )([^;]*?)from '(\.[^']+)';|\bimport\('(\.[^']+)'\)/gms,
+    ),
+  ]
     .filter(([, names = '']) => !/^\{(\s*type [^,}]+,?)+\s*\}\s*$/.test(names))
     .map(([, , declared, loaded]) => ({ from, to: normalize(join(dirname(from), declared ?? loaded ?? '')) }))
     .filter(({ to }) => to.startsWith('src/')),
