@@ -13,7 +13,7 @@ import { comparePassword, underThrottle } from '../sessions/login.ts';
 import { revokeOthers } from '../sessions/revoke.ts';
 import { rotateToken } from '../sessions/store.ts';
 import { hashToken, newToken } from '../sessions/token.ts';
-import { lostRace, presentTokenHash } from '../sessions/transitions.ts';
+import { lostRace, presentTokenHash } from '../sessions/replace-token.ts';
 import { listIdentities } from '../accounts/identities.ts';
 import { getAccount, lockAccount, updatePassword, type Account } from '../accounts/users.ts';
 import { hashPassword } from '../credentials/hash.ts';

@@ -3,7 +3,7 @@ import type { Handlers } from '../contract/operation.ts';
 import type { Context } from '../context.ts';
 import { issueToken } from '../sessions/fastify-session.ts';
 import { describeProfile, sessionInfo } from '../sessions/info.ts';
-import { switchProfile } from '../sessions/transitions.ts';
+import { switchProfile } from '../sessions/switch-profile.ts';
 import { listProfiles } from '../accounts/profiles.ts';
 
 type ProfileHandlers = Pick<Handlers, 'listProfiles' | 'selectProfile' | 'selectDefaultProfile'>;

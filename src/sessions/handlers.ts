@@ -13,7 +13,8 @@ import { clearSessionCookie } from './cookie.ts';
 import { describeSession, sessionInfo } from './info.ts';
 import { loginByPassword } from './login.ts';
 import { listOwn, revokeAllOthers, revokeOwn } from './self-service.ts';
-import { logout, refresh } from './transitions.ts';
+import { logout } from './logout.ts';
+import { refresh } from './refresh.ts';
 
 type SessionHandlers = Pick<
   Handlers,

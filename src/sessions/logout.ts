@@ -1,0 +1,32 @@
+/** Ends the session that a request carries. */
+import type { FastifyRequest } from 'fastify';
+import { insertEvent, originOf } from '../audit/store.ts';
+import type { Context } from '../context.ts';
+import { inTransaction } from '../database/failure.ts';
+import { sessionCookie, tokensIn } from './cookie.ts';
+import { revokeByToken } from './revoke.ts';
+import { hashToken } from './token.ts';
+
+/**
+ * Ends the session that the request carries, if any, and returns once every process has been told; the answer is where the session at the
+ * provider can be ended that it was opened through, if any. Of two different tokens both sessions end: one was planted, the other is the
+ * user's, and after a logout neither may be left (rule 25).
+ */
+export async function logout(context: Context, request: FastifyRequest): Promise<string | undefined> {
+  const tokens = tokensIn(request.headers.cookie, sessionCookie(context.config).name);
+  if (tokens.length === 0) return undefined;
+  const ended = await inTransaction(context.db, async (trx) => {
+    const sessions: { id: string; endSessionUrl: string | null }[] = [];
+    for (const token of tokens) {
+      const session = await revokeByToken(trx, hashToken(token), 'logout');
+      if (!session) continue;
+      await insertEvent(trx, originOf(request), { event: 'logout', outcome: 'ok', userName: session.userName, sessionId: session.id });
+      sessions.push(session);
+    }
+    return sessions;
+  });
+  if (ended.length === 0) return undefined;
+  for (const { id } of ended) context.principals.forget(`session ${id}`);
+  await context.listener.settle();
+  return ended.find(({ endSessionUrl }) => endSessionUrl !== null)?.endSessionUrl ?? undefined;
+}

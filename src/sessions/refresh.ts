@@ -1,0 +1,13 @@
+/** Refreshes a session. */
+import type { FastifyRequest } from 'fastify';
+import type { Principal } from '../authn/principal.ts';
+import type { Context } from '../context.ts';
+import { replaceToken } from './replace-token.ts';
+
+/**
+ * Replaces the session's token and moves its idle deadline; returns the new token. Of concurrent refreshes with one token one wins, the
+ * others get 409 `refresh-conflict`; after a logout all get 401.
+ */
+export async function refresh(context: Context, request: FastifyRequest, principal: Principal): Promise<string> {
+  return await replaceToken(context, request, principal, 'session.rotated', { refresh: context.config });
+}

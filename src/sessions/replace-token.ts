@@ -1,0 +1,58 @@
+/**
+ * Replaces the token of a live session in one guarded transaction with its audit event (security rule 15). A refresh, a profile switch and a
+ * change of the password do this.
+ */
+import type { FastifyRequest } from 'fastify';
+import { insertEvent, originOf, type AuditEventName } from '../audit/store.ts';
+import type { Principal } from '../authn/principal.ts';
+import type { Context } from '../context.ts';
+import { inTransaction } from '../database/failure.ts';
+import { Problem } from '../errors.ts';
+import { sessionCookie, tokenIn } from './cookie.ts';
+import { refreshWaitSeconds, rotateToken } from './store.ts';
+import { hashToken, newToken } from './token.ts';
+import { findPrincipal } from './verify.ts';
+
+/** The hash of the token that the request was authenticated by. Throws 401 when it carries none. */
+export function presentTokenHash(request: FastifyRequest, { config }: Context): Buffer {
+  const token = tokenIn(request.headers.cookie, sessionCookie(config).name);
+  if (token === undefined) throw new Problem('unauthenticated');
+  return hashToken(token);
+}
+
+/** Gives the session another token, with what goes with it in `to`, in one transaction with its audit event. Throws what {@link lostRace} returns. */
+export async function replaceToken(
+  context: Context,
+  request: FastifyRequest,
+  principal: Principal,
+  event: AuditEventName,
+  to: Parameters<typeof rotateToken>[3],
+): Promise<string> {
+  const oldHash = presentTokenHash(request, context);
+  const token = newToken();
+  const id = await inTransaction(context.db, async (trx) => {
+    const rotated = await rotateToken(trx, oldHash, hashToken(token), to);
+    if (rotated) {
+      const detail = 'profileId' in to ? { profileId: to.profileId } : {};
+      await insertEvent(trx, originOf(request), { event, outcome: 'ok', userName: principal.user.name, sessionId: rotated, detail });
+    }
+    return rotated;
+  });
+  if (id === undefined) throw await lostRace(context, oldHash);
+  context.principals.forget(`session ${id}`);
+  return token;
+}
+
+/**
+ * Why a compare-and-swap found nothing: the session is over (401), another refresh was faster (409), or there have been too many refreshes
+ * within the minute (429).
+ */
+export async function lostRace(context: Context, oldHash: Buffer): Promise<Problem> {
+  const found = await findPrincipal(context, oldHash);
+  if (!found?.principal.session) return new Problem('unauthenticated');
+  const { id, current } = found.principal.session;
+  const seconds = current ? await refreshWaitSeconds(context.db, id) : undefined;
+  if (seconds === undefined) return new Problem('refresh-conflict');
+  const headers = { 'Retry-After': String(seconds), 'RateLimit-Policy': '"refresh";q=6;w=60', RateLimit: `"refresh";r=0;t=${seconds}` };
+  return new Problem('rate-limited', { headers });
+}
