@@ -4,8 +4,6 @@ import { code, codeBlock, escapeHtml, heading, textOf, type Slugs } from './html
 
 export interface MarkdownOptions {
   slugs: Slugs;
-  /** What is added to the level of each heading; 0 unless told. */
-  shift?: number;
   /** Where a link or picture of the text that is no address on the web leads in the site. */
   locate: (target: string) => string;
   /** HTML in place of a table, or undefined for the table itself. `cells` are HTML. */
@@ -18,14 +16,14 @@ export function lex(text: string): Token[] {
 }
 
 /** Throws when the text has HTML in it, comments apart, or a link within a heading, which is a link itself. */
-export function renderMarkdown(text: string, { slugs, shift = 0, locate, replaceTable }: MarkdownOptions): string {
+export function renderMarkdown(text: string, { slugs, locate, replaceTable }: MarkdownOptions): string {
   const marked = new Marked({ gfm: true });
   const linkTo = (target: string) => escapeHtml(/^(https?|mailto):/.test(target) ? target : locate(target));
   marked.use({
     renderer: {
       heading({ tokens, depth }) {
         if (tokens.some(({ type }) => type === 'link')) throw new Error(`a link within the heading "${plain(tokens)}"`);
-        return heading(depth + shift, slugs.of(plain(tokens)), this.parser.parseInline(tokens));
+        return heading(depth, slugs.of(plain(tokens)), this.parser.parseInline(tokens));
       },
       code: ({ text, lang }) => codeBlock(text, lang),
       codespan: ({ text }) => code(text),

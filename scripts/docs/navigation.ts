@@ -12,10 +12,10 @@ export interface Page {
 
 /** Pages by group. What is in none, as a new document, comes last in Operation. */
 const groups: Record<string, RegExp> = {
-  Start: /^(index|guide|client|changelog)$/,
+  Start: /^(index|tour|sign-in|client|comparison|changelog)$/,
   API: /^(api|api-.*|schemas|errors)$/,
   Operation: /^(settings|production|admin|entity-types|issuers|audit|observability)$/,
-  Project: /^(security|reliability|performance|decisions|contributing)$/,
+  Project: /^(architecture|security|reliability|performance|decisions|contributing)$/,
 };
 
 /** The pages of each group in the order that its expression names them. */

@@ -4,7 +4,7 @@ import { join, posix } from 'node:path';
 import { readContract } from '../../src/contract/contract.ts';
 import { Attachments } from './attachments.ts';
 import { documentPages, type DocumentPage } from './documents.ts';
-import { escapeHtml, heading, sectionsOf, Slugs } from './html.ts';
+import { sectionsOf, Slugs } from './html.ts';
 import { faultsOf } from './links.ts';
 import { renderMarkdown } from './markdown.ts';
 import { layOut, navigationOf, type Page } from './navigation.ts';
@@ -17,7 +17,7 @@ const readProject = (path: string): string => readFileSync(join(root, path), 'ut
 /** The Markdown that pages are made of. A new document is one of them by being there. */
 function documentsOfProject(): string[] {
   const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
-  return ['README.md', 'CHANGELOG.md', 'src/client/README.md', ...docs.map((name) => `docs/${name}`)];
+  return ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'src/client/README.md', ...docs.map((name) => `docs/${name}`)];
 }
 
 /**
@@ -50,10 +50,9 @@ export function buildSite(read = readProject): Map<string, string | Buffer> {
 
   function render(page: DocumentPage): string {
     const slugs = new Slugs();
-    const title = page.untitled ? heading(1, slugs.of(page.title), escapeHtml(page.title)) : '';
     const replaceTable = page.source === 'docs/errors.md' ? { replaceTable: problemEntries(contract.document, slugs) } : {};
     const locate = (target: string): string => locateFrom(page, target);
-    return title + renderMarkdown(page.markdown, { slugs, shift: page.shift, locate, ...replaceTable });
+    return renderMarkdown(page.markdown, { slugs, locate, ...replaceTable });
   }
 
   /** Where a link of a document leads in the site. */

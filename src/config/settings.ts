@@ -1,6 +1,6 @@
 /**
  * The settings, read once from the environment and checked; every problem is reported at once and nothing starts with a bad one.
- * README lists them; a test compares both.
+ * docs/settings.md lists them; a test compares both.
  */
 import { BlockList, isIP } from 'node:net';
 import type { OriginPolicy } from '../authn/csrf.ts';

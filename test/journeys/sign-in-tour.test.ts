@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { freePort } from '../../src/database/embedded/launch.ts';
 import { loginClient, TestIssuer } from '../support/issuer.ts';
-import { readDocument, section } from '../support/markdown.ts';
+import { readDocument } from '../support/markdown.ts';
 import { npmStart } from '../support/start.ts';
-import { comparable, projectDirectory, runAll, stepsOf } from '../support/readme-runner.ts';
+import { comparable, projectDirectory, runAll, stepsOf } from '../support/document-runner.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const tour = section(readDocument('README.md'), '## Sign in with your provider');
+const tour = readDocument('docs/sign-in.md');
 const port = await freePort();
 const corp = await TestIssuer.start('corp', undefined, { publicUrl: `http://localhost:${port}` });
 
@@ -18,7 +18,7 @@ const blockOf = (language: string) => new RegExp(`^\`\`\`${language}\n(.*?)^\`\`
 /** A session cookie, or whatever else the answer sets last. */
 const cookieOf = (answer: Response) => answer.headers.getSetCookie().at(-1)?.split(';')[0] ?? '';
 
-test('signing in with a provider goes as README.md says, command by command and answer by answer', async () => {
+test('signing in with a provider goes as docs/sign-in.md says, command by command and answer by answer', async () => {
   const steps = stepsOf(tour);
   const start = steps.findIndex(({ command }) => command === 'npm start');
   expect(start).toBe(2);

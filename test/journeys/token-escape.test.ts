@@ -9,7 +9,7 @@ import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { cookieOf, useService } from '../support/service.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 
-/** The configuration of README.md: a provider to sign in at whose tokens have scopes. */
+/** The configuration of docs/sign-in.md: a provider to sign in at whose tokens have scopes. */
 const corp = await TestIssuer.start('corp');
 /** One whose tokens have none, so that roles alone decide. */
 const plain = await TestIssuer.start('plain');

@@ -12,7 +12,7 @@ import { operationsOf, readContract } from '../../src/contract/contract.ts';
 import { problemStatus } from '../../src/errors.ts';
 import { catalogues } from '../../src/locales/describe.ts';
 import { useBrowser } from '../support/browser.ts';
-import { codeOf, readDocument, section, tableRows } from '../support/markdown.ts';
+import { codeOf, readDocument, tableRows } from '../support/markdown.ts';
 
 const run = promisify(execFile);
 const { document: contract } = readContract();
@@ -42,7 +42,7 @@ describe('what is missing fails the build, and is named:', () => {
   });
 
   test('but links that lead somewhere become links between pages', () => {
-    const site = buildSite(withLine('docs/audit.md', '[a](errors.md#forbidden) [b](../README.md#settings) [c](../README.md) [d](#events)'));
+    const site = buildSite(withLine('docs/audit.md', '[a](errors.md#forbidden) [b](settings.md#settings) [c](../README.md) [d](#events)'));
     for (const href of ['errors.html#forbidden', 'settings.html#settings', 'index.html', '#events']) {
       expect(site.get('audit.html')).toContain(`<a href="${href}">`);
     }
@@ -85,15 +85,8 @@ describe('everything has its place, and nothing else has one:', () => {
   });
 
   test('settings', () => {
-    const names = tableRows(section(readDocument('README.md'), '## Settings')).map(([name]) => codeOf(name).toLowerCase());
+    const names = tableRows(readDocument('docs/settings.md')).map(([name]) => codeOf(name).toLowerCase());
     expect(idsIn(page('settings.html'), 'tr')).toEqual(names);
-  });
-
-  test('the sections of README.md, each on one page', () => {
-    const headings = [...readDocument('README.md').matchAll(/^## (.+)$/gm)].map(([, title = '']) =>
-      title.toLowerCase().replaceAll(' ', '-'),
-    );
-    for (const id of headings) expect(pages.filter(([, html]) => new RegExp(`<h[12] id="${id}"`).test(html))).toHaveLength(1);
   });
 
   test('pages, in the list of pages or behind a link', () => {

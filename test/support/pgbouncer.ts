@@ -37,7 +37,7 @@ export interface PgBouncer {
   stop(): Promise<void>;
 }
 
-/** Pools connections to the database of `databaseUrl`, with at most `serverConnections` to PostgreSQL, as README.md says. */
+/** Pools connections to the database of `databaseUrl`, with at most `serverConnections` to PostgreSQL, as docs/production.md says. */
 export async function startPgBouncer(databaseUrl: string, serverConnections: number): Promise<PgBouncer> {
   // Wherever PostgreSQL listens, the proxy has a port that every account may use.
   const proxy = await Proxy.open(databaseUrl);

@@ -1,13 +1,13 @@
 import { expect, test, vi } from 'vitest';
-import { readDocument, section } from '../support/markdown.ts';
+import { readDocument } from '../support/markdown.ts';
 import { npmStart } from '../support/start.ts';
-import { comparable, projectDirectory, runAll, stepsOf } from '../support/readme-runner.ts';
+import { comparable, projectDirectory, runAll, stepsOf } from '../support/document-runner.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const tour = section(readDocument('README.md'), '## Five minutes with curl');
+const tour = readDocument('docs/tour.md');
 
-test('the five minutes of README.md go as they are written, command by command and answer by answer', async () => {
+test('the tour of docs/tour.md goes as it is written, command by command and answer by answer', async () => {
   const [first, ...steps] = stepsOf(tour);
   expect(first?.command).toBe('npm start');
   expect(steps.length).toBeGreaterThan(15);

@@ -1,4 +1,4 @@
-/** Sections of README.md that a test goes through: `console` blocks as commands and their answers. */
+/** Documents that a test runs: the `console` blocks are commands and their answers. */
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
