@@ -121,7 +121,7 @@ export async function startLimit(databaseUrl: string, opened: AsyncDisposableSta
   // As `npm start` gives the service.
   const memory = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072', GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1' };
   const env = { ...process.env, ...memory, UV_THREADPOOL_SIZE: '16', DATABASE_URL: databaseUrl };
-  const child = fork(new URL('../bench/limit.ts', import.meta.url), { env });
+  const child = fork(new URL('../bench/limit/main.ts', import.meta.url), { env });
   const stop = ending(child, 'SIGTERM');
   opened.defer(stop);
   const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [{ port: number } | number | null];
