@@ -1,5 +1,5 @@
 /** How the raw limit sends statements: reads many at a time on two connections, small writes together in one statement. */
-import { Client, Pool, type ClientConfig, type QueryArrayConfig } from 'pg';
+import { Client, Pool, type QueryArrayConfig } from 'pg';
 
 const readConnections = 2;
 /** As the service gathers them (src/database/driver/write-group.ts). */
@@ -17,7 +17,7 @@ export type Read = (name: string, text: string, values: unknown[]) => Promise<Ro
 export async function openReads(connectionString: string): Promise<Read> {
   const clients = Array.from(
     { length: readConnections },
-    () => new Client({ connectionString, pipeline: true, options: '-c timezone=UTC' } as ClientConfig),
+    () => new Client({ connectionString, pipeline: true, options: '-c timezone=UTC' }),
   );
   await Promise.all(clients.map((client) => client.connect()));
   const corked = new Set<Client>();
