@@ -129,7 +129,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   };
 
   const routes = await makeRoutes(binding);
-  // Where sessions are opened, changed and ended a request passes through @fastify/session (design, section 8). What only reads does not.
+  // Where sessions are opened, changed and ended a request passes through @fastify/session (decision 55). What only reads does not.
   const { carried = [], plain = [] } = Object.groupBy(routes, ({ operation }) =>
     operation.path.startsWith('/auth') && (operation.method !== 'get' || isOpen(operation)) ? 'carried' : 'plain',
   );

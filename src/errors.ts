@@ -3,7 +3,7 @@
  * what the log should know beyond that travels as the `cause`. Turning a Problem into an answer is the business of `http/problem.ts`.
  */
 
-/** Every problem code and its HTTP status (security.md section 10). */
+/** Every problem code and its HTTP status (docs/errors.md). */
 export const problemStatus = {
   'malformed-request': 400,
   'invalid-key': 400,

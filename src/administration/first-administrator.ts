@@ -1,4 +1,4 @@
-/** Makes the first user of an empty database, who may do everything (design, section 9). */
+/** Creates the first user of an empty database, with every right. */
 import { randomInt } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import { insertEvent } from '../audit/store.ts';

@@ -1,5 +1,5 @@
 /**
- * Decides which credential of a request counts and whether the operation takes it (security section 2). A scheme answers *not asked*
+ * Decides which credential of a request counts and whether the operation takes it (rules 5 and 6). A scheme answers *not asked*
  * (undefined), *yes* (a principal) or *no* (a thrown 401); a *no* ends the search, an outage is 503.
  */
 import type { IncomingMessage } from 'node:http';

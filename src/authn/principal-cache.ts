@@ -1,5 +1,5 @@
 /**
- * Recently verified credentials, so that a request in a burst costs no statement to authenticate (design, section 8). Bounded in number
+ * Recently verified credentials, so that a request in a burst costs no statement to authenticate (decision 12). Bounded in number
  * and age, told at once of every change in this process, told by the database's notifications of every change in others, and switched
  * off while that line is down: then every lookup misses.
  */

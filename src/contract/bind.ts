@@ -1,5 +1,5 @@
 /**
- * Makes the contract's operations into routes and closes what fastify-openapi-glue leaves open (design, section 6):
+ * Makes the contract's operations into routes and closes what fastify-openapi-glue leaves open (rule 1):
  * authentication before a byte of the body is parsed, CSRF, undeclared content types, missing bodies, unknown parameters, 405. It knows
  * the contract and the schemes, and none of the resources.
  */

@@ -1,5 +1,5 @@
 /**
- * Query parameters, read as strictly as forms: unknown, repeated and badly encoded ones are refused (design, section 5). Their values are
+ * Query parameters, read as strictly as forms: unknown, repeated and badly encoded ones are refused (rule 69). Their values are
  * checked by the validator.
  */
 import type { FastifyRequest } from 'fastify';

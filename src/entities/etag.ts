@@ -1,6 +1,6 @@
 /**
- * Entity tags (RFC 9110 section 8.8.3): the version in quotes, always strong. If-Match compares strongly, If-None-Match weakly (section
- * 13.1).
+ * Entity tags (RFC 9110 section 8.8.3): the version in quotes, always strong. If-Match compares strongly, If-None-Match weakly
+ * (RFC 9110 section 13.1).
  */
 import { Problem } from '../errors.ts';
 

@@ -21,7 +21,7 @@ interface Decimal {
 const zero = 48;
 
 /**
- * Whether the number keeps its decimal value (security.md rule 70): it is finite as a double and that double prints as the same value.
+ * Whether the number keeps its decimal value (rule 70): it is finite as a double and that double prints as the same value.
  * How it is written does not count: `1.0`, `1e2` and `0.10` are exact. A negative zero is not, because numeric has no sign for it.
  * The work is linear in the length of the token and never depends on the size of the exponent.
  *

@@ -6,7 +6,7 @@ import { maximumFaults, type Fault, type FaultCode } from '../errors.ts';
 import { pointerTo } from './pointer.ts';
 
 /**
- * The pairs of the text (security.md rule 71): split and decoded as the URL standard says, `+` being a space, except that nothing is
+ * The pairs of the text (rule 71): split and decoded as the URL standard says, `+` being a space, except that nothing is
  * replaced or kept raw. Undecodable bytes, U+0000 and lone surrogates are a fault and so is a repeated name, each reported once a name, and
  * {@link maximumFaults} in all: the rest of the text is not read.
  * A pair without `=` has the value `''`. The length of the text is the caller's to limit.

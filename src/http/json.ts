@@ -1,5 +1,5 @@
 /**
- * Reads a JSON body and refuses whatever could not be read back unchanged later (security.md rule 70). One pass over the text with an
+ * Reads a JSON body and refuses whatever could not be read back unchanged later (rule 70). One pass over the text with an
  * explicit stack, so no body is deep enough to exhaust the real one. It knows nothing of schemas, entities or HTTP.
  */
 import { isUtf8 } from 'node:buffer';

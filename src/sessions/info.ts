@@ -1,4 +1,4 @@
-/** The session info: who is calling, under which profile, in which session, on which server (design, section 5). */
+/** The session info of `GET /auth`: the caller, the active profile, the session and the server. */
 import type { components } from '../../generated/api.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';

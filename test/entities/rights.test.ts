@@ -1,4 +1,4 @@
-/** Who may do what with which entities: grants by name, action and owner, the same for every way in (security section 8). */
+/** Which caller may do what with which entities: grants by name, action and owner, the same for every credential (rules 61, 62 and 64). */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Action, Condition } from '../../src/database/tables.ts';
 import { rowsOf, seed, type Entity } from '../support/entities.ts';

@@ -130,7 +130,7 @@ describe('the gate', () => {
     again();
   });
 
-  test('lets 50 jobs at once through on one core and on many (design: parallel logins are not refused for being parallel)', async () => {
+  test('lets 50 jobs at once through on one core and on many (rule 38)', async () => {
     for (const cores of [1, 2, 64]) {
       const gate = createHashingQueue(cores);
       let running = 0;

@@ -1,6 +1,6 @@
 /**
- * What a careless or hostile program sends, from the list of the first reviewers: each gets its problem, none a 500, and nothing is done. A
- * program goes through the client as far as that lets it, and writes the rest itself.
+ * What a careless or hostile program sends: each request gets its problem, none a 500, and nothing is done. The program uses the client
+ * where the client allows the request, and writes the other requests itself.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ApiError, resultOf, type EntityServiceClient, type SignIn } from '../../src/client/index.ts';

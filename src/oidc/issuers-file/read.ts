@@ -1,6 +1,5 @@
 /**
- * Reads ISSUERS_FILE, the list of trusted issuers (design, section 9). It speaks to nobody: whether an issuer answers is found out when a
- * token of it comes in.
+ * Reads ISSUERS_FILE, the list of trusted issuers. It calls no issuer: the service does that when the issuer's first token arrives.
  */
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../../config/settings.ts';

@@ -45,7 +45,10 @@ async function readLogoutToken(context: Context, request: FastifyRequest, provid
   }
 }
 
-/** Section 2.6, steps 1 to 3, and no `crit`; a token that does not say of what type it is may be one, but none that says it is another. */
+/**
+ * Steps 1 to 3 of OpenID Connect Back-Channel Logout 1.0, section 2.6. Also refuses a token with `crit`, and one whose `typ` names another
+ * type. A token without `typ` is accepted.
+ */
 async function verify({ algorithms, clientId, issuer, keys }: Provider, token: string, now: number): Promise<JWTPayload> {
   const { typ, crit } = decodeHeader(token);
   const type = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
@@ -68,7 +71,7 @@ function decodeHeader(token: string): ReturnType<typeof decodeProtectedHeader> {
   }
 }
 
-/** Section 2.6, steps 4 to 7. What would make it an ID token makes it no logout token. */
+/** Steps 4 to 7 of OpenID Connect Back-Channel Logout 1.0, section 2.6. A token with `nonce` may be an ID token and is refused. */
 function readClaims({ issuer }: Provider, claims: JWTPayload, now: number): IssuerLogout {
   const { sub, sid, iat, jti, events } = claims;
   const named = (sub === undefined || isSubject(sub)) && (sid === undefined || isText(sid)) && (sub ?? sid) !== undefined;
