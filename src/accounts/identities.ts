@@ -3,11 +3,11 @@
  * rule 56). Links are made and removed by an administrator, made by a user who proves both (`oidc/sign-in/link.ts`) and removed by that user
  * (`oidc/self-service.ts`), or made with a new user (`oidc/provisioning/provision.ts`).
  */
-import { sql, type Kysely, type Transaction } from 'kysely';
-import { grantMap, type Principal } from '../authn/principal.ts';
+import { sql, type Expression, type Kysely, type Transaction } from 'kysely';
+import { actingProfile, callerColumns, callerLocale, type CallerRow } from '../authn/caller-rows.ts';
+import { builder, compileOnce } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
-import { grantsOf } from './profiles.ts';
-import type { Account } from './users.ts';
+import { accountColumns, type Account } from './users.ts';
 
 /** A user as one issuer knows them: the exact `iss` and `sub` of its tokens. */
 export interface Identity {
@@ -20,118 +20,34 @@ export interface IdentityRow extends Identity {
   createdAt: Date;
 }
 
+/** The user whom the identity is linked to; no row when it is linked to none. The statement adds what it selects. */
+export const linkedUser = (db: Kysely<Database>, { issuer, subject }: { [Key in keyof Identity]: string | Expression<string> }) =>
+  db
+    .selectFrom('identity')
+    .innerJoin('user_account', 'user_account.id', 'identity.user_id')
+    .where('identity.issuer', '=', issuer)
+    .where('identity.subject', '=', subject);
+
 /** The account that the identity is linked to, active or not; undefined when it is linked to none. */
-export function findLinkedAccount(db: Kysely<Database>, { issuer, subject }: Identity): Promise<Account | undefined> {
-  return db
-    .selectFrom('identity')
-    .innerJoin('user_account', 'user_account.id', 'identity.user_id')
-    .where('identity.issuer', '=', issuer)
-    .where('identity.subject', '=', subject)
-    .select([
-      'user_account.id',
-      'user_account.name',
-      'user_account.display_name as displayName',
-      'user_account.locale',
-      'user_account.password_hash as passwordHash',
-      'user_account.credential_version as credentialVersion',
-      'user_account.active',
-    ])
-    .executeTakeFirst();
+export function findLinkedAccount(db: Kysely<Database>, identity: Identity): Promise<Account | undefined> {
+  return linkedUser(db, identity).select(accountColumns).executeTakeFirst();
 }
 
-/** The linked account with what its profiles follow; undefined when the identity is linked to none. */
-export async function findClaimed(db: Kysely<Database>, { issuer, subject }: Identity): Promise<Claimed | undefined> {
-  return await db
-    .selectFrom('identity')
-    .innerJoin('user_account', 'user_account.id', 'identity.user_id')
-    .where('identity.issuer', '=', issuer)
-    .where('identity.subject', '=', subject)
-    .select([
-      'user_account.id',
-      'user_account.name',
-      'user_account.active',
-      'identity.claims_at as claimsAt',
-      sql<string[]>`array(
-        select profile.name from user_profile join profile on profile.id = user_profile.profile_id
-        where user_profile.user_id = identity.user_id
-      )`.as('profiles'),
-    ])
-    .executeTakeFirst();
-}
+/** The caller who presents a token of an issuer: the linked user under the default profile. */
+export type LinkedCallerRow = CallerRow & { locale: string; active: boolean };
 
-export interface Claimed {
-  id: string;
-  name: string;
-  active: boolean;
-  /** When the newest token was issued whose claims have been applied; null when there is none yet. */
-  claimsAt: Date | null;
-  /** The names of all profiles that the user has. */
-  profiles: string[];
-}
-
-/**
- * Whether the identity is linked to this user and no claims newer than `claimsAt` have been applied. Both stay so until the transaction ends. A
- * transaction that locks the user as well does so after this.
- */
-export async function lockClaims(
-  trx: Transaction<Database>,
-  { issuer, subject }: Identity,
-  userId: string,
-  claimsAt: Date,
-): Promise<boolean> {
-  const row = await trx
-    .selectFrom('identity')
-    .where('issuer', '=', issuer)
-    .where('subject', '=', subject)
-    .where('user_id', '=', userId)
-    .where((eb) => eb.or([eb('claims_at', 'is', null), eb('claims_at', '<=', claimsAt)]))
-    .select('user_id')
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** Notes that claims issued at `claimsAt` are the newest that have been applied. The identity must be locked by {@link lockClaims}. */
-export async function updateClaimsAt(trx: Transaction<Database>, { issuer, subject }: Identity, claimsAt: Date): Promise<void> {
-  await trx.updateTable('identity').set({ claims_at: claimsAt }).where('issuer', '=', issuer).where('subject', '=', subject).execute();
-}
-
-/** What the database has of a caller who presents a token: the linked user under the default profile. */
-export type LinkedCaller = Pick<Principal, 'user' | 'profile' | 'locale' | 'grants'> & { active: boolean };
+const selectLinkedCaller = compileOnce<Identity, LinkedCallerRow>((value) =>
+  linkedUser(builder, { issuer: value('issuer'), subject: value('subject') })
+    .leftJoinLateral(actingProfile('identity', sql`user_profile.is_default`), (join) => join.onTrue())
+    .select(callerColumns)
+    .select([callerLocale, 'user_account.active'])
+    .compile(),
+);
 
 /** The caller behind the identity, the account active or not; undefined when it is linked to none. */
-export async function findLinkedCaller(db: Kysely<Database>, { issuer, subject }: Identity): Promise<LinkedCaller | undefined> {
-  const row = await db
-    .selectFrom('identity')
-    .innerJoin('user_account', 'user_account.id', 'identity.user_id')
-    .leftJoin('user_profile', (join) =>
-      join.onRef('user_profile.user_id', '=', 'identity.user_id').on('user_profile.is_default', '=', true),
-    )
-    .leftJoin('profile', 'profile.id', 'user_profile.profile_id')
-    .where('identity.issuer', '=', issuer)
-    .where('identity.subject', '=', subject)
-    .select((eb) => [
-      'user_account.id',
-      'user_account.name',
-      'user_account.display_name as displayName',
-      'user_account.active',
-      sql<string>`coalesce(profile.locale, user_account.locale, 'en')`.as('locale'),
-      'profile.id as profileId',
-      'profile.name as profileName',
-      'profile.label',
-      grantsOf(eb.ref('profile.id')).as('grants'),
-    ])
-    .executeTakeFirst();
-  if (!row) return undefined;
-  const { profileId, profileName, label } = row;
-  return {
-    user: { id: row.id, name: row.name, displayName: row.displayName },
-    profile:
-      profileId === null || profileName === null || label === null ? undefined : { id: profileId, name: profileName, label, default: true },
-    locale: row.locale,
-    grants: grantMap(row.grants),
-    active: row.active,
-  };
+export async function findLinkedCaller(db: Kysely<Database>, identity: Identity): Promise<LinkedCallerRow | undefined> {
+  const { rows } = await db.executeQuery(selectLinkedCaller(identity));
+  return rows[0];
 }
 
 /** Whether the identity is linked to this user, and stays so until the transaction ends. */
@@ -186,17 +102,6 @@ export function listLinks(db: Kysely<Database>, userId: string): Promise<OwnLink
 /** The link of this user with this id; until the transaction ends no sign-in goes by it. Undefined when the user has no such link. */
 export function lockOwnLink(trx: Transaction<Database>, id: string, userId: string): Promise<OwnLink | undefined> {
   return links(trx, userId).where('id', '=', id).forUpdate().executeTakeFirst();
-}
-
-/** What {@link deleteIdentity} has kept: when the newest token was issued whose claims a former link has applied; undefined when none. */
-export async function findUnlinkedClaimsAt(trx: Transaction<Database>, { issuer, subject }: Identity): Promise<Date | undefined> {
-  const row = await trx
-    .selectFrom('unlinked_claims')
-    .where('issuer', '=', issuer)
-    .where('subject', '=', subject)
-    .select('claims_at')
-    .executeTakeFirst();
-  return row?.claims_at;
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Profiles, roles and grants as the database has them: what a user may work under, and what a profile allows.
  */
-import { sql, type Expression, type Kysely, type RawBuilder } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { Action, Condition, Database } from '../database/tables.ts';
 
 export interface ProfileRow {
@@ -23,15 +23,6 @@ export interface RoleRow {
   name: string;
   description: string;
   grants: GrantRow[];
-}
-
-/** The grants of a profile's roles as one JSON array, for the statements that authenticate; empty for a null profile. */
-export function grantsOf(profileId: Expression<string | null>): RawBuilder<GrantRow[]> {
-  return sql<GrantRow[]>`(
-    select coalesce(jsonb_agg(jsonb_build_object('entity', role_grant.entity, 'action', role_grant.action, 'condition', role_grant.condition)), '[]')
-    from profile_role join role_grant on role_grant.role_id = profile_role.role_id
-    where profile_role.profile_id = ${profileId}
-  )`;
 }
 
 /** The profiles of a user, by name, each with the names of its roles. */

@@ -13,19 +13,18 @@ export interface Account {
   active: boolean;
 }
 
+export const accountColumns = [
+  'user_account.id',
+  'user_account.name',
+  'user_account.display_name as displayName',
+  'user_account.locale',
+  'user_account.password_hash as passwordHash',
+  'user_account.credential_version as credentialVersion',
+  'user_account.active',
+] as const;
+
 /** Every account, active or not. */
-export const accounts = (db: Kysely<Database>) =>
-  db
-    .selectFrom('user_account')
-    .select([
-      'id',
-      'name',
-      'display_name as displayName',
-      'locale',
-      'password_hash as passwordHash',
-      'credential_version as credentialVersion',
-      'active',
-    ]);
+export const accounts = (db: Kysely<Database>) => db.selectFrom('user_account').select(accountColumns);
 
 /** The account called `name`, active or not; undefined when there is none. */
 export function findAccount(db: Kysely<Database>, name: string): Promise<Account | undefined> {

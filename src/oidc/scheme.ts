@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Scheme } from '../authn/authenticate.ts';
+import { principalOf } from '../authn/caller-rows.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { findLinkedCaller } from '../accounts/identities.ts';
@@ -38,16 +39,15 @@ async function recognise(context: Context, request: FastifyRequest, token: strin
   const { issuer, subject } = verified;
   const identity = { issuer: issuer.issuer, subject };
   const caller = await findOrProvision(context, request, verified, findLinkedCaller);
-  const { active, ...known } = caller;
-  if (!active) throw new TokenError('user-disabled', { about: identity, userName: known.user.name });
-  const principal: Principal = {
-    ...known,
+  if (!caller.active) throw new TokenError('user-disabled', { about: identity, userName: caller.userName });
+  const principal = principalOf(caller, {
+    locale: caller.locale,
     method: 'bearer',
     issuer: issuer.issuer,
     authenticatedAt: verified.authenticatedAt,
     session: undefined,
     scopes: ceilingOf(verified),
-  };
+  });
   principals.keep(remembered, remembered, principal, verified.lifeMilliseconds, started);
   return principal;
 }

@@ -6,7 +6,7 @@ import { builder, compileOnce } from '../database/driver/prepared.ts';
 import type { Database, Scope, SessionMethod } from '../database/tables.ts';
 import type { Subjects } from '../credentials/attempts.ts';
 import type { Lifetimes } from './store.ts';
-import { principalOf, principals, type PrincipalRow } from './verify.ts';
+import { principalOfSession, sessionCallers, type SessionCallerRow } from './verify.ts';
 
 /** More live sessions than this end the longest idle one, those of tokens first (rule 13, decision 60). */
 const liveSessionsPerUser = 50;
@@ -50,12 +50,12 @@ interface Values extends Omit<NewSession, 'scopes'>, Lifetimes, Origin {
   attemptAddress: Buffer | undefined;
 }
 
-type OpenedRow = PrincipalRow & { evicted: string[]; openedUnder: string | null };
+type OpenedRow = SessionCallerRow & { evicted: string[]; openedUnder: string | null };
 
-// The row is not in the table yet for the statement that inserts it, so what the function has returned goes by the table's name.
+// The statement that inserts the row does not see it in the table, so it takes the row from what the function returns.
 const statement = compileOnce<Values, OpenedRow>((value) =>
   sql<OpenedRow>`
-    with session as materialized (
+    with new_session as materialized (
       select (opened).*, evicted,
         case when ${value('attemptAccount')}::bytea is not null
           then end_login_attempt(${value('attemptAccount')}, ${value('attemptAddress')}, 'succeeded') end
@@ -67,11 +67,13 @@ const statement = compileOnce<Values, OpenedRow>((value) =>
       )
     ),
     happened as (
-      select event, id as session_id, detail from session, jsonb_to_recordset(${value('events')}) as events (event text, detail jsonb)
-      union all select 'session.evicted', unnest(evicted), '{}' from session
+      select event, id as session_id, detail from new_session, jsonb_to_recordset(${value('events')}) as events (event text, detail jsonb)
+      union all select 'session.evicted', unnest(evicted), '{}' from new_session
     ),
     noted as (${eventsOfSessions(value, sql.ref('happened'))})
-    ${principals.select(['session.profile_id as openedUnder', sql<string[]>`evicted`.as('evicted')])}`.compile(builder),
+    ${sessionCallers('new_session').select(['session.profile_id as openedUnder', sql<string[]>`session.evicted`.as('evicted')])}`.compile(
+    builder,
+  ),
 );
 
 /**
@@ -102,5 +104,5 @@ export async function insertSession(
   if (!row) return undefined;
   // The function has waited for who changed the user, and sees what they have left; the rest of the statement does not.
   const isCurrent = row.openedUnder === row.profileId && row.isDefault !== false;
-  return { principal: isCurrent ? principalOf(row, session.tokenHash) : undefined, evicted: row.evicted };
+  return { principal: isCurrent ? principalOfSession(row, session.tokenHash) : undefined, evicted: row.evicted };
 }

@@ -3,12 +3,12 @@
  * the database's clock, and its user is active under the same credential version. The one definition for every way in.
  */
 import { sql, type ExpressionBuilder, type InferResult } from 'kysely';
-import { grantMap, type Principal } from '../authn/principal.ts';
+import { actingProfile, callerColumns, principalOf } from '../authn/caller-rows.ts';
+import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { ignoreDiskFull } from '../database/failure.ts';
 import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
-import { grantsOf } from '../accounts/profiles.ts';
 
 /** Seconds for which a token that a refresh has replaced still serves requests in flight (rule 20). */
 export const graceSeconds = 10;
@@ -34,18 +34,13 @@ export async function findPrincipal(
   const [current] = await findByToken(reads, { tokenHash });
   const [row] = current ? [current] : await findBySupersededToken(reads, { tokenHash });
   if (!row) return undefined;
-  if (row.stale) await ignoreDiskFull(touch(pool, { id: row.id }));
-  return { principal: principalOf(row, tokenHash), lifeMilliseconds: row.lifeMilliseconds };
+  if (row.lastSeenIsDue) await ignoreDiskFull(touch(pool, { id: row.id }));
+  return { principal: principalOfSession(row, tokenHash), lifeMilliseconds: row.lifeMilliseconds };
 }
 
-/** The caller whom a row of {@link principals} stands for, who has come with a token of the session. */
-export function principalOf(row: PrincipalRow, tokenHash: Buffer): Principal {
-  return {
-    user: { id: row.userId, name: row.userName, displayName: row.displayName },
-    profile:
-      row.profileId === null || row.profileName === null || row.label === null
-        ? undefined
-        : { id: row.profileId, name: row.profileName, label: row.label, default: row.isDefault === true },
+/** The principal of a row of {@link sessionCallers}, for a request that carried `tokenHash`. */
+export function principalOfSession(row: SessionCallerRow, tokenHash: Buffer): Principal {
+  return principalOf(row, {
     locale: row.locale,
     method: row.method,
     issuer: row.issuer,
@@ -62,59 +57,52 @@ export function principalOf(row: PrincipalRow, tokenHash: Buffer): Principal {
       identity: row.issuer === null || row.subject === null ? undefined : { issuer: row.issuer, subject: row.subject },
       endSessionUrl: row.endSessionUrl,
     },
-    grants: grantMap(row.grants),
     scopes: row.scopes,
-  };
+  });
 }
 
-/** Sessions, live or not, with all that a Principal holds. The profile is the user's own at this moment, or nobody's. */
-export const principals = builder
-  .selectFrom('session')
-  .innerJoin('user_account', 'user_account.id', 'session.user_id')
-  .leftJoin('user_profile', (join) =>
-    join.onRef('user_profile.user_id', '=', 'session.user_id').onRef('user_profile.profile_id', '=', 'session.profile_id'),
-  )
-  .leftJoin('profile', 'profile.id', 'user_profile.profile_id')
-  .select((eb) => [
-    'session.id',
-    'session.token_hash as tokenHash',
-    'session.method',
-    'session.issuer',
-    'session.subject',
-    'session.scopes',
-    'session.locale',
-    'session.authenticated_at as authenticatedAt',
-    'session.created_at as createdAt',
-    'session.last_seen_at as lastSeenAt',
-    'session.idle_expires_at as idleExpiresAt',
-    'session.expires_at as expiresAt',
-    'session.credential_version as credentialVersion',
-    'session.end_session_url as endSessionUrl',
-    sql<boolean>`coalesce(session.signed_in_at > now() - make_interval(mins => ${freshMinutes}), false)`.as('fresh'),
-    'user_account.id as userId',
-    'user_account.name as userName',
-    'user_account.display_name as displayName',
-    'profile.id as profileId',
-    'profile.name as profileName',
-    'profile.label',
-    'user_profile.is_default as isDefault',
-    sql<boolean>`session.last_seen_at < now() - make_interval(secs => ${lastSeenSeconds})`.as('stale'),
-    sql<number>`(extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8`.as('lifeMilliseconds'),
-    grantsOf(eb.ref('profile.id')).as('grants'),
-  ]);
+/**
+ * The sessions of `source`, live or not, with all that a Principal holds. `source` is the table or a part of the statement with its columns.
+ * The profile is the session's while the user has it, else none.
+ */
+export const sessionCallers = (source: 'session' | 'new_session') =>
+  builder
+    .selectFrom(sql<Database['session']>`${sql.table(source)}`.as('session'))
+    .innerJoin('user_account', 'user_account.id', 'session.user_id')
+    .leftJoinLateral(actingProfile('session', sql`user_profile.profile_id = session.profile_id`), (join) => join.onTrue())
+    .select(callerColumns)
+    .select([
+      'session.id',
+      'session.token_hash as tokenHash',
+      'session.method',
+      'session.issuer',
+      'session.subject',
+      'session.scopes',
+      'session.locale',
+      'session.authenticated_at as authenticatedAt',
+      'session.created_at as createdAt',
+      'session.last_seen_at as lastSeenAt',
+      'session.idle_expires_at as idleExpiresAt',
+      'session.expires_at as expiresAt',
+      'session.credential_version as credentialVersion',
+      'session.end_session_url as endSessionUrl',
+      sql<boolean>`coalesce(session.signed_in_at > now() - make_interval(mins => ${freshMinutes}), false)`.as('fresh'),
+      sql<boolean>`session.last_seen_at < now() - make_interval(secs => ${lastSeenSeconds})`.as('lastSeenIsDue'),
+      sql<number>`(extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8`.as('lifeMilliseconds'),
+    ]);
 
-export type PrincipalRow = InferResult<typeof principals>[number];
+export type SessionCallerRow = InferResult<ReturnType<typeof sessionCallers>>[number];
 
-const findByToken = prepare<{ tokenHash: Buffer }, PrincipalRow>('session.find', (value) =>
-  principals.where(live).where('session.token_hash', '=', value('tokenHash')).compile(),
+const findByToken = prepare<{ tokenHash: Buffer }, SessionCallerRow>('session.find', (value) =>
+  sessionCallers('session').where(live).where('session.token_hash', '=', value('tokenHash')).compile(),
 );
 
 /**
  * Finds by a token that a refresh has replaced within the last {@link graceSeconds}, if every replacement since was a refresh as well. Any other
  * change of the session ends all its older tokens with its COMMIT (rules 15, 20 and 44).
  */
-const findBySupersededToken = prepare<{ tokenHash: Buffer }, PrincipalRow>('session.find-superseded', (value) =>
-  principals
+const findBySupersededToken = prepare<{ tokenHash: Buffer }, SessionCallerRow>('session.find-superseded', (value) =>
+  sessionCallers('session')
     .where(live)
     .innerJoin('superseded_token', 'superseded_token.session_id', 'session.id')
     .where('superseded_token.token_hash', '=', value('tokenHash'))

@@ -1,0 +1,68 @@
+/** Which claims of an identity have been applied to its user's profiles. Older claims are not applied (decision 62). */
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import { linkedUser, type Identity } from './identities.ts';
+
+export interface Claimed {
+  id: string;
+  name: string;
+  active: boolean;
+  /** When the newest token was issued whose claims have been applied; null when there is none yet. */
+  claimsAt: Date | null;
+  /** The names of all profiles that the user has. */
+  profiles: string[];
+}
+
+/** The linked account with what its profiles follow; undefined when the identity is linked to none. */
+export function findClaimed(db: Kysely<Database>, identity: Identity): Promise<Claimed | undefined> {
+  return linkedUser(db, identity)
+    .select([
+      'user_account.id',
+      'user_account.name',
+      'user_account.active',
+      'identity.claims_at as claimsAt',
+      sql<string[]>`array(
+        select profile.name from user_profile join profile on profile.id = user_profile.profile_id
+        where user_profile.user_id = identity.user_id
+      )`.as('profiles'),
+    ])
+    .executeTakeFirst();
+}
+
+/**
+ * Whether the identity is linked to this user and no claims newer than `claimsAt` have been applied. Both stay so until the transaction ends. A
+ * transaction that locks the user as well does so after this.
+ */
+export async function lockClaims(
+  trx: Transaction<Database>,
+  { issuer, subject }: Identity,
+  userId: string,
+  claimsAt: Date,
+): Promise<boolean> {
+  const row = await trx
+    .selectFrom('identity')
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .where('user_id', '=', userId)
+    .where((eb) => eb.or([eb('claims_at', 'is', null), eb('claims_at', '<=', claimsAt)]))
+    .select('user_id')
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Notes that claims issued at `claimsAt` are the newest that have been applied. The identity must be locked by {@link lockClaims}. */
+export async function updateClaimsAt(trx: Transaction<Database>, { issuer, subject }: Identity, claimsAt: Date): Promise<void> {
+  await trx.updateTable('identity').set({ claims_at: claimsAt }).where('issuer', '=', issuer).where('subject', '=', subject).execute();
+}
+
+/** When the newest token was issued whose claims a former link has applied; undefined when none. */
+export async function findUnlinkedClaimsAt(trx: Transaction<Database>, { issuer, subject }: Identity): Promise<Date | undefined> {
+  const row = await trx
+    .selectFrom('unlinked_claims')
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .select('claims_at')
+    .executeTakeFirst();
+  return row?.claims_at;
+}

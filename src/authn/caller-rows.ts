@@ -1,0 +1,70 @@
+/**
+ * The one SQL that makes a principal. The statement that looks a credential up joins `user_account` and {@link actingProfile}, and selects
+ * {@link callerColumns} besides the columns of the credential. {@link principalOf} makes the principal of such a row.
+ */
+import { sql, type Expression, type RawBuilder } from 'kysely';
+import type { GrantRow } from '../accounts/profiles.ts';
+import { builder } from '../database/driver/prepared.ts';
+import { grantMap, type Principal } from './principal.ts';
+
+/**
+ * The profile under which the caller acts, for a LEFT JOIN LATERAL after the table of the credential. `isMeant` is a condition on `user_profile`
+ * and that table. No row when the user does not have such a profile at this moment.
+ */
+export const actingProfile = (credential: 'session' | 'api_key' | 'identity', isMeant: RawBuilder<boolean>) =>
+  builder
+    .selectFrom('user_profile')
+    .innerJoin('profile', 'profile.id', 'user_profile.profile_id')
+    .where('user_profile.user_id', '=', sql.ref<string>(`${credential}.user_id`))
+    .where(isMeant)
+    .select(['profile.id', 'profile.name', 'profile.label', 'profile.locale', 'user_profile.is_default'])
+    .as('acting');
+
+export const callerColumns = [
+  'user_account.id as userId',
+  'user_account.name as userName',
+  'user_account.display_name as displayName',
+  'acting.id as profileId',
+  'acting.name as profileName',
+  'acting.label',
+  'acting.is_default as isDefault',
+  grantsOf(sql.ref('acting.id')).as('grants'),
+] as const;
+
+/** The locale of a caller whose credential names none: the profile's, else the user's, else English. */
+export const callerLocale = sql<string>`coalesce(acting.locale, user_account.locale, 'en')`.as('locale');
+
+/** What {@link callerColumns} select. The profile's columns are null for a user without the profile. */
+export interface CallerRow {
+  userId: string;
+  userName: string;
+  displayName: string;
+  profileId: string | null;
+  profileName: string | null;
+  label: string | null;
+  isDefault: boolean | null;
+  grants: GrantRow[];
+}
+
+/** The principal that a row stands for. `credential` is what its credential says of it. */
+export function principalOf(row: CallerRow, credential: Omit<Principal, 'user' | 'profile' | 'grants'>): Principal {
+  const { profileId, profileName, label } = row;
+  return {
+    user: { id: row.userId, name: row.userName, displayName: row.displayName },
+    profile:
+      profileId === null || profileName === null || label === null
+        ? undefined
+        : { id: profileId, name: profileName, label, default: row.isDefault === true },
+    grants: grantMap(row.grants),
+    ...credential,
+  };
+}
+
+/** The grants of the profile's roles as one JSON array; an empty one for a null profile. */
+function grantsOf(profileId: Expression<unknown>): RawBuilder<GrantRow[]> {
+  return sql<GrantRow[]>`(
+    select coalesce(jsonb_agg(jsonb_build_object('entity', role_grant.entity, 'action', role_grant.action, 'condition', role_grant.condition)), '[]')
+    from profile_role join role_grant on role_grant.role_id = profile_role.role_id
+    where profile_role.profile_id = ${profileId}
+  )`;
+}
