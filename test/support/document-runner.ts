@@ -4,8 +4,8 @@ import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { onTestFinished } from 'vitest';
-import { loginEnvironment } from './start.ts';
+import { expect, onTestFinished } from 'vitest';
+import { loginEnvironment, npmStart } from './start.ts';
 import { reapAfter } from './server-reaper.ts';
 
 const project = join(import.meta.dirname, '../..');
@@ -68,4 +68,31 @@ export async function runAll(commands: readonly string[], cwd: string): Promise<
   await writeFile(join(cwd, 'tour.sh'), commands.map((command) => `${command}\nprintf '\\036'\n`).join(''));
   const { stdout } = await promisify(execFile)('bash', ['tour.sh'], { cwd, env: loginEnvironment() });
   return stdout.split('\u001e').slice(0, -1);
+}
+
+/**
+ * Starts the service with an empty database, runs the commands of a document against it and compares the answers. The document may show
+ * `npm start` as its first command. It has port 3000 and a password of its own making for the first administrator.
+ *
+ * @returns the directory and the service, which goes on running, and `asRun`, which gives a text of the document their port and password
+ */
+export async function runDocument(text: string) {
+  const cwd = await projectDirectory();
+  const service = await npmStart({}, { cwd });
+  await service.ready;
+  const told = service.told();
+  const [written = '', real = ''] = [text, told].map((each) => /\b[a-z0-9]{6}(-[a-z0-9]{6}){3}\b/.exec(each)?.[0]);
+  const asRun = (part: string) => part.replaceAll(written, real).replaceAll('localhost:3000', `localhost:${service.port}`);
+  const asWritten = (part: string) => part.replaceAll(real, written).replaceAll(`localhost:${service.port}`, 'localhost:3000');
+
+  const steps = stepsOf(text);
+  const shown = steps[0]?.command === 'npm start' ? steps.shift() : undefined;
+  if (shown) expect(asWritten(told).trim()).toBe(shown.expected.trim());
+  const commands = steps.map(({ command }) => asRun(command));
+  const answers = await runAll(commands, cwd);
+  expect(answers).toHaveLength(steps.length);
+  steps.forEach(({ command, expected }, index) => {
+    expect(comparable(asWritten(answers[index] ?? '')), command).toBe(comparable(expected));
+  });
+  return { cwd, service, asRun };
 }
