@@ -13,7 +13,7 @@ import { answerClientError, answerProblems, problemOf, sendProblem } from './htt
 import { answerForNode, nodeOptions, originForm, refuseUnknownPaths } from './http/wire.ts';
 import { keyHandlers } from './api-keys/handlers.ts';
 import { apiKeyScheme } from './api-keys/scheme.ts';
-import { recordProblem } from './audit/record.ts';
+import { recordProblem, type Target } from './audit/record.ts';
 import type { Schemes } from './authn/authenticate.ts';
 import { originPolicy } from './config/settings.ts';
 import type { Context } from './context.ts';
@@ -23,6 +23,7 @@ import { oidcHandlers } from './oidc/handlers.ts';
 import { bearerScheme } from './oidc/scheme.ts';
 import { offeredIssuers } from './oidc/sign-in/swagger-ui.ts';
 import { addressIn } from './http/address.ts';
+import { identifyCallers } from './http/caller.ts';
 import { addressOf, readAddresses } from './http/client-address.ts';
 import { allowTrustedOrigins, answerPreflights } from './http/cors.ts';
 import { answerInTime } from './http/deadline.ts';
@@ -88,9 +89,10 @@ export async function buildApp(context: Context, contract: { text: string; docum
     app,
     publicUrl,
     (problem, request) => (isForRequest(problem) ? limitUnknown(request) : problemAfterCommit(problem, request)),
-    (problem, request) => recordProblem(context, problem, request),
+    (problem, request) => recordProblem(context, request.caller, problem, targetOf(request)),
   );
   readAddresses(app, config.trustProxy);
+  identifyCallers(app);
   answerInTime(app, 15_000);
   drainBeforeClosing(app);
   // Loaded only where it is wanted.
@@ -142,4 +144,10 @@ export async function buildApp(context: Context, contract: { text: string; docum
   serveHealth(app, context);
   await app.register(async (docs) => serveDocs(docs, contract, () => offeredIssuers(context)));
   return app;
+}
+
+/** What the audit trail says a refused request asked for. */
+function targetOf({ params, routeOptions: { config, url } }: FastifyRequest): Target {
+  const { name } = params as { name?: string };
+  return { operation: config.operationId, entity: url?.startsWith('/rest/entity/') ? name : undefined };
 }

@@ -43,6 +43,18 @@ function floorOf(path: string): number {
   return floors.findIndex((row) => row.includes(edge.has(file) ? file : place));
 }
 
+/** Files and folders that see requests and replies. All others see a request through its `Caller` (src/authn/caller.ts). */
+const httpEdge = [
+  'app.ts',
+  'service.ts',
+  'http/',
+  'contract/',
+  'telemetry/',
+  'maintenance/',
+  'authn/authenticate.ts',
+  'sessions/fastify-session.ts',
+];
+
 const folderOf = (path: string) => path.split('/').slice(1, -1)[0];
 
 test('every file is on a floor, and there are imports to look at', () => {
@@ -57,6 +69,15 @@ test('no import goes up', () => {
 test('handlers.ts and scheme.ts are imported by app.ts alone', () => {
   const isEdge = (path: string) => edge.has(path.split('/').at(-1) ?? '');
   expect(imports.filter(({ from, to }) => isEdge(to) && from !== 'src/app.ts').map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+});
+
+test('below the edge no file imports Fastify, its types included', () => {
+  const importsFastify = (path: string) =>
+    / from '(@fastify\/[^']+|fastify)';|declare module 'fastify'/.test(readFileSync(new URL(path, root), 'utf8'));
+  const found = globSync('src/**/*.ts', { cwd: root, exclude: ['src/client/**'] }).filter(importsFastify);
+  expect(found).toContain('src/app.ts');
+  const isAllowed = (path: string) => edge.has(path.split('/').at(-1) ?? '') || httpEdge.some((start) => path.startsWith(`src/${start}`));
+  expect(found.filter((path) => !isAllowed(path))).toEqual([]);
 });
 
 test('folders form no cycle', () => {

@@ -13,9 +13,9 @@ const defaultOverlapSeconds = 3_600;
 
 export function keyHandlers(context: Context): KeyHandlers {
   return {
-    async createKey({ body, principal, request }) {
+    async createKey({ body, principal, caller }) {
       const { expiresInDays = defaultExpiryDays, ...wanted } = body;
-      return created(await createKey(context, request, principal, { ...wanted, expiresInDays }));
+      return created(await createKey(context, caller, principal, { ...wanted, expiresInDays }));
     },
 
     async listKeys({ principal }) {
@@ -24,13 +24,13 @@ export function keyHandlers(context: Context): KeyHandlers {
       return { status: 200, body: { keys: live.map(describeKey) } };
     },
 
-    async revokeKey({ params, principal, request }) {
-      await revokeOwnKey(context, request, principal, params.id);
+    async revokeKey({ params, principal, caller }) {
+      await revokeOwnKey(context, caller, principal, params.id);
       return { status: 204 };
     },
 
-    async rotateKey({ params, body, principal, request }) {
-      return created(await rotateKey(context, request, principal, params.id, body?.overlapSeconds ?? defaultOverlapSeconds));
+    async rotateKey({ params, body, principal, caller }) {
+      return created(await rotateKey(context, caller, principal, params.id, body?.overlapSeconds ?? defaultOverlapSeconds));
     },
   };
 }

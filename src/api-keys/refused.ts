@@ -2,14 +2,14 @@
  * Writes down that a key was refused and why. A key that nobody ever made is anybody's invention, and leaves no trace but the log line of its
  * request.
  */
-import type { FastifyRequest } from 'fastify';
 import { timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
 import { recordRefusal } from '../audit/record.ts';
+import type { Caller } from '../authn/caller.ts';
 import type { Context } from '../context.ts';
 
 /** Audits the refusal of a well-formed key with this id and hash, if there is or was a key with this id. */
-export async function auditRefusedKey(context: Context, request: FastifyRequest, id: string, keyHash: Buffer): Promise<void> {
+export async function auditRefusedKey(context: Context, caller: Caller, id: string, keyHash: Buffer): Promise<void> {
   const row = await context.db
     .selectFrom('api_key')
     .innerJoin('user_account', 'user_account.id', 'api_key.user_id')
@@ -28,5 +28,5 @@ export async function auditRefusedKey(context: Context, request: FastifyRequest,
   const reason = wrong ? 'wrong-secret' : revoked ? 'revoked' : expired ? 'expired' : 'user-disabled';
   const event = { event: 'api_key.refused', outcome: 'refused', userName, detail: { key: id, reason } } as const;
   // A wrong secret proves nothing: the id of a key is no secret, so that a stranger could count for its owner.
-  await recordRefusal(context, request, event, wrong ? { subject: { budget: 'named', name: `key ${id}` } } : {});
+  await recordRefusal(context, caller, event, wrong ? { subject: { budget: 'named', name: `key ${id}` } } : {});
 }

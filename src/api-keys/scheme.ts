@@ -1,8 +1,8 @@
 /** Recognises `X-API-Key`. A key of the wrong form, or with a wrong checksum, is refused without asking the database (rule 57). */
 import { timingSafeEqual } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
-import { insertEvent, originOf } from '../audit/store.ts';
+import { insertEvent } from '../audit/store.ts';
 import type { Scheme } from '../authn/authenticate.ts';
+import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { ignoreDiskFull, inTransaction } from '../database/failure.ts';
@@ -27,19 +27,19 @@ export function apiKeyScheme(context: Context): Scheme {
     const started = principals.startVerification();
     const found = await findKey(reads, parsed.id);
     if (!found || !timingSafeEqual(found.keyHash, keyHash)) {
-      await auditRefusedKey(context, request, parsed.id, keyHash);
+      await auditRefusedKey(context, request.caller, parsed.id, keyHash);
       throw new Problem('unauthenticated');
     }
-    if (found.lastUsed === 'never') await noteFirstUse(context, request, parsed.id, found.principal);
+    if (found.lastUsed === 'never') await noteFirstUse(context, request.caller, parsed.id, found.principal);
     else if (found.lastUsed === 'a while ago') await ignoreDiskFull(touchKey(db, parsed.id));
     principals.keep(hash, `key ${parsed.id}`, found.principal, found.lifeMilliseconds, started);
     return found.principal;
   };
 }
 
-async function noteFirstUse({ db }: Context, request: FastifyRequest, id: string, { user }: Principal): Promise<void> {
+async function noteFirstUse({ db }: Context, { origin }: Caller, id: string, { user }: Principal): Promise<void> {
   await inTransaction(db, async (trx) => {
     if (!(await touchUnusedKey(trx, id))) return;
-    await insertEvent(trx, originOf(request), { event: 'api_key.first_used', outcome: 'ok', userName: user.name, detail: { key: id } });
+    await insertEvent(trx, origin, { event: 'api_key.first_used', outcome: 'ok', userName: user.name, detail: { key: id } });
   });
 }

@@ -2,9 +2,9 @@
  * A user's control over their own API keys (security rule 60), each change one transaction with its audit event. Which sessions may change
  * them has been decided by `rights/session-rights.ts`: never one that was opened with a token, so no ceiling can be left by making a key.
  */
-import type { FastifyRequest } from 'fastify';
 import type { Transaction } from 'kysely';
-import { insertEvent, originOf, type AuditEventName } from '../audit/store.ts';
+import { insertEvent, type AuditEventName } from '../audit/store.ts';
+import type { Caller } from '../authn/caller.ts';
 import { grantMap, type Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { inTransaction } from '../database/failure.ts';
@@ -39,24 +39,24 @@ export interface MadeKey {
  * Makes a key. Throws 422 `validation-failed` for a profile that is not the user's and for scopes that the profile does not grant now; 409
  * `conflict` when the user has too many.
  */
-export async function createKey(context: Context, request: FastifyRequest, principal: Principal, wanted: WantedKey): Promise<MadeKey> {
+export async function createKey(context: Context, caller: Caller, principal: Principal, wanted: WantedKey): Promise<MadeKey> {
   const { name, expiresInDays } = wanted;
   return await inTransaction(context.db, async (trx) => {
     await lockCaller(trx, principal);
     const { profileId, scopes } = await checkRights(trx, principal, wanted);
     const made = await insertKey(trx, { userId: principal.user.id, name, profileId, scopes, expiresInDays });
     const profile = wanted.profile ?? null;
-    await audit(trx, request, principal, 'api_key.created', { key: made.id, name, profile, expiresAt: made.expiresAt });
+    await audit(trx, caller, principal, 'api_key.created', { key: made.id, name, profile, expiresAt: made.expiresAt });
     return { ...made, name, profile, scopes };
   });
 }
 
 /** Ends one of the caller's keys, in every process before it returns. Throws 404 `not-found`. */
-export async function revokeOwnKey(context: Context, request: FastifyRequest, principal: Principal, id: string): Promise<void> {
+export async function revokeOwnKey(context: Context, caller: Caller, principal: Principal, id: string): Promise<void> {
   await inTransaction(context.db, async (trx) => {
     await lockCaller(trx, principal);
     if (!(await revokeKey(trx, id, principal.user.id))) throw new Problem('not-found');
-    await audit(trx, request, principal, 'api_key.revoked', { key: id });
+    await audit(trx, caller, principal, 'api_key.revoked', { key: id });
   });
   await tellEveryone(context, id);
 }
@@ -67,7 +67,7 @@ export async function revokeOwnKey(context: Context, request: FastifyRequest, pr
  */
 export async function rotateKey(
   context: Context,
-  request: FastifyRequest,
+  caller: Caller,
   principal: Principal,
   id: string,
   overlapSeconds: number,
@@ -82,8 +82,8 @@ export async function rotateKey(
     // First, so that without an overlap the old key does not count among the live ones any more.
     const worksUntil = await replaceKey(trx, id, overlapSeconds);
     const successor = await insertKey(trx, { userId, name, profileId, scopes, expiresInDays });
-    await audit(trx, request, principal, 'api_key.created', { key: successor.id, name, profile, expiresAt: successor.expiresAt });
-    await audit(trx, request, principal, 'api_key.rotated', { key: id, successor: successor.id, worksUntil });
+    await audit(trx, caller, principal, 'api_key.created', { key: successor.id, name, profile, expiresAt: successor.expiresAt });
+    await audit(trx, caller, principal, 'api_key.rotated', { key: id, successor: successor.id, worksUntil });
     return { ...successor, name, profile, scopes };
   });
   await tellEveryone(context, id);
@@ -110,12 +110,12 @@ async function checkRights(
 
 async function audit(
   trx: Transaction<Database>,
-  request: FastifyRequest,
+  caller: Caller,
   { user, session }: Principal,
   event: AuditEventName,
   detail: Record<string, unknown>,
 ): Promise<void> {
-  await insertEvent(trx, originOf(request), { event, outcome: 'ok', userName: user.name, sessionId: session?.id, detail });
+  await insertEvent(trx, caller.origin, { event, outcome: 'ok', userName: user.name, sessionId: session?.id, detail });
 }
 
 async function tellEveryone({ principals, listener }: Context, id: string): Promise<void> {

@@ -2,11 +2,9 @@
  * The audit trail (security rule 85): what happened to credentials, rights and entities, written in the transaction of what it records.
  * Never a secret, never a body, never what somebody typed who is not known.
  */
-import type { FastifyRequest } from 'fastify';
 import { sql, type Kysely, type OperationNodeSource, type RawBuilder } from 'kysely';
 import { builder, type ValueOf } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
-import { addressOf } from '../http/client-address.ts';
 
 /** Every event there is. docs/audit.md explains them; a test compares both. */
 export const auditEvents = [
@@ -61,7 +59,9 @@ export type AuditEventName = (typeof auditEvents)[number];
 /** Where a request came from. */
 export interface Origin {
   requestId: string;
+  /** The client's IP address, or `unknown`. */
   address: string;
+  /** At most 256 characters (rule 84). */
   userAgent: string | undefined;
 }
 
@@ -72,11 +72,6 @@ export interface AuditEvent {
   userName?: string | undefined;
   sessionId?: string | undefined;
   detail?: Record<string, unknown>;
-}
-
-/** The origin of a request, the user agent cut to 256 characters (rule 84). */
-export function originOf(request: FastifyRequest): Origin {
-  return { requestId: request.id, address: addressOf(request), userAgent: request.headers['user-agent']?.slice(0, 256) };
 }
 
 /** The values of a prepared statement that {@link audited} adds to those of the statement itself. */

@@ -127,8 +127,8 @@ function requireAcceptable({ headers: { accept } }: FastifyRequest): void {
 
 function route(handler: AnyHandler): RouteHandlerMethod {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const { params, query, headers, body, bodyText, principal } = request;
-    const output = await handler({ params, query, headers, body, bodyText, principal, request, reply });
+    const { params, query, headers, body, bodyText, principal, caller } = request;
+    const output = await handler({ params, query, headers, body, bodyText, principal, caller, request, reply });
     reply.code(output.status);
     if (output.headers) reply.headers(output.headers);
     if (output.body instanceof JsonText) return reply.type('application/json; charset=utf-8').send(output.body.text);

@@ -5,6 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../generated/api.ts';
 import type { operations as table } from '../../generated/operations.ts';
+import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 
 export type OperationId = keyof operations & keyof typeof table;
@@ -42,6 +43,8 @@ export interface Input<O extends OperationId> {
   /** The JSON text that `body` was parsed from, exactly as accepted; empty when the operation takes no JSON. */
   bodyText: string;
   principal: (typeof table)[O]['caller'] extends 'principal' ? Principal : undefined;
+  /** The sender of the request, for use cases; `request` and `reply` are for handlers alone. */
+  caller: Caller;
   request: FastifyRequest;
   reply: FastifyReply;
 }

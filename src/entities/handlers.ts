@@ -1,7 +1,6 @@
 /** Entities over HTTP: create, retrieve, update, delete. */
 import { JsonText, type Handlers, type Output } from '../contract/operation.ts';
 import type { components } from '../../generated/api.ts';
-import { originOf } from '../audit/store.ts';
 import { authorize } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { WriteGroup } from '../database/driver/write-group.ts';
@@ -22,11 +21,11 @@ export function entityHandlers({ config, pool, reads, entityTypes, heldBytes }: 
   const updates = new WriteGroup(pool, updateMany);
   const queues = new EntityQueues(heldBytes);
   return {
-    async createEntity({ params, headers, body, bodyText, principal, request }) {
+    async createEntity({ params, headers, body, bodyText, principal, caller, request }) {
       const permit = authorize(principal, params.name, 'create');
-      const key = readIdempotencyKey(headers['idempotency-key'], request);
+      const key = readIdempotencyKey(headers['idempotency-key'], request.raw.rawHeaders);
       entityTypes.find(params.name)?.check(body);
-      const origin = originOf(request);
+      const origin = caller.origin;
       const insertOne = async (insertRow: WriteGroup<EntityRow>['run']) => created(await insertEntity(insertRow, permit, origin, bodyText));
       const insertOnce = async (key: string) => {
         const { row, replayed } = await createOnce(pool, permit, origin, key, bodyText);
@@ -34,27 +33,27 @@ export function entityHandlers({ config, pool, reads, entityTypes, heldBytes }: 
         return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' as const } } : answer;
       };
       if (isHeavy(bodyText))
-        return await queues.runHeavy(permit, request, () =>
+        return await queues.runHeavy(permit, caller, () =>
           key === undefined ? insertOne((row) => creates.runAlone(row)) : insertOnce(key),
         );
       return await (key === undefined ? insertOne((row) => creates.run(row)) : insertOnce(key));
     },
 
-    async getEntity({ params, headers, principal, request }) {
+    async getEntity({ params, headers, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
       entityTypes.find(params.name);
       const key = readKey(params.key);
       const light = await findLight(reads, permit, key);
       if (!light) throw new Problem('not-found');
       if (isCurrent(headers['if-none-match'], light.version)) return { status: 304, headers: { ETag: etagOf(light.version) } };
-      const row = light.fields !== null ? light : await queues.runHeavyRead(permit, request, () => findEntity(pool, permit, key));
+      const row = light.fields !== null ? light : await queues.runHeavyRead(permit, caller, () => findEntity(pool, permit, key));
       if (!row) throw new Problem('not-found');
       return { status: 200, headers: { ETag: etagOf(row.version) }, body: represent(row) };
     },
 
-    async updateEntity({ params, headers, bodyText, principal, request }) {
+    async updateEntity({ params, headers, bodyText, principal, caller }) {
       const permit = authorize(principal, params.name, 'update');
-      const row = await updateEntity({ pool, updates, queues }, permit, request, readKey(params.key), {
+      const row = await updateEntity({ pool, updates, queues }, permit, caller, readKey(params.key), {
         patch: bodyText,
         isHeavy: isHeavy(bodyText),
         versions: acceptedVersions(headers['if-match']),
@@ -66,13 +65,13 @@ export function entityHandlers({ config, pool, reads, entityTypes, heldBytes }: 
       return { status: 200, headers: { ETag: etagOf(row.version) }, body: represent(row) };
     },
 
-    async deleteEntity({ params, headers, principal, request }) {
+    async deleteEntity({ params, headers, principal, caller }) {
       const permit = authorize(principal, params.name, 'delete');
       const type = entityTypes.find(params.name);
       const key = readKey(params.key);
       const versions = acceptedVersions(headers['if-match']);
       const isUnguarded = type?.requiresIfMatch === true && headers['if-match'] === undefined;
-      if (!isUnguarded && (await deleteEntity(pool, permit, originOf(request), key, versions))) return { status: 204 };
+      if (!isUnguarded && (await deleteEntity(pool, permit, caller.origin, key, versions))) return { status: 204 };
       if ((await versionOf(pool, permit, key)) === undefined) throw new Problem('not-found');
       throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
     },

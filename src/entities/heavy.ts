@@ -2,12 +2,11 @@
  * Keeps what costs the database much apart from what costs little. Small entities and patches share statements and connections with those of other
  * callers; what is larger goes alone over the pool: one write at a time for each user, two in a process, and four reads (rule 70, decision 68).
  */
-import type { FastifyRequest } from 'fastify';
 import { sql, type RawBuilder } from 'kysely';
+import type { Caller } from '../authn/caller.ts';
 import type { Permit } from '../authn/principal.ts';
 import type { Action } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
-import { hasLeft } from '../http/client-address.ts';
 import { holderOf, type HeldBytes } from '../http/held-bytes.ts';
 import { BoundedQueue, KeyedQueues, type QueueLimits } from '../http/concurrency-limit.ts';
 
@@ -62,13 +61,13 @@ export class EntityQueues {
   }
 
   /** Runs `job`, a heavy write, when it is its turn. Throws as {@link Lanes.run} does. */
-  runHeavy<T>(permit: Permit<Action>, request: FastifyRequest, job: () => Promise<T>): Promise<T> {
-    return this.#writes.run(permit, request, job);
+  runHeavy<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
+    return this.#writes.run(permit, caller, job);
   }
 
   /** Runs `job`, a heavy read, when it is its turn among reads. Throws likewise. */
-  runHeavyRead<T>(permit: Permit<'read'>, request: FastifyRequest, job: () => Promise<T>): Promise<T> {
-    return this.#reads.run(permit, request, job);
+  runHeavyRead<T>(permit: Permit<'read'>, caller: Caller, job: () => Promise<T>): Promise<T> {
+    return this.#reads.run(permit, caller, job);
   }
 
   /** Runs `job`, which waits for a row that another request is changing, when it is its turn among those of its user. Throws 503 `busy`. */
@@ -92,12 +91,12 @@ class Lanes {
   /**
    * Runs `job`. A user has as many places in the queue of the process as jobs may run for the user, whatever waits in the user's own queue, so users
    * take turns. Throws 503 `busy` when a queue is full or the wait is over, 429 while the user reads too little of earlier answers, and 400 when the
-   * client of `request` has left; `job` has not been run then.
+   * client has left; `job` has not been run then.
    */
-  run<T>({ userName }: Permit<Action>, request: FastifyRequest, job: () => Promise<T>): Promise<T> {
+  run<T>({ userName }: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
     return this.#ofUser.run(userName, () =>
       this.#ofProcess.run(() => {
-        if (hasLeft(request)) throw new Problem('malformed-request');
+        if (caller.hasLeft) throw new Problem('malformed-request');
         // Of the requests that wait here none was counted when it came.
         const refusal = this.#heldBytes.refusal(holderOf({ name: userName }), 1);
         if (refusal) throw refusal;

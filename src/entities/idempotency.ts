@@ -3,7 +3,6 @@
  * rule 79). The key belongs to the user and the entity name, so a retry may come by another session or API key of the same user.
  */
 import { createHash } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
 import { sql, type Kysely } from 'kysely';
 import type { Pool } from 'pg';
 import type { Origin } from '../audit/store.ts';
@@ -21,10 +20,10 @@ const rounds = 3;
 const header = 'Idempotency-Key';
 
 /**
- * The key of the request, without the quotes it may come in; undefined without the header. The contract's pattern has been checked. Throws
- * 400 when the header comes twice, since Node joins the two into what looks like one key.
+ * The key in the header's `value`, without the quotes it may come in; undefined without the header. The contract has checked its form.
+ * `rawHeaders` are the request's, as Node has them. Throws 400 when the header comes twice, which Node joins into what looks like one key.
  */
-export function readIdempotencyKey(value: string | undefined, { raw: { rawHeaders } }: FastifyRequest): string | undefined {
+export function readIdempotencyKey(value: string | undefined, rawHeaders: readonly string[]): string | undefined {
   if (value === undefined) return undefined;
   const names = rawHeaders.filter((_, index) => index % 2 === 0);
   if (names.filter((name) => name.toLowerCase() === header.toLowerCase()).length > 1)

@@ -2,9 +2,9 @@
  * Changes the fields of an entity: a JSON merge patch, under the caller's precondition and the rules of the type. Whatever was checked is
  * what is stored, since the statement that writes is guarded by the version that was looked at.
  */
-import type { FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
-import { originOf, type Origin } from '../audit/store.ts';
+import type { Origin } from '../audit/store.ts';
+import type { Caller } from '../authn/caller.ts';
 import type { Permit } from '../authn/principal.ts';
 import type { WriteGroup } from '../database/driver/write-group.ts';
 import { Problem } from '../errors.ts';
@@ -40,19 +40,19 @@ export interface Writes {
 export async function updateEntity(
   { pool, updates, queues }: Writes,
   permit: Permit<'update'>,
-  request: FastifyRequest,
+  caller: Caller,
   key: string,
   change: Change,
 ): Promise<EntityRow> {
-  const origin = originOf(request);
+  const origin = caller.origin;
   const alone = () => updateAlone(pool, permit, origin, key, change);
-  if (change.isHeavy) return await queues.runHeavy(permit, request, alone);
+  if (change.isHeavy) return await queues.runHeavy(permit, caller, alone);
   // Without a type the statement decides by itself, and is asked why only when it did nothing.
   let seen = change.type && (await look(pool, permit, key, change, true));
   const row = seen?.isHeavy ? undefined : await updateGrouped(updates, permit, origin, key, narrowedTo(seen, change));
   if (row) return row;
   seen ??= await look(pool, permit, key, change, true);
-  return await (seen.isHeavy ? queues.runHeavy(permit, request, alone) : queues.runContended(permit, alone));
+  return await (seen.isHeavy ? queues.runHeavy(permit, caller, alone) : queues.runContended(permit, alone));
 }
 
 async function updateAlone(pool: Pool, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {

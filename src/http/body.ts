@@ -6,7 +6,7 @@ import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type Fault } from '../errors.ts';
 import { hasLeft } from './client-address.ts';
-import { callerOf } from './held-bytes.ts';
+import { holderOfRequest } from './held-bytes.ts';
 import { inTurn } from './turns.ts';
 import type { RequestBodyObject } from '../contract/contract.ts';
 import { readPairs } from './form.ts';
@@ -34,7 +34,7 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
       done(null, read.value);
     };
     if (bytes.length <= longBytes) return parse();
-    inTurn(callerOf(request), () => (hasLeft(request) ? done(new Problem('malformed-request')) : parse()));
+    inTurn(holderOfRequest(request), () => (hasLeft(request) ? done(new Problem('malformed-request')) : parse()));
   });
   await app.register(formbody, {
     // The plugin calls this inside an event handler, where a throw would end the process.

@@ -73,8 +73,8 @@ export function boundHeldBytes(app: FastifyInstance, held: HeldBytes): void {
   app.addHook('preParsing', (request, reply, _payload, done) => {
     const bytes = announcedBytes(request);
     if (bytes <= longBytes && held.isEmpty) return done();
-    const refusal = held.refusal(callerOf(request), bytes);
-    if (!refusal && bytes > longBytes) count(callerOf(request), bytes, reply);
+    const refusal = held.refusal(holderOfRequest(request), bytes);
+    if (!refusal && bytes > longBytes) count(holderOfRequest(request), bytes, reply);
     done(refusal);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -82,13 +82,13 @@ export function boundHeldBytes(app: FastifyInstance, held: HeldBytes): void {
     if (length === 0) return done();
     // Without a socket the answer waits for another one on the same connection.
     const { socket } = reply.raw;
-    if (length > longBytes || !socket || socket.writableLength > 0) count(callerOf(request), length, reply);
+    if (length > longBytes || !socket || socket.writableLength > 0) count(holderOfRequest(request), length, reply);
     done();
   });
 }
 
 /** What a request counts for: its user, or its address without a credential. */
-export function callerOf(request: FastifyRequest): string {
+export function holderOfRequest(request: FastifyRequest): string {
   return request.principal ? holderOf(request.principal.user) : addressGroup(addressOf(request));
 }
 

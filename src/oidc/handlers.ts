@@ -5,6 +5,7 @@
 import type { Handlers } from '../contract/operation.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
+import { requireLinkingSession } from '../rights/session-rights.ts';
 import { issueToken } from '../sessions/fastify-session.ts';
 import { clearSessionCookie } from '../sessions/cookie.ts';
 import { sessionOf } from '../sessions/self-service.ts';
@@ -12,7 +13,7 @@ import { listLinks } from '../accounts/identities.ts';
 import { logoutByProvider } from './sign-in/back-channel-logout.ts';
 import { auditSignInErrors } from './sign-in/sign-in-errors.ts';
 import { exchangeCode, signIn, consumeTransaction } from './sign-in/callback.ts';
-import { linkOwn, returningCaller } from './sign-in/link.ts';
+import { linkOwn, requireSameSession } from './sign-in/link.ts';
 import { describeLink, unlinkOwn } from './self-service.ts';
 import { begin, startUrl } from './sign-in/begin.ts';
 import type { Provider } from './tokens/issuer-registry.ts';
@@ -36,37 +37,41 @@ export function oidcHandlers(context: Context): OidcHandlers {
       return { status: 200, body: { issuers: offered } };
     },
 
-    async startOpenIdSignIn({ params, query, request, reply }) {
+    async startOpenIdSignIn({ params, query, caller }) {
       const provider = providerOf(params.issuer);
       const beginning = { returnTo: query.return_to, fresh: query.fresh === '1' };
-      const url = await auditSignInErrors(context, request, provider, () => begin(context, request, reply, provider, beginning));
+      const url = await auditSignInErrors(context, caller, provider, () => begin(context, caller, provider, beginning));
       return { status: 303, headers: { Location: url } };
     },
 
-    async finishOpenIdSignIn({ params, query, request, reply }) {
+    async finishOpenIdSignIn({ params, query, caller, request }) {
       const provider = providerOf(params.issuer);
       const { state = '' } = query;
-      return await auditSignInErrors(context, request, provider, async () => {
-        const transaction = await consumeTransaction(context, request, reply, provider, state);
+      return await auditSignInErrors(context, caller, provider, async () => {
+        const transaction = await consumeTransaction(context, caller, provider, state);
         const { sessionId, returnPath } = transaction;
         // Before the provider is asked anything: it may be another user who comes back, or nobody any more.
-        const caller = sessionId === null ? undefined : returningCaller(request, sessionId);
-        const redeemed = await exchangeCode(context, request, provider, transaction, state);
-        if (caller) await linkOwn(context, request, caller, provider, redeemed);
+        const principal = sessionId === null ? undefined : requireSameSession(request.session.content?.principal, sessionId);
+        if (principal) {
+          request.principal = principal;
+          requireLinkingSession(principal);
+        }
+        const redeemed = await exchangeCode(context, provider, transaction, query);
+        if (principal) await linkOwn(context, caller, principal, provider, redeemed);
         else {
-          const { token, principal } = await signIn(context, request, provider, redeemed);
-          await issueToken(request, context, token, principal);
+          const opened = await signIn(context, caller, provider, redeemed);
+          await issueToken(request, context, opened.token, opened.principal);
         }
         return { status: 303, headers: { Location: returnPath } };
       });
     },
 
-    async linkIdentity({ params, query, principal, request, reply }) {
+    async linkIdentity({ params, query, principal, caller }) {
       const provider = providerOf(params.issuer);
       const beginning = { returnTo: query.return_to, fresh: true, sessionId: sessionOf(principal).id };
       return {
         status: 200,
-        body: { url: await auditSignInErrors(context, request, provider, () => begin(context, request, reply, provider, beginning)) },
+        body: { url: await auditSignInErrors(context, caller, provider, () => begin(context, caller, provider, beginning)) },
       };
     },
 
@@ -75,14 +80,14 @@ export function oidcHandlers(context: Context): OidcHandlers {
       return { status: 200, body: { identities: links.map((link) => describeLink(link, principal, issuers)) } };
     },
 
-    async unlinkIdentity({ params, principal, request, reply }) {
-      if (await unlinkOwn(context, request, principal, params.id.toLowerCase())) clearSessionCookie(reply, config);
+    async unlinkIdentity({ params, principal, caller }) {
+      if (await unlinkOwn(context, caller, principal, params.id.toLowerCase())) clearSessionCookie(caller.cookies, config);
       return { status: 204 };
     },
 
-    async logoutFromProvider({ params, body, request }) {
+    async logoutFromProvider({ params, body, caller }) {
       const provider = providerOf(params.issuer);
-      await auditSignInErrors(context, request, provider, () => logoutByProvider(context, request, provider, body.logout_token));
+      await auditSignInErrors(context, caller, provider, () => logoutByProvider(context, caller, provider, body.logout_token));
       return { status: 200 };
     },
   };

@@ -3,9 +3,9 @@
  * the wire; both are this one.
  */
 import { createHash } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
 import type { Scheme } from '../authn/authenticate.ts';
 import { principalOf } from '../authn/caller-rows.ts';
+import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { findLinkedCaller } from '../accounts/identities.ts';
@@ -23,11 +23,13 @@ export function bearerScheme(context: Context): Scheme {
   return async (request) => {
     const { authorization } = request.headers;
     if (authorization === undefined) return undefined;
-    return await auditTokenErrors(context, request, () => recognise(context, request, /^Bearer +(\S+)$/i.exec(authorization)?.[1]));
+    return await auditTokenErrors(context, request.caller, () =>
+      recognise(context, request.caller, /^Bearer +(\S+)$/i.exec(authorization)?.[1]),
+    );
   };
 }
 
-async function recognise(context: Context, request: FastifyRequest, token: string | undefined): Promise<Principal> {
+async function recognise(context: Context, caller: Caller, token: string | undefined): Promise<Principal> {
   const { issuers, principals } = context;
   if (token === undefined) throw new TokenError('malformed');
   // Told apart from the hashes of keys and session tokens, which share the cache: a key is none of ours as a bearer token.
@@ -38,10 +40,10 @@ async function recognise(context: Context, request: FastifyRequest, token: strin
   const verified = await verifyAccessToken(issuers, token);
   const { issuer, subject } = verified;
   const identity = { issuer: issuer.issuer, subject };
-  const caller = await findOrProvision(context, request, verified, findLinkedCaller);
-  if (!caller.active) throw new TokenError('user-disabled', { about: identity, userName: caller.userName });
-  const principal = principalOf(caller, {
-    locale: caller.locale,
+  const found = await findOrProvision(context, caller, verified, findLinkedCaller);
+  if (!found.active) throw new TokenError('user-disabled', { about: identity, userName: found.userName });
+  const principal = principalOf(found, {
+    locale: found.locale,
     method: 'bearer',
     issuer: issuer.issuer,
     authenticatedAt: verified.authenticatedAt,

@@ -2,10 +2,10 @@
  * The identity links of one user, as that user may see and remove them. A removal is one transaction with its audit events, and has taken
  * effect in every process before the caller is answered (security rule 56, decision 61).
  */
-import type { FastifyRequest } from 'fastify';
 import type { Transaction } from 'kysely';
 import type { components } from '../../generated/api.ts';
-import { insertEvent, originOf } from '../audit/store.ts';
+import { insertEvent } from '../audit/store.ts';
+import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { inTransaction } from '../database/failure.ts';
@@ -41,7 +41,7 @@ export function describeLink(
  * was one of them. With the last link to an issuer, the user loses the profiles that its claims give. Throws 404 `not-found` when the caller
  * has no such link, 409 `last-sign-in-method` when there is no other way to sign in, and 401 when the session that asks has ended meanwhile.
  */
-export async function unlinkOwn(context: Context, request: FastifyRequest, principal: Principal, id: string): Promise<boolean> {
+export async function unlinkOwn(context: Context, caller: Caller, principal: Principal, id: string): Promise<boolean> {
   const { id: currentId } = sessionOf(principal);
   const { id: userId, name: userName } = principal.user;
   const ended = await inTransaction(context.db, async (trx) => {
@@ -58,13 +58,13 @@ export async function unlinkOwn(context: Context, request: FastifyRequest, princ
     const { issuer, subject } = link;
     const event = { outcome: 'ok', userName } as const;
     const detail = { by: 'user', issuer, subject, endedSessions: sessions.length };
-    await insertEvent(trx, originOf(request), { ...event, event: 'identity.unlinked', sessionId: currentId, detail });
+    await insertEvent(trx, caller.origin, { ...event, event: 'identity.unlinked', sessionId: currentId, detail });
     for (const sessionId of sessions) {
-      await insertEvent(trx, originOf(request), { ...event, event: 'session.revoked', sessionId, detail: { bySession: currentId } });
+      await insertEvent(trx, caller.origin, { ...event, event: 'session.revoked', sessionId, detail: { bySession: currentId } });
     }
     const profiles = context.issuers.find(issuer)?.profiles;
     if (profiles && !others.some((other) => other.issuer === issuer)) {
-      await setClaimed(trx, request, { user: principal.user, by: 'user', identity: { issuer, subject } }, profiles, []);
+      await setClaimed(trx, caller, { user: principal.user, by: 'user', identity: { issuer, subject } }, profiles, []);
     }
     return sessions;
   });

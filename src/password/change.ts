@@ -2,9 +2,9 @@
  * Changes a password: everything in one transaction, so that either the new password holds, all other sessions are over and this one goes
  * on under a new token, or nothing has happened (security rules 43 and 44).
  */
-import type { FastifyRequest } from 'fastify';
 import { recordRefusal } from '../audit/record.ts';
-import { insertEvent, originOf } from '../audit/store.ts';
+import { insertEvent } from '../audit/store.ts';
+import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { inTransaction } from '../database/failure.ts';
@@ -30,21 +30,16 @@ export interface PasswordChange {
  * `password-rejected` for a new one that is unfit or not repeated exactly, 429 after too many failures, 409 or 401 when the session has
  * been refreshed or ended meanwhile.
  */
-export async function changePassword(
-  context: Context,
-  request: FastifyRequest,
-  principal: Principal,
-  change: PasswordChange,
-): Promise<string> {
+export async function changePassword(context: Context, caller: Caller, principal: Principal, change: PasswordChange): Promise<string> {
   const { db, principals } = context;
-  const origin = originOf(request);
-  const oldHash = presentTokenHash(request, context);
+  const origin = caller.origin;
+  const oldHash = presentTokenHash(caller, context);
   const account = await getAccount(db, principal.user.id);
-  await confirmPresent(context, request, account, change.current);
+  await confirmPresent(context, caller, account, change.current);
   const faults = await faultsOf(context, account, change);
   if (faults.length > 0) {
     const reasons = faults.map(({ code }) => code);
-    await noteRefused(context, request, reasons);
+    await noteRefused(context, caller, reasons);
     throw new Problem('password-rejected', { faults });
   }
   const passwordHash = await hashPassword(context, change.next);
@@ -72,19 +67,24 @@ export async function changePassword(
   return token;
 }
 
-async function confirmPresent(context: Context, request: FastifyRequest, account: Account, current: string): Promise<void> {
-  const confirmed = await underThrottle(context, request, account.name, async () => {
-    const { matches } = await comparePassword(context, request, account, current);
+async function confirmPresent(context: Context, caller: Caller, account: Account, current: string): Promise<void> {
+  const confirmed = await underThrottle(context, caller, account.name, async () => {
+    const { matches } = await comparePassword(context, caller, account, current);
     return matches || undefined;
   });
   if (confirmed) return;
-  await noteRefused(context, request, ['credential-mismatch']);
+  await noteRefused(context, caller, ['credential-mismatch']);
   throw new Problem('credential-mismatch');
 }
 
 /** Audits that the caller's change was refused: each time, but no more often than the quota allows. */
-function noteRefused(context: Context, request: FastifyRequest, reasons: string[]): Promise<void> {
-  return recordRefusal(context, request, { event: 'password.refused', outcome: 'refused', detail: { reasons } }, { kind: request.id });
+function noteRefused(context: Context, caller: Caller, reasons: string[]): Promise<void> {
+  return recordRefusal(
+    context,
+    caller,
+    { event: 'password.refused', outcome: 'refused', detail: { reasons } },
+    { kind: caller.origin.requestId },
+  );
 }
 
 async function faultsOf({ policy }: Context, account: Account, { current, next, confirmation }: PasswordChange): Promise<Fault[]> {

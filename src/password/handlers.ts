@@ -8,8 +8,8 @@ type PasswordHandlers = Pick<Handlers, 'changePassword'>;
 
 export function passwordHandlers(context: Context): PasswordHandlers {
   return {
-    async changePassword({ body, principal, request }) {
-      const token = await changePassword(context, request, principal, {
+    async changePassword({ body, principal, caller, request }) {
+      const token = await changePassword(context, caller, principal, {
         current: body['current-password'],
         next: body['set-password'],
         confirmation: body['confirm-password'],

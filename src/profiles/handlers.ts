@@ -15,13 +15,13 @@ export function profileHandlers(context: Context): ProfileHandlers {
       return { status: 200, body: { profiles: rows.map((row) => describeProfile(row, principal.profile?.id)) } };
     },
 
-    async selectProfile({ params, principal, request }) {
-      const token = await switchProfile(context, request, principal, params.name);
+    async selectProfile({ params, principal, caller, request }) {
+      const token = await switchProfile(context, caller, principal, params.name);
       return { status: 200, body: await sessionInfo(context, await issueToken(request, context, token)) };
     },
 
-    async selectDefaultProfile({ principal, request }) {
-      const token = await switchProfile(context, request, principal, undefined);
+    async selectDefaultProfile({ principal, caller, request }) {
+      const token = await switchProfile(context, caller, principal, undefined);
       return { status: 200, body: await sessionInfo(context, await issueToken(request, context, token)) };
     },
   };

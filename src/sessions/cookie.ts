@@ -2,7 +2,7 @@
  * The session cookie: its name, its fixed attributes (security rule 9), and how it is read. Whether it is Secure is decided by the
  * configured public URL, never by the connection, which behind a proxy is plain http.
  */
-import type { FastifyReply } from 'fastify';
+import type { Cookies } from '../authn/caller.ts';
 import { usesSecureCookie, type Config } from '../config/settings.ts';
 import { isToken } from './token.ts';
 
@@ -20,10 +20,10 @@ export function sessionCookie(config: Pick<Config, 'publicUrl' | 'sessionSameSit
   };
 }
 
-/** Has the browser forget its session. */
-export function clearSessionCookie(reply: FastifyReply, config: Pick<Config, 'publicUrl' | 'sessionSameSite'>): void {
+/** Makes the browser delete its session cookie. */
+export function clearSessionCookie(cookies: Cookies, config: Pick<Config, 'publicUrl' | 'sessionSameSite'>): void {
   const { name, attributes } = sessionCookie(config);
-  reply.setCookie(name, '', { ...attributes, maxAge: 0 });
+  cookies.set(name, '', { ...attributes, maxAge: 0 });
 }
 
 /** More different values under one name are nothing that a browser has. */

@@ -2,16 +2,16 @@
  * What becomes of a token that no live session has: usually nothing, since its session is long over. Where it betrays a theft, or is the
  * first to be seen of an expired session, that session is marked as ended, so that each is written down once.
  */
-import type { FastifyRequest } from 'fastify';
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { insertEvent, originOf } from '../audit/store.ts';
+import { insertEvent } from '../audit/store.ts';
+import type { Caller } from '../authn/caller.ts';
 import type { Context } from '../context.ts';
 import { inTransaction } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { revokeReused, type RevocationReason } from './revoke.ts';
 
 /** Ends, with an audit event, the session of a stale token if nobody has yet. */
-export async function endStale(context: Context, request: FastifyRequest, tokenHash: Buffer): Promise<void> {
+export async function endStale(context: Context, caller: Caller, tokenHash: Buffer): Promise<void> {
   // One statement for what is merely made up, which is what floods are made of.
   if (!(await isUnended(context.db, tokenHash))) return;
   const session = await inTransaction(context.db, async (trx) => {
@@ -19,7 +19,7 @@ export async function endStale(context: Context, request: FastifyRequest, tokenH
     const ended = reused ?? (await revokeExpired(trx, tokenHash));
     if (ended) {
       const event = reused ? 'session.reuse_detected' : 'session.expired';
-      await insertEvent(trx, originOf(request), { event, outcome: 'refused', userName: ended.userName, sessionId: ended.id });
+      await insertEvent(trx, caller.origin, { event, outcome: 'refused', userName: ended.userName, sessionId: ended.id });
     }
     return ended;
   });

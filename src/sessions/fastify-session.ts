@@ -16,7 +16,7 @@ import { hashToken, isToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
 /** What a session of the plugin holds. The plugin hashes sessions as JSON, to see whether one has changed; the handle says as much as all of it. */
-class Caller {
+class SessionContent {
   readonly principal: Principal;
 
   constructor(principal: Principal) {
@@ -58,7 +58,7 @@ export async function carrySessions(app: FastifyInstance, context: Context): Pro
     store: {
       get: callbackify(async (token: string) => {
         const found = await findPrincipal(context, hashToken(token));
-        return found ? ({ caller: new Caller(found.principal) } as unknown as Session) : null;
+        return found ? ({ content: new SessionContent(found.principal) } as unknown as Session) : null;
       }),
       // The transition has written the row.
       set: callbackify(async (_token: string, _session: Session) => undefined),
@@ -77,7 +77,7 @@ export async function issueToken(request: FastifyRequest, context: Context, toke
   await request.session.regenerate();
   const principal = known ?? (await findPrincipal(context, hashToken(token)))?.principal;
   if (!principal) throw new Problem('unauthenticated');
-  request.session.caller = new Caller(principal);
+  request.session.content = new SessionContent(principal);
   // The plugin withholds a Secure cookie from a connection that is not https, as behind a proxy; ours is what PUBLIC_URL says.
   const { attributes } = sessionCookie(context.config);
   request.session.cookie = { originalMaxAge: null, toJSON: () => attributes } as Session['cookie'];
@@ -99,6 +99,6 @@ declare module 'fastify' {
   }
   interface Session {
     /** Undefined for a request without a live session. */
-    caller: Caller | undefined;
+    content: SessionContent | undefined;
   }
 }

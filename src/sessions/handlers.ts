@@ -1,7 +1,8 @@
 /** Sessions over HTTP: open, show, end, refresh, and the caller's own ones: list, revoke. */
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { Handlers } from '../contract/operation.ts';
 import { authenticate, carrierOf, type Carrier, type Schemes } from '../authn/authenticate.ts';
+import type { Caller } from '../authn/caller.ts';
 import { logoutAllowed, logoutIntent } from '../authn/csrf.ts';
 import { originPolicy } from '../config/settings.ts';
 import type { Context } from '../context.ts';
@@ -38,16 +39,16 @@ export function sessionHandlers(
   openByToken: typeof loginByToken,
 ): SessionHandlers {
   const policy = originPolicy(context.config);
-  const clearCookie = (reply: FastifyReply) => clearSessionCookie(reply, context.config);
+  const clearCookie = ({ cookies }: Caller) => clearSessionCookie(cookies, context.config);
 
   return {
-    async createSession({ body, request }) {
+    async createSession({ body, caller, request }) {
       const locale = readLocale(body.locale);
       const way = chooseWay(body, carrierOf(request.raw), request.headers.authorization);
       const { token, principal: opened } =
         way.kind === 'password'
-          ? await loginByPassword(context, request, { ...way, locale })
-          : await openByToken(context, request, { ...way, locale });
+          ? await loginByPassword(context, caller, { ...way, locale })
+          : await openByToken(context, caller, { ...way, locale });
       const principal = await issueToken(request, context, token, opened);
       return { status: 200, body: await sessionInfo(context, principal) };
     },
@@ -56,26 +57,26 @@ export function sessionHandlers(
       return { status: 200, body: await sessionInfo(context, principal, { roles: query.roles === '1', profiles: query.profiles === '1' }) };
     },
 
-    async endSession({ query, request, reply }) {
+    async endSession({ query, caller, request }) {
       if (logoutIntent(request.method, query) === 'keep') {
         await authenticate(request, carrierOf(request.raw), anyCredential, schemes);
         return { status: 200 };
       }
       // A logout needs no session, and with one it must not fall under the limit of the strangers who share its address.
-      request.principal = request.session.caller?.principal;
+      request.principal = request.session.content?.principal;
       const { headers } = request;
       const { 'sec-fetch-site': secFetchSite, origin, referer, 'sec-purpose': secPurpose, purpose } = headers;
       if (!logoutAllowed({ secFetchSite, origin, referer, secPurpose, purpose }, policy)) throw new Problem('csrf-rejected');
       const tooMany = limitUnknown(request);
       if (tooMany) throw tooMany;
-      const endSessionUrl = await logout(context, request);
-      clearCookie(reply);
+      const endSessionUrl = await logout(context, caller);
+      clearCookie(caller);
       const link = endSessionUrl === undefined ? {} : { Link: `<${endSessionUrl}>; rel="${endSessionRelation}"` };
       return { status: 204, headers: { Vary: 'Cookie, Sec-Fetch-Site, Origin', ...link } };
     },
 
-    async refreshSession({ principal, request }) {
-      const token = await refresh(context, request, principal);
+    async refreshSession({ principal, caller, request }) {
+      const token = await refresh(context, caller, principal);
       return { status: 200, body: await sessionInfo(context, await issueToken(request, context, token)) };
     },
 
@@ -84,15 +85,15 @@ export function sessionHandlers(
       return { status: 200, body: { sessions: rows.map((row) => describeSession(row, principal.session?.id)) } };
     },
 
-    async revokeSession({ params, principal, request, reply }) {
+    async revokeSession({ params, principal, caller }) {
       const id = params.id.toLowerCase();
-      await revokeOwn(context, request, principal, id);
-      if (id === principal.session?.id) clearCookie(reply);
+      await revokeOwn(context, caller, principal, id);
+      if (id === principal.session?.id) clearCookie(caller);
       return { status: 204 };
     },
 
-    async revokeOtherSessions({ principal, request }) {
-      return { status: 200, body: { ended: await revokeAllOthers(context, request, principal) } };
+    async revokeOtherSessions({ principal, caller }) {
+      return { status: 200, body: { ended: await revokeAllOthers(context, caller, principal) } };
     },
   };
 }

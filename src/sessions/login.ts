@@ -1,17 +1,16 @@
 /**
  * Opens sessions. Whatever is wrong with a name or a password, the caller gets the same answer for the same work (security rule 42).
  */
-import type { FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { admitRefusal, recordRefusal } from '../audit/record.ts';
 import type { Subject } from '../audit/quota.ts';
-import { eventInsertion, insertEvent, originOf } from '../audit/store.ts';
+import { eventInsertion, insertEvent } from '../audit/store.ts';
+import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { retryOnConflict, inTransaction, withUnknownOutcome } from '../database/failure.ts';
 import type { Database, Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
-import { addressOf } from '../http/client-address.ts';
 import { hashPassword, verifyPassword, type Verification } from '../credentials/hash.ts';
 import { failuresUntilLocked, type Attempt } from '../credentials/throttle.ts';
 import { normaliseUserName } from '../user-name.ts';
@@ -49,19 +48,19 @@ export interface Opened {
  */
 export async function loginByPassword(
   context: Context,
-  request: FastifyRequest,
+  caller: Caller,
   { user, password, locale }: { user: string; password: string; locale: string | undefined },
 ): Promise<Opened> {
   const { db } = context;
-  const opened = await underThrottle(context, request, user, async (attempt) => {
+  const opened = await underThrottle(context, caller, user, async (attempt) => {
     const { account: found } = attempt;
-    const { matches, outdated } = await comparePassword(context, request, found, password);
+    const { matches, outdated } = await comparePassword(context, caller, found, password);
     if (found?.active && matches) {
       if (outdated) await updateHash(db, found.id, found.credentialVersion, await hashPassword(context, password));
-      const opened = await openSession(context, request, { account: found, method: 'password', locale, attempt }).catch(unlessRefused);
+      const opened = await openSession(context, caller, { account: found, method: 'password', locale, attempt }).catch(unlessRefused);
       if (opened) return opened;
     }
-    noteFailure(context, request, attempt);
+    noteFailure(context, caller, attempt);
     return undefined;
   });
   if (!opened) throw new Problem('invalid-credentials');
@@ -73,10 +72,10 @@ export async function loginByPassword(
  * failures on made-up names, which are one kind for each address, leave none of them out. The event is written by the statement that counts
  * the failure, so that the time of an answer hardly differs between a name whose event is written and one whose event is not (rule 42).
  */
-function noteFailure(context: Context, request: FastifyRequest, { account, onFailure }: Attempt): void {
+function noteFailure(context: Context, caller: Caller, { account, onFailure }: Attempt): void {
   const event = { event: 'login.failed', outcome: 'refused', userName: account?.name } as const;
-  const admitted = admitRefusal(context, request, event, account && { subject: accountSubject(account), kind: request.id });
-  if (admitted) onFailure(eventInsertion(context.db, originOf(request), admitted));
+  const admitted = admitRefusal(context, caller, event, account && { subject: accountSubject(account), kind: caller.origin.requestId });
+  if (admitted) onFailure(eventInsertion(context.db, caller.origin, admitted));
 }
 
 /** A wrong password names an account and proves nothing. */
@@ -93,13 +92,13 @@ function unlessRefused(error: unknown): undefined {
  */
 export async function comparePassword(
   context: Context,
-  request: FastifyRequest,
+  caller: Caller,
   account: Account | undefined,
   password: string,
 ): Promise<Verification> {
   const verification = await verifyPassword(context, account?.passwordHash ?? undefined, password);
   const { unusable: reason } = verification;
-  if (reason) request.log.error({ event: 'password.unusable', principal: account?.id, reason }, 'a stored hash was refused unseen');
+  if (reason) caller.log.error({ event: 'password.unusable', principal: account?.id, reason }, 'a stored hash was refused unseen');
   return verification;
 }
 
@@ -109,18 +108,18 @@ export async function comparePassword(
  */
 export async function underThrottle<T>(
   context: Context,
-  request: FastifyRequest,
+  caller: Caller,
   name: string,
   evaluate: (attempt: Attempt) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const { db, throttle } = context;
-  const { granted, failures } = await throttle.attempt({ name, address: addressOf(request) }, evaluate);
+  const { granted, failures } = await throttle.attempt({ name, address: caller.origin.address }, evaluate);
   if (granted === undefined && failures === failuresUntilLocked) {
     const account = await findAccount(db, normaliseUserName(name) ?? '');
     const event = { event: 'login.locked', outcome: 'refused', userName: account?.name } as const;
     // An account is locked once until an administrator unlocks it. Made-up names are unlimited, so these count against a budget.
-    if (account) await insertEvent(db, originOf(request), event);
-    else await recordRefusal(context, request, event);
+    if (account) await insertEvent(db, caller.origin, event);
+    else await recordRefusal(context, caller, event);
   }
   return granted;
 }
@@ -130,10 +129,10 @@ export async function underThrottle<T>(
  * when the user has been disabled or the password changed since the account was read, or the sign-in was so long ago that the session
  * would be over; 403 `identity-not-linked` when the identity has been unlinked.
  */
-export async function openSession(context: Context, request: FastifyRequest, opening: Opening): Promise<Opened> {
+export async function openSession(context: Context, caller: Caller, opening: Opening): Promise<Opened> {
   const { config, db, listener, principals } = context;
   const { account, attempt, identity, method } = opening;
-  const origin = originOf(request);
+  const origin = caller.origin;
   const token = newToken();
   const session: NewSession = {
     tokenHash: hashToken(token),
@@ -163,7 +162,7 @@ export async function openSession(context: Context, request: FastifyRequest, ope
     if (!opened) throw new Problem(identity ? 'invalid-token' : 'invalid-credentials');
     return { ...opened, replaced: undefined };
   };
-  const carried = tokenIn(request.headers.cookie, sessionCookie(config).name);
+  const carried = tokenIn(caller.cookies.header, sessionCookie(config).name);
   const isOneStatement = carried === undefined && identity === undefined;
   const { principal, evicted, replaced } = isOneStatement
     ? await retryOnConflict(() => withUnknownOutcome(openIn(db, attempt)))

@@ -1,6 +1,6 @@
 /** Ends the session that a request carries. */
-import type { FastifyRequest } from 'fastify';
-import { insertEvent, originOf } from '../audit/store.ts';
+import { insertEvent } from '../audit/store.ts';
+import type { Caller } from '../authn/caller.ts';
 import type { Context } from '../context.ts';
 import { inTransaction } from '../database/failure.ts';
 import { sessionCookie, tokensIn } from './cookie.ts';
@@ -12,15 +12,15 @@ import { hashToken } from './token.ts';
  * provider can be ended that it was opened through, if any. Of two different tokens both sessions end: one was planted, the other is the
  * user's, and after a logout neither may be left (rule 25).
  */
-export async function logout(context: Context, request: FastifyRequest): Promise<string | undefined> {
-  const tokens = tokensIn(request.headers.cookie, sessionCookie(context.config).name);
+export async function logout(context: Context, caller: Caller): Promise<string | undefined> {
+  const tokens = tokensIn(caller.cookies.header, sessionCookie(context.config).name);
   if (tokens.length === 0) return undefined;
   const ended = await inTransaction(context.db, async (trx) => {
     const sessions: { id: string; endSessionUrl: string | null }[] = [];
     for (const token of tokens) {
       const session = await revokeByToken(trx, hashToken(token), 'logout');
       if (!session) continue;
-      await insertEvent(trx, originOf(request), { event: 'logout', outcome: 'ok', userName: session.userName, sessionId: session.id });
+      await insertEvent(trx, caller.origin, { event: 'logout', outcome: 'ok', userName: session.userName, sessionId: session.id });
       sessions.push(session);
     }
     return sessions;

@@ -1,5 +1,5 @@
 /** Refreshes a session. */
-import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { replaceToken } from './replace-token.ts';
@@ -8,6 +8,6 @@ import { replaceToken } from './replace-token.ts';
  * Replaces the session's token and moves its idle deadline; returns the new token. Of concurrent refreshes with one token one wins, the
  * others get 409 `refresh-conflict`; after a logout all get 401.
  */
-export async function refresh(context: Context, request: FastifyRequest, principal: Principal): Promise<string> {
-  return await replaceToken(context, request, principal, 'session.rotated', { refresh: context.config });
+export async function refresh(context: Context, caller: Caller, principal: Principal): Promise<string> {
+  return await replaceToken(context, caller, principal, 'session.rotated', { refresh: context.config });
 }

@@ -2,8 +2,8 @@
  * Replaces the token of a live session in one guarded transaction with its audit event (security rule 15). A refresh, a profile switch and a
  * change of the password do this.
  */
-import type { FastifyRequest } from 'fastify';
-import { insertEvent, originOf, type AuditEventName } from '../audit/store.ts';
+import { insertEvent, type AuditEventName } from '../audit/store.ts';
+import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { inTransaction } from '../database/failure.ts';
@@ -14,8 +14,8 @@ import { hashToken, newToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
 /** The hash of the token that the request was authenticated by. Throws 401 when it carries none. */
-export function presentTokenHash(request: FastifyRequest, { config }: Context): Buffer {
-  const token = tokenIn(request.headers.cookie, sessionCookie(config).name);
+export function presentTokenHash(caller: Caller, { config }: Context): Buffer {
+  const token = tokenIn(caller.cookies.header, sessionCookie(config).name);
   if (token === undefined) throw new Problem('unauthenticated');
   return hashToken(token);
 }
@@ -23,18 +23,18 @@ export function presentTokenHash(request: FastifyRequest, { config }: Context): 
 /** Gives the session another token, with what goes with it in `to`, in one transaction with its audit event. Throws what {@link lostRace} returns. */
 export async function replaceToken(
   context: Context,
-  request: FastifyRequest,
+  caller: Caller,
   principal: Principal,
   event: AuditEventName,
   to: Parameters<typeof rotateToken>[3],
 ): Promise<string> {
-  const oldHash = presentTokenHash(request, context);
+  const oldHash = presentTokenHash(caller, context);
   const token = newToken();
   const id = await inTransaction(context.db, async (trx) => {
     const rotated = await rotateToken(trx, oldHash, hashToken(token), to);
     if (rotated) {
       const detail = 'profileId' in to ? { profileId: to.profileId } : {};
-      await insertEvent(trx, originOf(request), { event, outcome: 'ok', userName: principal.user.name, sessionId: rotated, detail });
+      await insertEvent(trx, caller.origin, { event, outcome: 'ok', userName: principal.user.name, sessionId: rotated, detail });
     }
     return rotated;
   });

@@ -19,9 +19,9 @@ export function sessionScheme(context: Context): Scheme {
     const token = tokenIn(request.headers.cookie, name);
     if (token === undefined) return undefined;
     const loaded = request.session as FastifyRequest['session'] | undefined;
-    const principal = loaded ? loaded.caller?.principal : await verify(context, hashToken(token));
+    const principal = loaded ? loaded.content?.principal : await verify(context, hashToken(token));
     if (principal) return principal;
-    await endStale(context, request, hashToken(token));
+    await endStale(context, request.caller, hashToken(token));
     throw new Problem('unauthenticated');
   };
 }

@@ -2,9 +2,9 @@
  * The sessions of one user, as that user may see and end them. What ends here is one transaction with its audit events, and is over in
  * every process before the caller is answered.
  */
-import type { FastifyRequest } from 'fastify';
 import { sql, type Kysely, type Transaction } from 'kysely';
-import { insertEvent, originOf } from '../audit/store.ts';
+import { insertEvent } from '../audit/store.ts';
+import type { Caller } from '../authn/caller.ts';
 import type { Principal, SessionRecord } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { inTransaction } from '../database/failure.ts';
@@ -62,13 +62,13 @@ export function listOwn(db: Kysely<Database>, userId: string): Promise<OwnSessio
 }
 
 /** Ends one of the caller's live sessions, the one that asks included. Throws 404 `not-found` for any other id, 401 as {@link revoke}. */
-export async function revokeOwn(context: Context, request: FastifyRequest, principal: Principal, id: string): Promise<void> {
-  if ((await revoke(context, request, principal, { only: id })) === 0) throw new Problem('not-found');
+export async function revokeOwn(context: Context, caller: Caller, principal: Principal, id: string): Promise<void> {
+  if ((await revoke(context, caller, principal, { only: id })) === 0) throw new Problem('not-found');
 }
 
 /** Ends the caller's live sessions but the one that asks, and returns how many those were. Throws 401 as {@link revoke}. */
-export function revokeAllOthers(context: Context, request: FastifyRequest, principal: Principal): Promise<number> {
-  return revoke(context, request, principal, 'others');
+export function revokeAllOthers(context: Context, caller: Caller, principal: Principal): Promise<number> {
+  return revoke(context, caller, principal, 'others');
 }
 
 /**
@@ -90,12 +90,7 @@ export async function lockCaller(trx: Transaction<Database>, principal: Principa
 }
 
 /** Ends what `which` names and returns how many sessions that was. Throws 401 when the session that asks has ended meanwhile. */
-async function revoke(
-  context: Context,
-  request: FastifyRequest,
-  principal: Principal,
-  which: { only: string } | 'others',
-): Promise<number> {
+async function revoke(context: Context, caller: Caller, principal: Principal, which: { only: string } | 'others'): Promise<number> {
   const { id: currentId } = sessionOf(principal);
   const { id: userId, name: userName } = principal.user;
   const ended = await inTransaction(context.db, async (trx) => {
@@ -113,7 +108,7 @@ async function revoke(
     for (const { id: sessionId } of rows) {
       const own = sessionId === currentId;
       const detail = own ? {} : { bySession: currentId };
-      await insertEvent(trx, originOf(request), { event: own ? 'logout' : 'session.revoked', outcome: 'ok', userName, sessionId, detail });
+      await insertEvent(trx, caller.origin, { event: own ? 'logout' : 'session.revoked', outcome: 'ok', userName, sessionId, detail });
     }
     return rows;
   });

@@ -1,6 +1,6 @@
 /** Switches the profile of a session. */
-import type { FastifyRequest } from 'fastify';
 import { findProfile } from '../accounts/profiles.ts';
+import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
@@ -10,16 +10,11 @@ import { replaceToken } from './replace-token.ts';
  * Switches to the user's profile called `name`, or to the default one for undefined; returns the new token once no process accepts an
  * older one (rule 15). Throws 404 `not-found` for anything else (rule 63).
  */
-export async function switchProfile(
-  context: Context,
-  request: FastifyRequest,
-  principal: Principal,
-  name: string | undefined,
-): Promise<string> {
+export async function switchProfile(context: Context, caller: Caller, principal: Principal, name: string | undefined): Promise<string> {
   const profile = await findProfile(context.db, principal.user.id, name);
   if (!profile) throw new Problem('not-found');
   const to = { profileId: profile.id, locale: profile.locale ?? undefined };
-  const token = await replaceToken(context, request, principal, 'profile.changed', to);
+  const token = await replaceToken(context, caller, principal, 'profile.changed', to);
   await context.listener.settle();
   return token;
 }

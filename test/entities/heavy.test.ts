@@ -1,7 +1,7 @@
 /** Work that costs the database much: it goes alone and waits for its user's turn, so that other callers do not pay for it (rule 70). */
-import type { FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Caller } from '../../src/authn/caller.ts';
 import type { Permit } from '../../src/authn/principal.ts';
 import { EntityQueues } from '../../src/entities/heavy.ts';
 import { HeldBytes } from '../../src/http/held-bytes.ts';
@@ -246,11 +246,11 @@ describe('getEntity', () => {
 
   test('four heavy reads are under way, and another user’s waits for one of them alone (rule 70)', async () => {
     const queues = new EntityQueues(new HeldBytes());
-    const request = { raw: { socket: { destroyed: false } } } as FastifyRequest;
+    const caller = { hasLeft: false } as Caller;
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const read = (userName: string) =>
-      queues.runHeavyRead({ userName } as Permit<'read'>, request, () => {
+      queues.runHeavyRead({ userName } as Permit<'read'>, caller, () => {
         begun.push(userName);
         return new Promise<void>((resolve) => ends.push(resolve));
       });

@@ -2,9 +2,9 @@
  * Profiles that come and go with a claim, such as groups at the issuer. An issuer's map says which ones: of these the user has exactly those
  * that the claim of the newest token gives (decision 62); all others are left alone. Roles come with profiles.
  */
-import type { FastifyRequest } from 'fastify';
 import type { Kysely, Transaction } from 'kysely';
-import { insertEvent, originOf } from '../../audit/store.ts';
+import { insertEvent } from '../../audit/store.ts';
+import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import { inTransaction } from '../../database/failure.ts';
 import type { Database } from '../../database/tables.ts';
@@ -40,7 +40,7 @@ export interface IssuedClaims {
  */
 export async function followClaims(
   { db }: Context,
-  request: FastifyRequest,
+  caller: Caller,
   { issuer: { issuer, profiles }, subject, claims, issuedAt }: IssuedClaims,
 ): Promise<boolean> {
   if (!profiles) return false;
@@ -56,7 +56,7 @@ export async function followClaims(
   if (agree && issuedAt.getTime() === newest) return false;
   await inTransaction(db, async (trx) => {
     if (!(await lockClaims(trx, identity, account.id, issuedAt))) return;
-    await setClaimed(trx, request, { user: account, by: 'issuer', identity }, profiles, wanted);
+    await setClaimed(trx, caller, { user: account, by: 'issuer', identity }, profiles, wanted);
     // After the lock on the user: a link by the user waits for a changed identity while it holds the user.
     await updateClaimsAt(trx, identity, issuedAt);
   });
@@ -76,7 +76,7 @@ export interface ClaimedChange {
  */
 export async function setClaimed(
   trx: Transaction<Database>,
-  request: FastifyRequest,
+  caller: Caller,
   { user, by, identity }: ClaimedChange,
   { map }: ClaimedProfiles,
   wanted: readonly string[],
@@ -88,7 +88,7 @@ export async function setClaimed(
   const others = present.filter(({ name }) => !managed.has(name)).map(({ profileId, name }) => ({ id: profileId, name }));
   const heir = taken.some(({ isDefault }) => isDefault) ? (given[0] ?? others[0]) : undefined;
   const note = (event: 'profile.assigned' | 'profile.removed', detail: Record<string, unknown>) =>
-    insertEvent(trx, originOf(request), { event, outcome: 'ok', userName: user.name, detail: { by, ...identity, ...detail } });
+    insertEvent(trx, caller.origin, { event, outcome: 'ok', userName: user.name, detail: { by, ...identity, ...detail } });
   for (const { id, name } of heir && !given.includes(heir) ? [heir] : given) {
     const assigned = await insertAssignment(trx, user.id, id, id === heir?.id);
     if (assigned) await note('profile.assigned', { profile: name, default: assigned.isDefault });

@@ -3,9 +3,9 @@
  * a user who was there before (security rule 56). The profiles of both follow the subject's claims.
  */
 import { createHash } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
 import type { Kysely, Transaction } from 'kysely';
-import { insertEvent, originOf } from '../../audit/store.ts';
+import { insertEvent } from '../../audit/store.ts';
+import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import { inTransaction } from '../../database/failure.ts';
 import type { Database } from '../../database/tables.ts';
@@ -31,18 +31,18 @@ export interface Presented extends IssuedClaims {
  */
 export async function findOrProvision<T>(
   context: Context,
-  request: FastifyRequest,
+  caller: Caller,
   presented: Presented,
   find: (db: Kysely<Database>, identity: Identity) => Promise<T | undefined>,
 ): Promise<T> {
   const { issuer, subject, isClient } = presented;
   const identity = { issuer: issuer.issuer, subject };
   const found = await find(context.db, identity);
-  if (found !== undefined && (isClient || !(await followClaims(context, request, presented)))) return found;
+  if (found !== undefined && (isClient || !(await followClaims(context, caller, presented)))) return found;
   if (found === undefined) {
     if (isClient) throw new TokenError('client-not-linked', { about: identity });
     if (!issuer.provision) throw new TokenError('not-linked', { about: identity });
-    await provision(context, request, presented, issuer.provision.profile);
+    await provision(context, caller, presented, issuer.provision.profile);
   }
   const settled = await find(context.db, identity);
   if (settled === undefined) throw new TokenError('not-linked', { about: identity });
@@ -53,7 +53,7 @@ export async function findOrProvision<T>(
  * Makes a user with the profile and links the identity to it, unless another request has done so meanwhile. Claims that are older than those of
  * a removed link give nothing.
  */
-async function provision({ db }: Context, request: FastifyRequest, presented: Presented, profile: string): Promise<void> {
+async function provision({ db }: Context, caller: Caller, presented: Presented, profile: string): Promise<void> {
   const { issuer, subject, claims, issuedAt } = presented;
   const identity = { issuer: issuer.issuer, subject };
   await inTransaction(db, async (trx) => {
@@ -67,7 +67,7 @@ async function provision({ db }: Context, request: FastifyRequest, presented: Pr
     const user = await insertUnderFreeName(trx, presented);
     // The administration command of version 0.1.0 links without the lock.
     if (!(await insertIdentity(trx, identity, user.id, issuedAt))) throw new Problem('unavailable', { headers: { 'Retry-After': '1' } });
-    const origin = originOf(request);
+    const origin = caller.origin;
     const noted = { outcome: 'ok', userName: user.name } as const;
     const by = 'issuer';
     await insertEvent(trx, origin, { ...noted, event: 'user.created', detail: { by, ...identity } });

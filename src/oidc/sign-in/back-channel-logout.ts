@@ -1,8 +1,8 @@
 /** Ends sessions because their provider says that its own has ended (OpenID Connect Back-Channel Logout 1.0). */
-import type { FastifyRequest } from 'fastify';
 import { decodeProtectedHeader, errors, type JWTPayload } from 'jose';
 import { recordRefusal } from '../../audit/record.ts';
-import { insertEvent, originOf } from '../../audit/store.ts';
+import { insertEvent } from '../../audit/store.ts';
+import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import { inTransaction } from '../../database/failure.ts';
 import { Problem } from '../../errors.ts';
@@ -19,13 +19,13 @@ const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
  * Ends what the logout token names, and returns once no process takes those sessions any more. Throws 400 `malformed-request` for a token
  * that is none, and 503 `issuer-unavailable` without the keys.
  */
-export async function logoutByProvider(context: Context, request: FastifyRequest, provider: Provider, token: string): Promise<void> {
-  const logout = await readLogoutToken(context, request, provider, token);
+export async function logoutByProvider(context: Context, caller: Caller, provider: Provider, token: string): Promise<void> {
+  const logout = await readLogoutToken(context, caller, provider, token);
   const ended = await inTransaction(context.db, async (trx) => {
     const sessions = await revokeAtIssuer(trx, logout);
     for (const { id: sessionId, userName } of sessions) {
       const detail = { by: 'issuer', issuer: provider.issuer };
-      await insertEvent(trx, originOf(request), { event: 'session.revoked', outcome: 'ok', userName, sessionId, detail });
+      await insertEvent(trx, caller.origin, { event: 'session.revoked', outcome: 'ok', userName, sessionId, detail });
     }
     return sessions;
   });
@@ -33,14 +33,14 @@ export async function logoutByProvider(context: Context, request: FastifyRequest
   if (ended.length > 0) await context.listener.settle();
 }
 
-async function readLogoutToken(context: Context, request: FastifyRequest, provider: Provider, token: string): Promise<IssuerLogout> {
+async function readLogoutToken(context: Context, caller: Caller, provider: Provider, token: string): Promise<IssuerLogout> {
   const now = context.issuers.clock.wall();
   try {
     return readClaims(provider, await verify(provider, token, now), now);
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error instanceof Problem ? error : issuerUnavailable(30, error);
     const detail = { issuer: provider.issuer, reason: 'bad-logout-token', error: error.code };
-    await recordRefusal(context, request, { event: 'oidc.failed', outcome: 'refused', detail });
+    await recordRefusal(context, caller, { event: 'oidc.failed', outcome: 'refused', detail });
     throw new Problem('malformed-request', { faults: [{ pointer: '/logout_token', code: 'invalid-value' }], cause: error });
   }
 }

@@ -1,8 +1,8 @@
 /** Sends a browser to a provider: the first half of the authorization code flow (security rules 51, 52 and 55). */
 import { hash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import { recordRefusal } from '../../audit/record.ts';
+import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import { browserCookie, browserIn } from './cookie.ts';
 import { returnPath } from './return-path.ts';
@@ -34,8 +34,7 @@ export function startUrl(publicUrl: URL, { id }: { id: string }): string {
  */
 export async function begin(
   context: Context,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  caller: Caller,
   provider: Provider,
   { returnTo, fresh, sessionId }: Beginning,
 ): Promise<string> {
@@ -44,7 +43,7 @@ export async function begin(
   const [state, nonce, codeVerifier] = [randomState(), randomNonce(), randomPKCECodeVerifier()];
   const cookie = browserCookie(config);
   // Tabs that are under way at the same time share one, or only the last would come back to what it began.
-  const browser = browserIn(request.headers.cookie, cookie.name) ?? randomState();
+  const browser = browserIn(caller.cookies.header, cookie.name) ?? randomState();
   await insertTransaction(db, {
     stateHash: hashSecret(state),
     browserHash: hashSecret(browser),
@@ -54,13 +53,13 @@ export async function begin(
     returnPath: returnPath(returnTo),
     sessionId,
   });
-  await recordRefusal(context, request, {
+  await recordRefusal(context, caller, {
     event: 'oidc.started',
     outcome: 'ok',
-    userName: request.principal?.user.name,
+    userName: caller.principal?.user.name,
     detail: { issuer: provider.issuer },
   });
-  reply.setCookie(cookie.name, browser, cookie.attributes);
+  caller.cookies.set(cookie.name, browser, cookie.attributes);
   const url = buildAuthorizationUrl(client, {
     redirect_uri: redirectUri(config.publicUrl, provider),
     response_type: 'code',

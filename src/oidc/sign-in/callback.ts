@@ -1,5 +1,4 @@
 /** Receives a browser from a provider: the second half of the authorization code flow (security rules 51 to 53). */
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   AuthorizationResponseError,
   authorizationCodeGrant,
@@ -9,6 +8,7 @@ import {
   WWWAuthenticateChallengeError,
   type Configuration,
 } from 'openid-client';
+import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import { Problem } from '../../errors.ts';
 import { openSession, type Opened } from '../../sessions/login.ts';
@@ -30,19 +30,18 @@ import type { Provider } from '../tokens/issuer-registry.ts';
  */
 export async function consumeTransaction(
   { config, db }: Context,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  caller: Caller,
   { issuer }: Provider,
   state: string,
 ): Promise<SignInTransaction> {
   const transaction = await consumeTransactionRow(db, hashSecret(state));
   if (!transaction) throw new SignInError('unknown-state');
   const cookie = browserCookie(config);
-  const browser = browserIn(request.headers.cookie, cookie.name);
+  const browser = browserIn(caller.cookies.header, cookie.name);
   // Somebody else's answer, that this browser was made to follow, would sign it in as somebody else.
   if (browser === undefined || !hashSecret(browser).equals(transaction.browserHash)) throw new SignInError('other-browser');
-  if (transaction.others) reply.setCookie(cookie.name, browser, cookie.attributes);
-  else reply.setCookie(cookie.name, '', { ...cookie.attributes, maxAge: 0 });
+  if (transaction.others) caller.cookies.set(cookie.name, browser, cookie.attributes);
+  else caller.cookies.set(cookie.name, '', { ...cookie.attributes, maxAge: 0 });
   if (!transaction.live) throw new SignInError('expired');
   if (transaction.issuer !== issuer) throw new SignInError('other-issuer');
   return transaction;
@@ -54,20 +53,19 @@ export interface ExchangedCode extends SignedIn {
 }
 
 /**
- * Who has signed in at the provider, by the answer that is the query of `request`. Throws {@link SignInError}, and 503
+ * Who has signed in at the provider, by the answer in the `query` of the callback. Throws {@link SignInError}, and 503
  * `issuer-unavailable` when the provider does not answer.
  */
 export async function exchangeCode(
   { config, issuers }: Context,
-  request: FastifyRequest,
   provider: Provider,
   { nonce, codeVerifier }: SignInTransaction,
-  state: string,
+  query: Readonly<Record<string, string>>,
 ): Promise<ExchangedCode> {
   const client = await provider.provider.current();
   const answer = new URL(redirectUri(config.publicUrl, provider));
-  answer.search = new URLSearchParams(request.query as Record<string, string>).toString();
-  const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: codeVerifier, idTokenExpected: true };
+  answer.search = new URLSearchParams(query).toString();
+  const checks = { expectedState: query.state ?? '', expectedNonce: nonce, pkceCodeVerifier: codeVerifier, idTokenExpected: true };
   let idToken: string;
   try {
     idToken = (await authorizationCodeGrant(client, answer, checks)).id_token ?? '';
@@ -79,7 +77,7 @@ export async function exchangeCode(
 }
 
 /** Opens a session for the user behind the identity, or one made for it. Throws {@link SignInError}. */
-export async function signIn(context: Context, request: FastifyRequest, provider: Provider, redeemed: ExchangedCode): Promise<Opened> {
+export async function signIn(context: Context, caller: Caller, provider: Provider, redeemed: ExchangedCode): Promise<Opened> {
   const { config, issuers } = context;
   const { subject, authenticatedAt, signedInAt, issuedAt, claims, sessionId: id, endUrl } = redeemed;
   const identity = { issuer: provider.issuer, subject };
@@ -87,14 +85,14 @@ export async function signIn(context: Context, request: FastifyRequest, provider
   let userName: string | undefined;
   try {
     const presented = { issuer: provider, subject, claims, issuedAt, isClient: false };
-    const account = await findOrProvision(context, request, presented, findLinkedAccount);
+    const account = await findOrProvision(context, caller, presented, findLinkedAccount);
     userName = account.name;
     if (!account.active) throw new SignInError('user-disabled', { about, userName });
     const age = issuers.clock.wall() - authenticatedAt.getTime();
     if (age >= config.sessionAbsoluteSeconds * 1_000) throw new SignInError('too-old', { about, userName });
     const times = { authenticatedAt, signedInAt };
     const opening = { account, method: 'openid', locale: undefined, identity, ...times, issuerSession: { id, endUrl } } as const;
-    return await openSession(context, request, opening);
+    return await openSession(context, caller, opening);
   } catch (error) {
     if (error instanceof TokenError) throw new SignInError(error.reason === 'no-profile' ? 'no-profile' : 'not-linked', { about });
     if (!(error instanceof Problem) || error instanceof SignInError) throw error;

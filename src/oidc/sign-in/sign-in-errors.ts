@@ -1,6 +1,6 @@
 /** Why a sign-in at a provider came to nothing, for the audit trail (security rule 85); never the provider's words, which anybody can send. */
-import type { FastifyRequest } from 'fastify';
 import { recordRefusal } from '../../audit/record.ts';
+import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import { Problem } from '../../errors.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';
@@ -48,20 +48,15 @@ export class SignInError extends Problem {
 }
 
 /** Runs `work` and lets its errors pass; those that end a sign-in become audit events. */
-export async function auditSignInErrors<T>(
-  context: Context,
-  request: FastifyRequest,
-  { issuer }: Provider,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function auditSignInErrors<T>(context: Context, caller: Caller, { issuer }: Provider, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof SignInError) {
       const { reason, about, userName } = error;
-      await recordRefusal(context, request, { event: 'oidc.failed', outcome: 'refused', userName, detail: { issuer, reason, ...about } });
+      await recordRefusal(context, caller, { event: 'oidc.failed', outcome: 'refused', userName, detail: { issuer, reason, ...about } });
     } else if (error instanceof Problem && error.code === 'issuer-unavailable') {
-      await recordRefusal(context, request, { event: 'oidc.failed', outcome: 'failed', detail: { issuer, reason: error.code } });
+      await recordRefusal(context, caller, { event: 'oidc.failed', outcome: 'failed', detail: { issuer, reason: error.code } });
     }
     throw error;
   }

@@ -1,0 +1,36 @@
+/** The sender of one request, as use cases see it: no part of it depends on the web framework. */
+import type { Origin } from '../audit/store.ts';
+import type { Principal } from './principal.ts';
+
+export interface CookieAttributes {
+  path: string;
+  httpOnly: boolean;
+  secure: boolean;
+  sameSite: 'lax' | 'strict' | 'none';
+  /** In seconds; 0 deletes the cookie, undefined keeps it until the browser closes. */
+  maxAge?: number;
+}
+
+/** The cookies of a request and of its answer. */
+export interface Cookies {
+  /** The `Cookie` header as the client sent it; undefined without one. */
+  readonly header: string | undefined;
+  /** Adds a `Set-Cookie` header to the answer, also when the answer becomes a problem. Operations of the Auth API alone may call it. */
+  set(name: string, value: string, attributes: CookieAttributes): void;
+}
+
+/** A log whose lines carry the id of the request. */
+export interface CallerLog {
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+export interface Caller {
+  readonly origin: Origin;
+  /** Undefined until the request is authenticated, and where an operation needs no credential. */
+  readonly principal: Principal | undefined;
+  readonly cookies: Cookies;
+  readonly log: CallerLog;
+  /** Whether the client has closed its connection, so that no answer can reach it. */
+  readonly hasLeft: boolean;
+}

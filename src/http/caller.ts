@@ -1,0 +1,63 @@
+/** Makes the {@link Caller} of each request, through which use cases see it. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Origin } from '../audit/store.ts';
+import type { Caller, CallerLog, CookieAttributes, Cookies } from '../authn/caller.ts';
+import type { Principal } from '../authn/principal.ts';
+import { addressOf, hasLeft } from './client-address.ts';
+
+/** Reads the request when it is asked, so that a request whose operation needs none of it costs one small object. */
+class RequestCaller implements Caller, Cookies {
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+
+  constructor(request: FastifyRequest, reply: FastifyReply) {
+    this.#request = request;
+    this.#reply = reply;
+  }
+
+  /** The user agent is cut to 256 characters (rule 84). */
+  get origin(): Origin {
+    const request = this.#request;
+    return { requestId: request.id, address: addressOf(request), userAgent: request.headers['user-agent']?.slice(0, 256) };
+  }
+
+  get principal(): Principal | undefined {
+    return this.#request.principal;
+  }
+
+  get cookies(): Cookies {
+    return this;
+  }
+
+  get header(): string | undefined {
+    return this.#request.headers.cookie;
+  }
+
+  set(name: string, value: string, attributes: CookieAttributes): void {
+    this.#reply.setCookie(name, value, attributes);
+  }
+
+  get log(): CallerLog {
+    return this.#request.log;
+  }
+
+  get hasLeft(): boolean {
+    return hasLeft(this.#request);
+  }
+}
+
+/** Gives each request to `app` its `caller`. Its hook belongs before all that may throw a problem. */
+export function identifyCallers(app: FastifyInstance): void {
+  app.decorateRequest('caller');
+  app.addHook('onRequest', (request, reply, done) => {
+    request.caller = new RequestCaller(request, reply);
+    done();
+  });
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The sender of this request, for use cases. */
+    caller: Caller;
+  }
+}
