@@ -1,0 +1,70 @@
+/**
+ * What a request ends, the process that served it refuses at once (rules 14 and 17). PostgreSQL sends no notification here, so the process must
+ * forget the session itself.
+ */
+import { sql } from 'kysely';
+import { beforeAll, expect, test } from 'vitest';
+import { Actions } from '../support/actions.ts';
+import { sessionOf } from '../support/clock.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+const act = new Actions(service);
+let users = 0;
+
+interface Ending {
+  user: string;
+  userId: string;
+  cookie: string;
+  /** Of another session of the user. */
+  other: string;
+}
+
+beforeAll(async () => {
+  await sql`alter table session disable trigger session_changed`.execute(service().db);
+});
+
+/** A session whose principal the process remembers. */
+async function remembered(): Promise<Ending> {
+  const user = `user${users++}`;
+  const { id: userId } = await service().createUser(user);
+  const [cookie, other] = [await service().openSession(userId), await service().openSession(userId)];
+  expect(await status(cookie)).toBe(404);
+  return { user, userId, cookie, other };
+}
+
+const status = async (cookie: string) => (await service().call('GET', '/rest/entity/note/1', { cookie })).status;
+
+test('a session that another process ends stays remembered, since no notification comes', async () => {
+  const { userId } = await remembered();
+  const { principals } = service().context;
+  const before = principals.size;
+  await sql`update session set revoked_at = now(), revoked_reason = 'revoked' where user_id = ${userId}`.execute(service().db);
+  await service().settle();
+  expect([before, principals.size]).toEqual([1, 1]);
+});
+
+test.each<[string, (ending: Ending) => Promise<{ status: number }>]>([
+  ['a sign-in that evicts it', evict],
+  ['a sign-in with its cookie', ({ user, cookie }) => act.signIn(user, cookie)],
+  ['a logout', ({ cookie }) => act.logOut(cookie)],
+  ['a switch of the profile', ({ cookie }) => act.selectProfile(cookie)],
+  ['a new password', ({ cookie }) => act.changePassword(cookie)],
+  ['its revocation', async ({ cookie, other }) => act.revokeSession(other, (await sessionOf(service(), cookie)).id)],
+  ['the revocation of all others', ({ other }) => act.revokeOtherSessions(other)],
+])('401 — after %s, where no notification comes (rules 14 and 17)', async (_what, end) => {
+  const ending = await remembered();
+  expect((await end(ending)).status).toBeLessThan(300);
+  expect(await status(ending.cookie)).toBe(401);
+});
+
+/** Makes the session the longest idle of fifty, remembered once more, and signs in (rule 13). */
+async function evict({ user, userId, cookie }: Ending): Promise<{ status: number }> {
+  for (let count = 0; count < 48; count++) await service().openSession(userId);
+  expect(await status(cookie)).toBe(404);
+  const { id } = await sessionOf(service(), cookie);
+  await sql`update session set last_seen_at = now() - interval '10 minutes' where id = ${id}`.execute(service().db);
+  const answer = await act.signIn(user);
+  expect(await sessionOf(service(), cookie)).toMatchObject({ revoked_reason: 'evicted' });
+  return answer;
+}
