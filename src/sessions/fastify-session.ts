@@ -1,6 +1,6 @@
 /**
  * @fastify/session at work for the Auth API: it reads the cookie, loads the session, and carries a new token to the client. The session
- * rows themselves are written in `open.ts` and `store.ts`, each in one transaction with what caused it, so the plugin's store only
+ * rows themselves are written in `insert.ts` and `store.ts`, each in one transaction with what caused it, so the plugin's store only
  * reads and ends; it can neither resurrect a session nor prolong one.
  */
 import { callbackify } from 'node:util';

@@ -18,7 +18,7 @@ import { lockLink, type Identity } from '../accounts/identities.ts';
 import { findAccount, updateHash, type Account } from '../accounts/users.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { revokeByToken } from './revoke.ts';
-import { insertSession, type NewSession, type SessionEvents } from './open.ts';
+import { insertSession, type NewSession, type SessionEvents } from './insert.ts';
 import { hashToken, newToken } from './token.ts';
 
 /** How a session came about. `scopes` and the times come with the token of an identity (rule 47), as in {@link NewSession}. */

@@ -3,7 +3,7 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQue
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectPool, type Connection } from '../../src/database/driver/pool.ts';
 import type { Database } from '../../src/database/tables.ts';
-import { insertSession } from '../../src/sessions/open.ts';
+import { insertSession } from '../../src/sessions/insert.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

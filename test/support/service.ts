@@ -16,7 +16,7 @@ import { hashPassword } from '../../src/credentials/hash.ts';
 import { createThrottle } from '../../src/credentials/throttle.ts';
 import { openService, type Service } from '../../src/service.ts';
 import { sessionCookie } from '../../src/sessions/cookie.ts';
-import { insertSession } from '../../src/sessions/open.ts';
+import { insertSession } from '../../src/sessions/insert.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
 import { linkIdentity, unlinkIdentity } from '../../src/administration/identities.ts';
 import { getAccount } from '../../src/accounts/users.ts';
