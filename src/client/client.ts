@@ -1,4 +1,4 @@
-/** The client: every operation of the contract under its own name, and entities by theirs. */
+/** The client: each operation of the contract is a method under its operation id, and `entities(name)` has those of entities. */
 import * as operations from '../../generated/client/sdk.gen.ts';
 import type {
   Fields,
@@ -24,33 +24,33 @@ import { requireReturnPath, type SignInUrlOptions } from './sign-in-url.ts';
 import { createMutex, createSharedMutex, type Locks } from './mutex.ts';
 
 export interface ClientOptions<S extends ErrorStyle = 'throw'> {
-  /** Where the service is, with the path before its own, if any. In a browser it may be relative: `/` is the page's own origin. */
+  /** The service's URL, with the path prefix if there is one. In a browser it may be relative: `/` is the page's own origin. */
   baseUrl: string | URL;
   /** An API key or an access token; without it the client works with a session. */
   credential?: Credential | undefined;
-  /** `throw` (unless told otherwise) or `result`. */
+  /** Whether methods throw errors (`throw`, the default) or return results (`result`). */
   errors?: S;
-  /** Milliseconds that each attempt of a request may take: 30,000 unless told otherwise. */
+  /** Time limit of each attempt of a request in milliseconds; 30,000 by default. */
   timeoutMs?: number;
-  /** Changes to how requests are repeated; false for never. */
+  /** Overrides of the retry defaults; false turns retries off. */
   retry?: Partial<RetryPolicy> | false;
-  /** The language of problems before there is a session, as Accept-Language has it. */
+  /** The language of problems before there is a session, in the syntax of Accept-Language. */
   locale?: string | undefined;
-  /** The jar of another client, to share its session. Browsers have their own and share it anyway. */
+  /** The cookie jar of another client, to share its session. A browser shares its own cookies among clients anyway. */
   cookies?: CookieJar | undefined;
-  /** Instead of the global one. */
+  /** Replaces the global `fetch`. */
   fetch?: Fetch;
-  /** Instead of the system's, for tests. */
+  /** Replaces the system's clock in tests. */
   clock?: Clock;
 }
 
-/** What opens a session: a name and a password, or an access token of a trusted issuer. */
+/** The input of a sign-in: a name and a password, or an access token of a trusted issuer. */
 export type SignIn = { user: string; password: string; locale?: string } | { oidcIssuer: string; access_token: string; locale?: string };
 
 export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
   /** For the generated operations: `createEntity({ client: client.http, … })`. */
   readonly http: Client;
-  /** Where the session cookie is; undefined in a browser and for a client with a credential of its own. */
+  /** The jar with the session cookie; undefined in a browser and for a client with a credential of its own. */
   readonly cookies: CookieJar | undefined;
   readonly #style: S;
   readonly #rotation: Rotation;
@@ -88,13 +88,13 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     return new Entities<T, S>(this.http, this.#style, name);
   }
 
-  /** Opens a session, which later calls carry. Rejects with a TypeError if the client has a credential of its own, which would beat it. */
+  /** Opens a session for the later calls. Rejects with a TypeError if the client has a credential of its own, which would take precedence. */
   async createSession(body: SignIn, options: CallOptions = {}): Promise<Outcome<S, SessionInfo>> {
     if (this.#hasCredential) throw new TypeError('a client with a credential has no session: make one without');
     return this.#session(await operations.createSession({ client: this.http, body, ...options }));
   }
 
-  /** Who is calling and which server answers; with the roles of the active profile and with the profiles, if asked. */
+  /** The caller and the server; on request with the roles of the active profile and with the profiles. */
   async getSession({ roles, profiles, ...options }: CallOptions & { roles?: boolean; profiles?: boolean } = {}): Promise<
     Outcome<S, SessionInfo>
   > {
@@ -103,8 +103,8 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
   }
 
   /**
-   * Moves the session's idle deadline. Of calls at the same time, in one tab or several, one refreshes and the others get what it made:
-   * none of them is a conflict.
+   * Moves the session's idle deadline. Concurrent calls, in one tab or in several, cause one refresh; the others return its result instead of
+   * a conflict.
    */
   async refreshSession(options: Pick<CallOptions, 'signal'> = {}): Promise<Outcome<S, SessionInfo>> {
     return deliver(this.#style, await this.#rotation.refresh(options.signal));
@@ -116,7 +116,7 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     return deliver(this.#style, (await operations.endSession({ client: this.http, query: { logout: '1' }, ...options })) as Result<void>);
   }
 
-  /** A logout is a HEAD, which the service takes from no page of another origin, trusted or not, as browsers send it unasked. */
+  /** The service rejects a logout by HEAD from pages of another origin, because browsers send HEAD requests without asking. */
   async #revokeOwn(options: CallOptions): Promise<Result<void>> {
     const found = await operations.getSession({ client: this.http, ...options });
     if (!found.ok) return found.error.status === 401 ? { ok: true, value: undefined, status: 204, headers: new Headers() } : found;
@@ -129,7 +129,7 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     return deliver(this.#style, await operations.listProfiles({ client: this.http, ...options }));
   }
 
-  /** From now on, only the roles of the named profile grant anything. */
+  /** Makes the named profile the active one: from then on only its roles grant rights. */
   async selectProfile(name: string, options: CallOptions = {}): Promise<Outcome<S, SessionInfo>> {
     return this.#session(await this.#rotation.replace(() => operations.selectProfile({ client: this.http, path: { name }, ...options })));
   }
@@ -138,7 +138,7 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     return this.#session(await this.#rotation.replace(() => operations.selectDefaultProfile({ client: this.http, ...options })));
   }
 
-  /** Changes the password and ends the user's other sessions; this one goes on. */
+  /** Changes the password and ends the user's other sessions; this session stays. */
   async changePassword(passwords: { current: string; next: string }, options: CallOptions = {}): Promise<Outcome<S, void>> {
     const { current, next } = passwords;
     const body = { 'current-password': current, 'set-password': next, 'confirm-password': next };
@@ -149,7 +149,7 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     return deliver(this.#style, await operations.listSessions({ client: this.http, ...options }));
   }
 
-  /** Ends one of the user's sessions; ending the client's own is a logout. */
+  /** Ends one of the user's sessions. Ending the client's own session is a logout. */
   async revokeSession(id: string, options: CallOptions = {}): Promise<Outcome<S, void>> {
     return deliver(this.#style, await operations.revokeSession({ client: this.http, path: { id }, ...options }));
   }
@@ -158,14 +158,14 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     return deliver(this.#style, await operations.revokeOtherSessions({ client: this.http, ...options }));
   }
 
-  /** The providers that a user can sign in at with a browser; `signInUrl` makes the address to send it to. */
+  /** The providers at which a user can sign in with a browser; `signInUrl` makes the URL for the browser. */
   async listIssuers(options: CallOptions = {}): Promise<Outcome<S, IssuerList>> {
     return deliver(this.#style, await operations.listIssuers({ client: this.http, ...options }));
   }
 
   /**
-   * Begins to link an identity at a provider, by the id that `listIssuers` gives, to the user: send the browser that calls this to the `url`
-   * of the answer. It comes back to `returnTo`, as for `signInUrl`. Needs a session that was signed in to lately.
+   * Begins to link the user to an identity at a provider, which is named by the id that `listIssuers` gives. Send the browser to the `url` of
+   * the answer. It returns to `returnTo`, as for `signInUrl`. Requires a session signed in within the last 15 minutes.
    */
   async linkIdentity(
     issuer: string,
@@ -175,12 +175,12 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     return deliver(this.#style, await operations.linkIdentity({ client: this.http, path: { issuer }, query, ...options }));
   }
 
-  /** The identities at issuers by which the user can sign in. */
+  /** The user's identities at issuers, with which the user can sign in. */
   async listIdentities(options: CallOptions = {}): Promise<Outcome<S, IdentityList>> {
     return deliver(this.#style, await operations.listIdentities({ client: this.http, ...options }));
   }
 
-  /** Removes a link, by the id that `listIdentities` gives, and ends the sessions opened by it. Needs a session that was signed in to lately. */
+  /** Removes a link by the id that `listIdentities` gives, and ends the sessions opened by it. Requires a session signed in within the last 15 minutes. */
   async unlinkIdentity(id: string, options: CallOptions = {}): Promise<Outcome<S, void>> {
     return deliver(this.#style, await operations.unlinkIdentity({ client: this.http, path: { id }, ...options }));
   }
@@ -189,7 +189,7 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     return deliver(this.#style, await operations.listKeys({ client: this.http, ...options }));
   }
 
-  /** Makes an API key, which is in the answer and nowhere else. Never repeated: a lost answer is a key that nobody has. */
+  /** Creates an API key. Only this answer contains it. The request is never repeated: after a lost answer the key exists unused. */
   async createKey(body: KeyRequest, options: CallOptions = {}): Promise<Outcome<S, NewKey>> {
     return deliver(this.#style, await operations.createKey({ client: this.http, body, ...options }));
   }

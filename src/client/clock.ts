@@ -1,4 +1,4 @@
-/** Time as the client meets it, so that tests need not wait for it. */
+/** The client's clock and timer, which tests replace. */
 
 export interface Clock {
   /** Milliseconds since 1970. */

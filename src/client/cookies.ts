@@ -1,6 +1,6 @@
 /**
- * The session cookie where there is no browser to keep it. A jar belongs to one origin, keeps the service's own cookie and no other, and
- * hands it to nobody else.
+ * Stores the session cookie outside browsers. A jar belongs to one origin. It stores the service's session cookie only, and sends it to that
+ * origin only.
  */
 
 const names: readonly string[] = ['__Host-sid', 'sid'];
@@ -20,8 +20,8 @@ export class CookieJar {
   }
 
   /**
-   * The `Cookie` header for a request to `url`; undefined if there is nothing to send, if it goes to another origin, or if a Secure cookie
-   * would cross a network in the open.
+   * The `Cookie` header for a request to `url`. Undefined without a cookie, for another origin, and for a Secure cookie over a connection that
+   * is neither https nor local.
    */
   header(url: URL): string | undefined {
     if (url.origin !== this.#origin) return undefined;
@@ -29,7 +29,7 @@ export class CookieJar {
     return pairs.length === 0 ? undefined : pairs.join('; ');
   }
 
-  /** Keeps or forgets what an answer from `url` says in its `Set-Cookie` headers; others than the session cookie are passed over. */
+  /** Applies the `Set-Cookie` headers of an answer from `url`; cookies other than the session cookie are ignored. */
   store(url: URL, setCookies: readonly string[]): void {
     if (url.origin !== this.#origin) return;
     for (const text of setCookies) {
@@ -44,12 +44,12 @@ export class CookieJar {
   }
 }
 
-/** Whether nobody on the way can read along: https, or the machine itself. */
+/** Whether the connection is protected: https, or the same machine. */
 function isPrivate({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** A session cookie has no end of its own but when it is cleared, so any end means that. */
+/** The service sets an expiry only to clear the cookie, so any expiry means that. */
 function isOver(attributes: readonly string[]): boolean {
   return attributes.some((attribute) => {
     const [name = '', value = ''] = attribute.split('=');
@@ -58,7 +58,7 @@ function isOver(attributes: readonly string[]): boolean {
   });
 }
 
-/** Whether `fetch` keeps cookies by itself, which is where it does not let a program set them. */
+/** Whether `fetch` stores cookies by itself; there it does not let a program set them. */
 export function fetchKeepsCookies(): boolean {
   return !new Request('http://localhost/', { headers: { cookie: 'a=b' } }).headers.has('cookie');
 }

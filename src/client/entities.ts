@@ -1,23 +1,23 @@
-/** Entities of one name, with the type of their fields. A change carries the version that it was made on. */
+/** Entities of one name, with the type of their fields. A change sends the version that it is based on. */
 import * as operations from '../../generated/client/sdk.gen.ts';
 import type { Entity as StoredEntity, Fields, Int64 } from '../../generated/client/types.gen.ts';
 import { ApiError } from './errors.ts';
 import type { CallOptions, Client } from './operation.ts';
 import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
 
-/** An entity whose fields are of type `T`: plain JSON, which may be stored, sent and compared as such. */
+/** An entity whose fields are of type `T`, as plain JSON. */
 export type Entity<T extends object = Fields> = Omit<StoredEntity, 'fields'> & { fields: T };
 
-/** What is needed of an entity to change it if nobody else has: a whole one will do. */
+/** The part of an entity that a conditional change needs: its key and its version. */
 export type Version = Pick<StoredEntity, 'key' | 'version'>;
 
-/** A merge patch (RFC 7396): given members change, null removes those that may be missing, all others stay. Arrays are replaced. */
+/** A merge patch (RFC 7396): given members change, null removes an optional member, all others stay. Arrays are replaced. */
 export type Changes<T> = { [K in keyof T]?: Change<T[K]> | Removal<T, K> };
 type Change<V> = V extends readonly unknown[] ? V : V extends object ? Changes<V> : V;
 type Removal<T, K extends keyof T> = string extends K ? null : Partial<Pick<T, K>> extends Pick<T, K> ? null : never;
 
 export interface CreateOptions extends CallOptions {
-  /** Instead of a random one: for a create that is to happen once however often the program is started. 1 to 255 printable characters. */
+  /** Replaces the random Idempotency-Key, for a create that must happen once even if the program is started again. 1 to 255 printable characters. */
   idempotencyKey?: string;
 }
 
@@ -32,18 +32,18 @@ export class Entities<T extends object, S extends ErrorStyle> {
     this.#name = name;
   }
 
-  /** Stores the fields under a new key. Repeats are safe: an Idempotency-Key goes along, so that one entity is created at most. */
+  /** Creates an entity under a new key. Each request has an Idempotency-Key, so a repeat creates no second entity. */
   async create(fields: T, { idempotencyKey = randomKey(), ...options }: CreateOptions = {}): Promise<Outcome<S, Entity<T>>> {
     const request = { path: { name: this.#name }, body: fields as Fields, headers: { 'Idempotency-Key': idempotencyKey } };
     return this.#entity(await operations.createEntity({ client: this.#client, ...request, ...options }));
   }
 
-  /** The entity as it stands; `not-found` if there is none. */
+  /** The entity in its present version; `not-found` if there is none. */
   async get(key: Int64, options: CallOptions = {}): Promise<Outcome<S, Entity<T>>> {
     return this.#entity(await operations.getEntity({ client: this.#client, path: this.#path(key), ...options }));
   }
 
-  /** The entity as it stands; the very object that was given if it has not changed, which costs no body. */
+  /** The entity in its present version. If it has not changed, the server sends no body and the given object is returned. */
   async reload(entity: Entity<T>, options: CallOptions = {}): Promise<Outcome<S, Entity<T>>> {
     const headers = { 'If-None-Match': etag(entity) };
     const result = await operations.getEntity({ client: this.#client, path: this.#path(entity.key), headers, ...options });
@@ -51,16 +51,16 @@ export class Entities<T extends object, S extends ErrorStyle> {
   }
 
   /**
-   * Changes the entity if it is still in the version given, else `precondition-failed`. With a mere key it is changed whatever has happened
-   * to it, and such a request is never repeated.
+   * Changes the entity if it still has the given version; otherwise `precondition-failed`. With a key alone the change is unconditional, and
+   * the request is never repeated.
    */
   async update(entity: Version | Int64, changes: Changes<T>, options: CallOptions = {}): Promise<Outcome<S, Entity<T>>> {
     return this.#entity(await this.#update(entity, changes, options));
   }
 
   /**
-   * Reads the entity, lets `change` say what to change, and stores that; reads it again and asks again when somebody else was faster, five
-   * times at most.
+   * Reads the entity, calls `change` for the patch, and stores it. After a conflict with another change it reads and calls again, at most five
+   * times.
    */
   async change(key: Int64, change: (fields: T) => Changes<T>, options: CallOptions = {}): Promise<Outcome<S, Entity<T>>> {
     for (let round = 1; ; round += 1) {
@@ -71,7 +71,7 @@ export class Entities<T extends object, S extends ErrorStyle> {
     }
   }
 
-  /** Deletes the entity if it is still in the version given; with a mere key, whatever has happened to it. */
+  /** Deletes the entity if it still has the given version; with a key alone unconditionally. */
   async delete(entity: Version | Int64, options: CallOptions = {}): Promise<Outcome<S, void>> {
     return deliver(this.#style, await operations.deleteEntity({ client: this.#client, ...this.#guarded(entity), ...options }));
   }
@@ -97,7 +97,7 @@ export class Entities<T extends object, S extends ErrorStyle> {
   }
 }
 
-/** The entity tag of a version, which the contract defines as its number in quotes. */
+/** The entity tag of a version: its number in quotes, as the contract defines it. */
 function etag({ version }: Version): string {
   return `"${version}"`;
 }

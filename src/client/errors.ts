@@ -1,13 +1,13 @@
-/** The two kinds of error a call can end with: the service said no, or its answer never arrived. */
+/** The two kinds of errors: the service answered with a problem, or its answer did not arrive. */
 import type { Fault, Problem } from '../../generated/client/types.gen.ts';
 import type { ProblemCode } from '../../generated/client/problem-codes.ts';
 
-/** A code of the catalogue, or one that a later service has added to it: treat that by its status. */
+/** A code of the catalogue, or one of a later service: handle an unknown code by its status. */
 export type ApiErrorCode = ProblemCode | (string & Record<never, never>);
 
-/** What `ApiError` and `ClientError` have in common. */
+/** The base class of `ApiError` and `ClientError`. */
 export abstract class EntityServiceError extends Error {
-  /** Which of the two it is, also where `instanceof` does not reach. */
+  /** Tells the two apart where `instanceof` cannot, such as between realms. */
   abstract readonly kind: 'api' | 'client';
 }
 
@@ -19,11 +19,11 @@ export class ApiError extends EntityServiceError {
   readonly status: number;
   readonly title: string;
   readonly detail: string;
-  /** What exactly is wrong with the input, each with a JSON pointer or the name of a parameter; empty where nothing is. */
+  /** The faults of the input, each with a JSON pointer or the name of a parameter; empty without faults. */
   readonly errors: readonly Fault[];
-  /** Names the request in the service's log: what to quote to the operator. Undefined for HEAD, whose answers have no body. */
+  /** The request's id in the service's log, for a report to the operator. Undefined for HEAD, whose answers have no body. */
   readonly requestId: string | undefined;
-  /** Seconds the service asks to wait before the next try; undefined where it does not. */
+  /** Seconds to wait before the next attempt, from Retry-After; undefined without that header. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(problem: Omit<Problem, 'type' | 'instance'> & { instance?: string }, retryAfterSeconds?: number) {
@@ -40,11 +40,11 @@ export class ApiError extends EntityServiceError {
 
 /**
  * Why there is no answer of the service:
- * - `network`: no connection, or it broke. For what changes something, the outcome is unknown
- * - `timeout`: the answer took longer than `timeoutMs`. The outcome is unknown likewise
- * - `aborted`: the caller's signal said so; its reason is the `cause`
- * - `credential`: the function that gives the access token failed; nothing was sent
- * - `answer`: something else answered, such as a proxy; `status` is its status
+ * - `network`: no connection, or it broke. The outcome of a change is unknown
+ * - `timeout`: the answer took longer than `timeoutMs`. The outcome of a change is unknown
+ * - `aborted`: the caller's signal was aborted; its reason is the `cause`
+ * - `credential`: the function that returns the access token failed; nothing was sent
+ * - `answer`: another server answered, such as a proxy; `status` is its status
  */
 export type ClientErrorReason = 'network' | 'timeout' | 'aborted' | 'credential' | 'answer';
 

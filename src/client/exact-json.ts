@@ -1,14 +1,14 @@
-/** JSON without the silent changes of JSON.stringify: there NaN becomes null, and a null in an update removes a member. */
+/** JSON without the silent changes of JSON.stringify, which writes NaN as null; in an update null removes a member. */
 
 /**
- * The text of a value. Throws a TypeError for what JSON cannot say, and for what is nested too deeply to be written; a member that is
- * undefined is left out, as TypeScript reads it.
+ * The JSON text of a value. Throws a TypeError for values that JSON cannot represent, and for values nested too deeply. Members that are
+ * undefined are left out.
  */
 export function exactJson(value: unknown): string {
   try {
     return JSON.stringify(value, exactly);
   } catch (cause) {
-    // Of the stack, whose depth is the engine's business.
+    // The engine's stack overflowed.
     if (cause instanceof RangeError) throw new TypeError('The value is nested too deeply', { cause });
     throw cause;
   }

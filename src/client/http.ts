@@ -1,6 +1,6 @@
 /**
- * Sends what the generated operations describe, and makes a result of what comes back: credentials, cookies, deadlines and repeats. It
- * knows HTTP and problems, and no operation by name.
+ * Sends the requests that the generated operations describe, and makes results of the answers: credentials, cookies, deadlines and repeats.
+ * It knows HTTP and problems, and no operation by name.
  */
 import type { Clock } from './clock.ts';
 import type { CookieJar } from './cookies.ts';
@@ -11,17 +11,17 @@ import type { Client, OperationRequest } from './operation.ts';
 import type { Failure, Result, Success } from './result.ts';
 import { isOutcomeUnknown, mayRepeat, pauseMs, readRetryAfter, repeatable, type RetryPolicy } from './retry.ts';
 
-/** An API key, or an access token of an issuer that the service trusts, as text or from a function that is asked before every attempt. */
+/** An API key, or an access token of a trusted issuer: a text, or a function that is called before every attempt. */
 export type Credential = { apiKey: string } | { bearer: string | (() => string | Promise<string>) };
 
-/** As much of the standard `fetch` as is needed. */
+/** The part of the standard `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface HttpSettings {
   base: URL;
   /** Undefined for a session. */
   credential: Credential | undefined;
-  /** Undefined where the browser keeps the cookie. */
+  /** Undefined where the browser stores the cookie. */
   cookies: CookieJar | undefined;
   /** For Accept-Language. */
   locale: string | undefined;
@@ -51,7 +51,7 @@ export class Http implements Client {
   readonly post: Client['post'] = (request) => this.#send('POST', request);
   readonly delete: Client['delete'] = (request) => this.#send('DELETE', request);
 
-  /** Attempts it until it succeeds, fails for good, or time or attempts run out; the last failure counts. */
+  /** Repeats the request until it succeeds, fails permanently, or time or attempts run out. Returns the last failure. */
   async #send<T>(method: string, request: OperationRequest): Promise<Result<T>> {
     const { clock, retry } = this.#settings;
     const prepared = this.#prepare(method, request);
@@ -62,7 +62,7 @@ export class Http implements Client {
       const result = await this.#attempt<T>(prepared, request);
       if (result.ok) return result;
       const { error } = result;
-      // The attempt before may have deleted it and lost the answer. It is gone, as was asked.
+      // An earlier attempt may have deleted it although its answer was lost.
       if (doubt && method === 'DELETE' && error instanceof ApiError && error.status === 404) {
         return { ok: true, value: undefined as T, status: 204, headers: new Headers() };
       }
@@ -102,9 +102,9 @@ export class Http implements Client {
       const response = await fetch(url.href, {
         method,
         headers,
-        // A header credential beats the cookie, so the cookie stays at home.
+        // A credential in a header takes precedence over the cookie, so the cookie is not sent.
         credentials: this.#settings.credential ? 'omit' : 'include',
-        // The service redirects no operation, and nobody else gets our credentials.
+        // The service redirects no operation, and no other server may get the credentials.
         redirect: 'manual',
         signal: attempt.signal,
         ...(body === undefined ? {} : { body }),
@@ -118,7 +118,7 @@ export class Http implements Client {
     }
   }
 
-  /** The headers with the credential in them; an error if the access token cannot be had. */
+  /** The headers with the credential; an error if the access token cannot be obtained. */
   async #authenticate({ headers: given, url, authenticated }: Prepared): Promise<Headers | ClientError> {
     const { credential, cookies } = this.#settings;
     const headers = new Headers(given);
@@ -139,8 +139,8 @@ export class Http implements Client {
 }
 
 /**
- * The path with its parameters filled in. Throws a TypeError for `.` and `..`, which would lead to another operation and cannot be
- * escaped, and for what is no text.
+ * The path with its parameters filled in. Throws a TypeError for a parameter that is no text, and for `.` and `..`: they would address another
+ * operation and cannot be escaped.
  */
 function fill(path: string, values: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
@@ -152,7 +152,7 @@ function fill(path: string, values: Readonly<Record<string, string>>): string {
   });
 }
 
-/** What the answer says. 304 is a success without a value: it is only given to who has one. */
+/** The result of an answer. 304 is a success without a value: the caller already has it. */
 function readAnswer<T>(method: string, { status, headers }: Response, text: string, now: number): Success<T> | Failure {
   const retryAfterSeconds = readRetryAfter(headers.get('Retry-After'), now);
   const type = headers.get('Content-Type') ?? '';

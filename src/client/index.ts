@@ -1,4 +1,4 @@
-/** The client of Entity Service: what a program may use of it. The generated operations are in `entity-service-client/operations`. */
+/** The public API of the client. The generated operations are in `entity-service-client/operations`. */
 export { EntityServiceClient, type ClientOptions, type SignIn } from './client.ts';
 export type { Clock } from './clock.ts';
 export { CookieJar } from './cookies.ts';

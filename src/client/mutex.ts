@@ -1,9 +1,9 @@
-/** One at a time for what replaces the session's token: two replacements at once would make one of them a conflict. */
+/** Mutual exclusion for operations that replace the session's token: of two at once, one would be a conflict. */
 
-/** Runs work when nobody else's is running; `waited` says that somebody's was. */
+/** Runs `work` when no other work is running; `waited` says whether it had to wait for other work. */
 export type Mutex = <T>(work: (waited: boolean) => Promise<T>) => Promise<T>;
 
-/** Turns among the callers of one client, which is all there are where the client keeps the cookie. */
+/** A mutex among the calls of one client; enough where the client stores the cookie. */
 export function createMutex(): Mutex {
   let last: Promise<unknown> | undefined;
   return async (work) => {
@@ -22,12 +22,12 @@ export function createMutex(): Mutex {
   };
 }
 
-/** What is needed of the Web Locks API (https://www.w3.org/TR/web-locks/). */
+/** The part of the Web Locks API (https://www.w3.org/TR/web-locks/) that is used. */
 export interface Locks {
   request<T>(name: string, options: { ifAvailable: boolean }, work: (lock: object | null) => Promise<T>): Promise<T>;
 }
 
-/** Turns among all tabs and workers of a browser that share the cookie of `origin`, through the Web Locks API. */
+/** A mutex among all tabs and workers of a browser that share the cookie of `origin`, through the Web Locks API. */
 export function createSharedMutex(locks: Locks, origin: string): Mutex {
   const name = `entity-service-client ${origin}`;
   return async <T>(work: (waited: boolean) => Promise<T>) => {

@@ -1,20 +1,20 @@
 /**
- * What the generated operations need from a client. They name the operation, its place and its credentials; how a request travels is the
- * business of `http.ts`. The names are those that the generator writes.
+ * The interface between the generated operations and the client. An operation names its path, parameters and credentials; `http.ts` sends the
+ * request. The generator decides the names.
  */
 import type { Result } from './result.ts';
 
-/** What every call takes. */
+/** The options of every call. */
 export interface CallOptions {
-  /** Ends the call at once, with a `ClientError` of reason `aborted`. */
+  /** Aborts the call with a `ClientError` of reason `aborted`. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds that each attempt may take, instead of the client's. */
+  /** Time limit of each attempt in milliseconds; overrides the client's. */
   timeoutMs?: number | undefined;
-  /** Never repeats the request if false. */
+  /** False turns retries off for this call. */
   retry?: false;
 }
 
-/** A request as a generated operation hands it over. */
+/** A request as a generated operation describes it. */
 export interface OperationRequest extends CallOptions {
   /** The path, with a `{name}` for each member of `path`. */
   url: string;
@@ -22,7 +22,7 @@ export interface OperationRequest extends CallOptions {
   query?: Readonly<Record<string, string | undefined>>;
   headers?: Readonly<Record<string, string | undefined>>;
   body?: unknown;
-  /** What the operation takes as credentials; none if it is left out. */
+  /** The credentials that the operation accepts; none if undefined. */
   security?: readonly object[];
   bodySerializer?: (body: object) => string;
 }
@@ -49,7 +49,7 @@ export type ClientMeta = Record<string, unknown>;
 export type Options<Data extends TDataShape> = Omit<Data, 'url'> & CallOptions & { headers?: NonNullable<OperationRequest['headers']> };
 export type RequestResult<Responses> = Promise<Result<BodyOf<Responses>>>;
 
-/** Marks operations that take a form. */
+/** Marks operations whose body is a form. */
 export const urlSearchParamsBodySerializer = {
   bodySerializer: (body: object): string => {
     const fields = Object.entries(body).filter((field): field is [string, string] => field[1] !== undefined);

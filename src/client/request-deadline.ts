@@ -1,4 +1,4 @@
-/** One attempt's end: its deadline, the caller's signal, and which of them, if any, ended it. */
+/** The deadline of one attempt together with the caller's signal, and which of them ended the attempt. */
 import type { Clock } from './clock.ts';
 import { ClientError } from './errors.ts';
 
@@ -16,7 +16,7 @@ export class RequestDeadline {
     void this.#watch(clock, timeoutMs);
   }
 
-  /** Aborted when the time is up or the caller has had enough. */
+  /** Aborted at the deadline, or when the caller's signal is aborted. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
@@ -47,7 +47,7 @@ export class RequestDeadline {
     return this.#late ? new ClientError('timeout') : new ClientError('network', { cause });
   }
 
-  /** Lets go of the clock and of the caller's signal. Call it at the end, whatever that was. */
+  /** Releases the timer and the caller's signal. Call it when the attempt has ended, however it ended. */
   over(): void {
     this.#over.abort();
   }

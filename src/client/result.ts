@@ -1,7 +1,7 @@
-/** How a call ends, as a value; and the way from there to a thrown error and back. */
+/** The result of a call as a value, and conversions between results and thrown errors. */
 import { ApiError, ClientError } from './errors.ts';
 
-/** The service did what was asked. */
+/** A success. */
 export interface Success<T> {
   ok: true;
   /** The answer's body; undefined where the operation has none. */
@@ -10,7 +10,7 @@ export interface Success<T> {
   headers: Headers;
 }
 
-/** It did not: it refused or failed (`ApiError`), or its answer never arrived (`ClientError`). */
+/** A failure: the service answered with a problem (`ApiError`), or its answer did not arrive (`ClientError`). */
 export interface Failure {
   ok: false;
   error: ApiError | ClientError;
@@ -21,7 +21,7 @@ export type Result<T> = Success<T> | Failure;
 /** Whether a client's methods throw errors or return results. */
 export type ErrorStyle = 'throw' | 'result';
 
-/** What a method of a client of style `S` resolves to. */
+/** The type that a method of a client of style `S` resolves to. */
 export type Outcome<S extends ErrorStyle, T> = S extends 'result' ? Result<T> : T;
 
 /** The value of a success. Throws the error of a failure. */
@@ -31,8 +31,7 @@ export function valueOf<T>(result: Result<T>): T {
 }
 
 /**
- * Takes the error out of a call of a client that throws, for the one place that would rather look at it. What is no error of this package,
- * such as a TypeError for a wrong argument, stays thrown.
+ * Turns a call of a client that throws into a result. Errors of other kinds, such as a TypeError for a wrong argument, are still thrown.
  */
 export async function resultOf<T>(call: Promise<T>): Promise<{ ok: true; value: T } | Failure> {
   try {
@@ -43,12 +42,12 @@ export async function resultOf<T>(call: Promise<T>): Promise<{ ok: true; value: 
   }
 }
 
-/** The result in the style of a client: as it is, or as a value or a thrown error. */
+/** The result in the style of a client: unchanged, or as a value or a thrown error. */
 export function deliver<S extends ErrorStyle, T>(style: S, result: Result<T>): Outcome<S, T> {
   return (style === 'result' ? result : valueOf(result)) as Outcome<S, T>;
 }
 
-/** The result with another value in it, if it has one. */
+/** The result with its value mapped; a failure unchanged. */
 export function mapResult<T, U>(result: Result<T>, change: (value: T) => U): Result<U> {
   return result.ok ? { ...result, value: change(result.value) } : result;
 }

@@ -1,6 +1,6 @@
 /**
- * What replaces the session's token, one at a time. The service lets one of several refreshes win and answers the others with 409
- * `refresh-conflict`; here they wait for the winner instead and take what it made.
+ * Runs the operations that replace the session's token one at a time. Of several concurrent refreshes the service accepts one and answers the
+ * others with 409 `refresh-conflict`. Here the others wait for the first one and use its result.
  */
 import * as operations from '../../generated/client/sdk.gen.ts';
 import type { SessionInfo } from '../../generated/client/types.gen.ts';
@@ -13,7 +13,7 @@ export class Rotation {
   readonly #client: Client;
   readonly #turns: Mutex;
   #flight: Promise<Result<SessionInfo>> | undefined;
-  /** When the session would end for want of a refresh, as far as this client has been told. */
+  /** The idle deadline of the session as far as this client knows it. */
   #idleExpiresAt: string | undefined;
 
   constructor(client: Client, turns: Mutex) {
@@ -21,19 +21,19 @@ export class Rotation {
     this.#turns = turns;
   }
 
-  /** Remembers what the service has told about the session. */
+  /** Stores the idle deadline from an answer of the service. */
   note(result: Result<SessionInfo>): Result<SessionInfo> {
     if (result.ok) this.#idleExpiresAt = result.value.session?.idleExpiresAt;
     return result;
   }
 
-  /** Refreshes the session, or joins a refresh that is under way. Who aborts only stops waiting for it. */
+  /** Refreshes the session, or joins a refresh in progress. An abort ends the waiting, not the refresh. */
   async refresh(signal: AbortSignal | undefined): Promise<Result<SessionInfo>> {
     this.#flight ??= this.#turns((waited) => this.#refresh(waited)).finally(() => (this.#flight = undefined));
     return signal ? await unlessAborted(this.#flight, signal) : await this.#flight;
   }
 
-  /** Does something else that replaces the token; once more if another tab was faster, whose cookie then counts. */
+  /** Runs another operation that replaces the token, and once more if another tab replaced it meanwhile. */
   replace<T>(work: () => Promise<Result<T>>): Promise<Result<T>> {
     return this.#turns(async () => {
       const result = await work();

@@ -1,15 +1,15 @@
-/** The way to a session through an OpenID provider's pages, which only a browser can go. */
+/** The URL of a sign-in at an OpenID provider, which needs a browser. */
 
 export interface SignInUrlOptions {
-  /** Where the browser comes back to: a path of the service's origin, such as `/app?tab=1`. `/` without it. */
+  /** The path of the service's origin to which the browser returns, such as `/app?tab=1`; `/` by default. */
   returnTo?: string;
-  /** Has the provider ask its user to sign in anew, for operations that need a recent sign-in. */
+  /** Asks the provider for a new sign-in, for operations that require a recent one. */
   fresh?: boolean;
 }
 
 /**
- * Where to send a browser so that it signs in at a provider that `listIssuers` gave: a link, or `location.assign`. It comes back with a
- * session. Throws a TypeError for a `returnTo` that is no path, which the service would take for `/`.
+ * The URL that begins a sign-in at a provider of `listIssuers`, for a link or `location.assign`. The browser returns with a session. Throws a
+ * TypeError for a `returnTo` that is no path; the service would replace it by `/`.
  */
 export function signInUrl({ startUrl }: { startUrl: string }, { returnTo, fresh }: SignInUrlOptions = {}): string {
   const url = new URL(startUrl);
@@ -18,7 +18,7 @@ export function signInUrl({ startUrl }: { startUrl: string }, { returnTo, fresh 
   return url.href;
 }
 
-/** The path itself. Throws a TypeError for what is no path of the service's origin. */
+/** Returns the path. Throws a TypeError if it is no path of the service's origin. */
 export function requireReturnPath(path: string): string {
   if (!/^\/(?![/\\])[!-~]*$/.test(path)) throw new TypeError(`"${path}" is not a path of the service's origin`);
   return path;
