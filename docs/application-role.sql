@@ -1,4 +1,4 @@
--- What the service needs to be allowed when it does not own its tables (see "Two roles" in docs/production.md). Run by the owner of the tables after
+-- What the service needs to be allowed when it does not own its tables (see "Two database roles" in docs/production.md). Run by the owner of the tables after
 -- "npm run admin -- migrate"; run it again after a migration has added a table. A test holds it to the schema and starts the service with it.
 
 grant usage on schema public to entity_application;
