@@ -74,6 +74,11 @@ test('below the edge no file imports Fastify, its types included', () => {
   expect(found.filter((path) => !isAllowed(path))).toEqual([]);
 });
 
+test('one file uses @fastify/session and the sessions of requests', () => {
+  const uses = (path: string) => /'@fastify\/session'|\brequest\.session\b/.test(readFileSync(new URL(path, root), 'utf8'));
+  expect(globSync('src/**/*.ts', { cwd: root }).filter(uses)).toEqual(['src/sessions/fastify-session.ts']);
+});
+
 test('folders form no cycle', () => {
   const targets = new Map<string, Map<string, Import>>();
   for (const each of imports) {

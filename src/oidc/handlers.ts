@@ -6,7 +6,7 @@ import type { Handlers } from '../contract/operation.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { requireLinkingSession } from '../rights/session-rights.ts';
-import { issueToken } from '../sessions/fastify-session.ts';
+import { issueToken, loadedSession } from '../sessions/fastify-session.ts';
 import { clearSessionCookie } from '../sessions/cookie.ts';
 import { sessionOf } from '../sessions/self-service.ts';
 import { listLinks } from '../accounts/identities.ts';
@@ -51,7 +51,7 @@ export function oidcHandlers(context: Context): OidcHandlers {
         const transaction = await consumeTransaction(context, caller, provider, state);
         const { sessionId, returnPath } = transaction;
         // Before the provider is asked anything: it may be another user who comes back, or nobody any more.
-        const principal = sessionId === null ? undefined : requireSameSession(request.session.content?.principal, sessionId);
+        const principal = sessionId === null ? undefined : requireSameSession(loadedSession(request)?.principal, sessionId);
         if (principal) {
           request.principal = principal;
           requireLinkingSession(principal);

@@ -1,7 +1,7 @@
 /**
- * @fastify/session at work for the Auth API: it reads the cookie, loads the session, and carries a new token to the client. The session
- * rows themselves are written in `insert.ts` and `store.ts`, each in one transaction with what caused it, so the plugin's store only
- * reads and ends; it can neither resurrect a session nor prolong one.
+ * The adapter to @fastify/session, which no other file uses. The plugin reads the cookie, loads the session, and sends a new token to the client.
+ * The statements of `insert.ts` and `store.ts` write the rows, each in one transaction with what caused it. The plugin's store only reads and
+ * ends sessions: it can neither make a session live again nor prolong one.
  */
 import { callbackify } from 'node:util';
 import cookie from '@fastify/cookie';
@@ -31,7 +31,7 @@ class SessionContent {
 /** What the plugin calls the session of a caller who has none. It has not the form of a token, so the database is never asked for it. */
 const noToken = 'none';
 
-/** Registers the plugin on `app`, whose routes then have `request.session`. */
+/** Registers the plugin on `app`. A route of it can use {@link loadedSession} and {@link issueToken}. */
 export async function carrySessions(app: FastifyInstance, context: Context): Promise<void> {
   const { config, db } = context;
   const { name, attributes } = sessionCookie(config);
@@ -65,6 +65,15 @@ export async function carrySessions(app: FastifyInstance, context: Context): Pro
       destroy: callbackify(async (token: string) => (isToken(token) ? revokePresent(db, hashToken(token)) : undefined)),
     },
   });
+}
+
+/**
+ * The session that the request carries, as the database had it when the request began: `principal` is undefined without a live one. Undefined
+ * for an operation that does not pass through the plugin.
+ */
+export function loadedSession(request: FastifyRequest): { principal: Principal | undefined } | undefined {
+  const session = request.session as Session | undefined;
+  return session && { principal: session.content?.principal };
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import { Problem, type Fault } from '../errors.ts';
 import { canonicalLocale } from '../locales/negotiate.ts';
 import type { loginByToken } from '../oidc/tokens/login.ts';
-import { issueToken } from './fastify-session.ts';
+import { issueToken, loadedSession } from './fastify-session.ts';
 import { clearSessionCookie } from './cookie.ts';
 import { describeSession, sessionInfo } from './info.ts';
 import { loginByPassword } from './login.ts';
@@ -63,7 +63,7 @@ export function sessionHandlers(
         return { status: 200 };
       }
       // A logout needs no session, and with one it must not fall under the limit of the strangers who share its address.
-      request.principal = request.session.content?.principal;
+      request.principal = loadedSession(request)?.principal;
       const { headers } = request;
       const { 'sec-fetch-site': secFetchSite, origin, referer, 'sec-purpose': secPurpose, purpose } = headers;
       if (!logoutAllowed({ secFetchSite, origin, referer, secPurpose, purpose }, policy)) throw new Problem('csrf-rejected');

@@ -2,12 +2,12 @@
  * Recognises the session cookie. In the Auth API the session has been loaded from the database already; elsewhere the cache may answer.
  * Either way `verify.ts` decides what is live.
  */
-import type { FastifyRequest } from 'fastify';
 import type { Scheme } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
+import { loadedSession } from './fastify-session.ts';
 import { endStale } from './dead-token.ts';
 import { hashToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
@@ -18,8 +18,8 @@ export function sessionScheme(context: Context): Scheme {
   return async (request) => {
     const token = tokenIn(request.headers.cookie, name);
     if (token === undefined) return undefined;
-    const loaded = request.session as FastifyRequest['session'] | undefined;
-    const principal = loaded ? loaded.content?.principal : await verify(context, hashToken(token));
+    const loaded = loadedSession(request);
+    const principal = loaded ? loaded.principal : await verify(context, hashToken(token));
     if (principal) return principal;
     await endStale(context, request.caller, hashToken(token));
     throw new Problem('unauthenticated');
