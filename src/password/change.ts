@@ -9,7 +9,7 @@ import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { inTransaction } from '../database/failure.ts';
 import { Problem, type Fault } from '../errors.ts';
-import { comparePassword, underThrottle } from '../sessions/login.ts';
+import { comparePassword, underThrottle } from '../credentials/password-attempt.ts';
 import { revokeOthers } from '../sessions/revoke.ts';
 import { rotateToken } from '../sessions/store.ts';
 import { hashToken, newToken } from '../sessions/token.ts';

@@ -11,7 +11,7 @@ import {
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import { Problem } from '../../errors.ts';
-import { openSession, type Opened } from '../../sessions/login.ts';
+import { openSession, type OpenedSession } from '../../sessions/open.ts';
 import { findLinkedAccount } from '../../accounts/identities.ts';
 import { browserCookie, browserIn } from './cookie.ts';
 import { SignInError } from './sign-in-errors.ts';
@@ -77,7 +77,7 @@ export async function exchangeCode(
 }
 
 /** Opens a session for the user behind the identity, or one made for it. Throws {@link SignInError}. */
-export async function signIn(context: Context, caller: Caller, provider: Provider, redeemed: ExchangedCode): Promise<Opened> {
+export async function signIn(context: Context, caller: Caller, provider: Provider, redeemed: ExchangedCode): Promise<OpenedSession> {
   const { config, issuers } = context;
   const { subject, authenticatedAt, signedInAt, issuedAt, claims, sessionId: id, endUrl } = redeemed;
   const identity = { issuer: provider.issuer, subject };

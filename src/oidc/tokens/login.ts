@@ -1,7 +1,7 @@
 /** Opens a session for the bearer of a trusted issuer's access token. */
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
-import { openSession, type Opened } from '../../sessions/login.ts';
+import { openSession, type OpenedSession } from '../../sessions/open.ts';
 import { findLinkedAccount } from '../../accounts/identities.ts';
 import { findOrProvision } from '../provisioning/provision.ts';
 import { TokenError } from './token-errors.ts';
@@ -20,7 +20,7 @@ export interface TokenLogin {
  * Opens a session, which keeps to the access token's scopes and its absolute lifetime counts from the sign-in at the
  * issuer (rule 47). Throws 401 `invalid-token`, 403 `identity-not-linked`, and 503 `issuer-unavailable`.
  */
-export async function loginByToken(context: Context, caller: Caller, asked: TokenLogin): Promise<Opened> {
+export async function loginByToken(context: Context, caller: Caller, asked: TokenLogin): Promise<OpenedSession> {
   const { config, issuers } = context;
   return await auditTokenErrors(context, caller, async () => {
     const expected = issuers.findNamed(asked.issuer);

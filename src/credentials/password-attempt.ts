@@ -1,0 +1,47 @@
+/** One attempt at a password, of a sign-in or of a change of the password: counted, compared and, where it locks the account, audited. */
+import { findAccount, type Account } from '../accounts/users.ts';
+import { recordRefusal } from '../audit/record.ts';
+import { insertEvent } from '../audit/store.ts';
+import type { Caller } from '../authn/caller.ts';
+import type { Context } from '../context.ts';
+import { normaliseUserName } from '../user-name.ts';
+import { verifyPassword, type Verification } from './hash.ts';
+import { failuresUntilLocked, type Attempt } from './throttle.ts';
+
+/**
+ * Runs `evaluate`, which looks at a password of the user called `name` and returns undefined when it is wrong, unless that account or the
+ * request's address has failed too often (rules 39 to 41). Throws 429 `rate-limited` then.
+ */
+export async function underThrottle<T>(
+  context: Context,
+  caller: Caller,
+  name: string,
+  evaluate: (attempt: Attempt) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const { db, throttle } = context;
+  const { granted, failures } = await throttle.attempt({ name, address: caller.origin.address }, evaluate);
+  if (granted === undefined && failures === failuresUntilLocked) {
+    const account = await findAccount(db, normaliseUserName(name) ?? '');
+    const event = { event: 'login.locked', outcome: 'refused', userName: account?.name } as const;
+    // An account is locked once until an administrator unlocks it. Made-up names are unlimited, so these count against a budget.
+    if (account) await insertEvent(db, caller.origin, event);
+    else await recordRefusal(context, caller, event);
+  }
+  return granted;
+}
+
+/**
+ * Compares a password with that of an account, undefined being one that does not exist, and logs a stored hash that was refused unseen.
+ * Throws 503 `busy`.
+ */
+export async function comparePassword(
+  context: Context,
+  caller: Caller,
+  account: Account | undefined,
+  password: string,
+): Promise<Verification> {
+  const verification = await verifyPassword(context, account?.passwordHash ?? undefined, password);
+  const { unusable: reason } = verification;
+  if (reason) caller.log.error({ event: 'password.unusable', principal: account?.id, reason }, 'a stored hash was refused unseen');
+  return verification;
+}
