@@ -1,9 +1,9 @@
 /** Creates the first user of an empty database, with every right. */
 import { randomInt } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
-import { insertEvent } from '../audit/store.ts';
 import { inTransaction } from '../database/failure.ts';
 import type { Action, Database } from '../database/tables.ts';
+import { recordChange, theService } from './actor.ts';
 
 export interface FirstAdministrator {
   name: string;
@@ -57,7 +57,7 @@ export async function createFirstAdministrator(db: Kysely<Database>, name: strin
       .onConflict((conflict) => conflict.doNothing())
       .execute();
     await trx.insertInto('user_profile').values({ user_id: user.id, profile_id: profile.id, is_default: true }).execute();
-    await insertEvent(trx, undefined, { event: 'user.created', outcome: 'ok', userName: name, detail: { by: 'first start' } });
+    await recordChange(trx, theService, { event: 'user.created', userName: name });
     return true;
   });
 }

@@ -2,38 +2,41 @@
  * What an administrator does to identity links, each with its audit event in the same transaction (security rules 56 and 85).
  */
 import type { Kysely } from 'kysely';
-import { insertEvent } from '../audit/store.ts';
 import { inTransaction } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { revokeOfIdentity } from '../sessions/revoke.ts';
 import { deleteIdentity, insertIdentity, lockIdentity, lockLink, type Identity } from '../accounts/identities.ts';
 import type { Account } from '../accounts/users.ts';
+import { recordChange, type Actor } from './actor.ts';
 
 type User = Pick<Account, 'id' | 'name'>;
 
-const by = 'administrator';
-
 /** Links the identity to the user. One that is another user's stays theirs: `taken`. */
-export function linkIdentity(db: Kysely<Database>, { id, name }: User, identity: Identity): Promise<'linked' | 'already-linked' | 'taken'> {
+export function linkIdentity(
+  db: Kysely<Database>,
+  actor: Actor,
+  { id, name }: User,
+  identity: Identity,
+): Promise<'linked' | 'already-linked' | 'taken'> {
   return inTransaction(db, async (trx) => {
     await lockIdentity(trx, identity);
     if (!(await insertIdentity(trx, identity, id))) return (await lockLink(trx, identity, id)) ? 'already-linked' : 'taken';
     const { issuer, subject } = identity;
-    await insertEvent(trx, undefined, { event: 'identity.linked', outcome: 'ok', userName: name, detail: { by, issuer, subject } });
+    await recordChange(trx, actor, { event: 'identity.linked', userName: name, detail: { issuer, subject } });
     return 'linked';
   });
 }
 
 /** Removes the link and ends the sessions that the user opened through the identity; returns how many, or undefined without such a link. */
-export function unlinkIdentity(db: Kysely<Database>, { id, name }: User, identity: Identity): Promise<number | undefined> {
+export function unlinkIdentity(db: Kysely<Database>, actor: Actor, { id, name }: User, identity: Identity): Promise<number | undefined> {
   return inTransaction(db, async (trx) => {
     await lockIdentity(trx, identity);
     if (!(await deleteIdentity(trx, identity, id))) return undefined;
     // After the DELETE: a sign-in holds the link until it has committed (lockLink), so its session is seen here.
     const endedSessions = (await revokeOfIdentity(trx, id, identity, 'unlinked')).length;
     const { issuer, subject } = identity;
-    const detail = { by, issuer, subject, endedSessions };
-    await insertEvent(trx, undefined, { event: 'identity.unlinked', outcome: 'ok', userName: name, detail });
+    const detail = { issuer, subject, endedSessions };
+    await recordChange(trx, actor, { event: 'identity.unlinked', userName: name, detail });
     return endedSessions;
   });
 }

@@ -1,34 +1,33 @@
 /** What an administrator does to API keys: each a transaction that also writes its audit event (rule 60). */
 import type { Kysely } from 'kysely';
-import { insertEvent } from '../audit/store.ts';
 import { inTransaction } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { findOwner, insertKey, revokeKey, type NewKey } from '../api-keys/store.ts';
-
-const by = 'administrator';
+import { recordChange, type Actor } from './actor.ts';
 
 /** As {@link insertKey}; `userName` and `profile` are the names behind the ids in `wanted`. */
 export function createKey(
   db: Kysely<Database>,
+  actor: Actor,
   userName: string,
   profile: string | null,
   wanted: NewKey,
 ): Promise<{ id: string; key: string; expiresAt: Date }> {
   return inTransaction(db, async (trx) => {
     const made = await insertKey(trx, wanted);
-    const detail = { by, key: made.id, name: wanted.name, profile, expiresAt: made.expiresAt };
-    await insertEvent(trx, undefined, { event: 'api_key.created', outcome: 'ok', userName, detail });
+    const detail = { key: made.id, name: wanted.name, profile, expiresAt: made.expiresAt };
+    await recordChange(trx, actor, { event: 'api_key.created', userName, detail });
     return made;
   });
 }
 
 /** Ends a key; undefined when there is none with this id, else its owner and whether it had not been revoked before. */
-export function endKey(db: Kysely<Database>, id: string): Promise<{ user: string; changed: boolean } | undefined> {
+export function endKey(db: Kysely<Database>, actor: Actor, id: string): Promise<{ user: string; changed: boolean } | undefined> {
   return inTransaction(db, async (trx) => {
     const user = await findOwner(trx, id);
     if (user === undefined) return undefined;
     const changed = await revokeKey(trx, id);
-    if (changed) await insertEvent(trx, undefined, { event: 'api_key.revoked', outcome: 'ok', userName: user, detail: { by, key: id } });
+    if (changed) await recordChange(trx, actor, { event: 'api_key.revoked', userName: user, detail: { key: id } });
     return { user, changed };
   });
 }

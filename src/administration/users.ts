@@ -3,60 +3,58 @@
  * other (rule 85). Passwords arrive as hashes, since hashing inside a transaction would hold its locks for long.
  */
 import type { Kysely } from 'kysely';
-import { insertEvent } from '../audit/store.ts';
 import { inTransaction } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { resetAttempts } from '../credentials/attempts.ts';
 import { revokeOthers } from '../sessions/revoke.ts';
 import { insertUser, replacePassword, updateActive, type Account, type NewUser } from '../accounts/users.ts';
+import { recordChange, type Actor } from './actor.ts';
 
 type User = Pick<Account, 'id' | 'name'>;
 
-const by = 'administrator';
-
 /** Returns the id; undefined when there is already a user of that name. */
-export function createUser(db: Kysely<Database>, user: NewUser): Promise<string | undefined> {
+export function createUser(db: Kysely<Database>, actor: Actor, user: NewUser): Promise<string | undefined> {
   return inTransaction(db, async (trx) => {
     const id = await insertUser(trx, user);
-    if (id !== undefined) await insertEvent(trx, undefined, { event: 'user.created', outcome: 'ok', userName: user.name, detail: { by } });
+    if (id !== undefined) await recordChange(trx, actor, { event: 'user.created', userName: user.name });
     return id;
   });
 }
 
 /** Ends all sessions of the user and keeps them out; undefined when the user was disabled already, else how many sessions have ended. */
-export function disableUser(db: Kysely<Database>, { id, name }: User): Promise<number | undefined> {
+export function disableUser(db: Kysely<Database>, actor: Actor, { id, name }: User): Promise<number | undefined> {
   return inTransaction(db, async (trx) => {
     if (!(await updateActive(trx, id, false))) return undefined;
     const endedSessions = (await revokeOthers(trx, id, undefined, 'disabled')).length;
-    await insertEvent(trx, undefined, { event: 'user.disabled', outcome: 'ok', userName: name, detail: { by, endedSessions } });
+    await recordChange(trx, actor, { event: 'user.disabled', userName: name, detail: { endedSessions } });
     return endedSessions;
   });
 }
 
 /** False when the user was not disabled. Sessions from before stay dead; API keys that have not been revoked work again. */
-export function enableUser(db: Kysely<Database>, { id, name }: User): Promise<boolean> {
+export function enableUser(db: Kysely<Database>, actor: Actor, { id, name }: User): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const changed = await updateActive(trx, id, true);
-    if (changed) await insertEvent(trx, undefined, { event: 'user.enabled', outcome: 'ok', userName: name, detail: { by } });
+    if (changed) await recordChange(trx, actor, { event: 'user.enabled', userName: name });
     return changed;
   });
 }
 
 /** Forgets the user's failed sign-ins; false when there were none. */
-export function unlockUser(db: Kysely<Database>, { name }: User): Promise<boolean> {
+export function unlockUser(db: Kysely<Database>, actor: Actor, { name }: User): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const changed = await resetAttempts(trx, name);
-    if (changed) await insertEvent(trx, undefined, { event: 'user.unlocked', outcome: 'ok', userName: name, detail: { by } });
+    if (changed) await recordChange(trx, actor, { event: 'user.unlocked', userName: name });
     return changed;
   });
 }
 
 /** Sets a new password and ends all sessions of the user; returns how many. Failed sign-ins stay counted, see {@link unlockUser}. */
-export function resetPassword(db: Kysely<Database>, { id, name }: User, passwordHash: string): Promise<number> {
+export function resetPassword(db: Kysely<Database>, actor: Actor, { id, name }: User, passwordHash: string): Promise<number> {
   return inTransaction(db, async (trx) => {
     await replacePassword(trx, id, passwordHash);
     const endedSessions = (await revokeOthers(trx, id, undefined, 'password-changed')).length;
-    await insertEvent(trx, undefined, { event: 'password.changed', outcome: 'ok', userName: name, detail: { by, endedSessions } });
+    await recordChange(trx, actor, { event: 'password.changed', userName: name, detail: { endedSessions } });
     return endedSessions;
   });
 }

@@ -125,7 +125,7 @@ export function eventsOfSessions(
     select event, 'ok', ${of('userName')}, session_id, ${of('requestId')}, ${of('address')}, ${of('userAgent')}, detail from ${from}`;
 }
 
-/** Makes the statement that writes one event. `origin` is undefined for what no request caused, such as an administrator's command. */
+/** Makes the statement that writes one event. `origin` is undefined for what no request caused, such as a command of the command line. */
 export function eventInsertion(db: Kysely<Database>, origin: Origin | undefined, event: AuditEvent) {
   return db.insertInto('audit_event').values({
     event: event.event,

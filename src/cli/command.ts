@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
 import type { Kysely } from 'kysely';
 import type { Pool } from 'pg';
+import type { Actor } from '../administration/actor.ts';
 import { readConfig, type Config } from '../config/settings.ts';
 import { connectPool } from '../database/driver/pool.ts';
 import { layoutOf } from '../database/embedded/cluster.ts';
@@ -11,6 +12,7 @@ import { settleAll } from '../database/notifications.ts';
 import { migrationState } from '../database/migrate.ts';
 import type { Database } from '../database/tables.ts';
 import { openDatabase, type Prepared } from '../start/prepare-database.ts';
+import { operatingSystemUser } from './actor.ts';
 import { Refusal, toJson, type Outcome } from './output.ts';
 
 /** Where a command is run: what it reads, where it writes, and what it ends with. */
@@ -29,6 +31,8 @@ export interface Desk {
 /** What a command works with. */
 export interface Admin {
   desk: Desk;
+  /** The administrator who runs the command. */
+  actor: Actor;
   config: Config;
   /** Of the database without a pooler that pools by transaction, with its password. */
   directUrl: string;
@@ -103,7 +107,7 @@ export async function onAnyDatabase(
   try {
     const { db, pool, close } = connectPool(opened.url, 2, () => undefined);
     try {
-      print(desk, shown, await work({ desk, config, directUrl: opened.directUrl, db, pool }));
+      print(desk, shown, await work({ desk, actor: operatingSystemUser(), config, directUrl: opened.directUrl, db, pool }));
     } finally {
       await close();
     }

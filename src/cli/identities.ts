@@ -42,7 +42,7 @@ function subject(text: string): string {
   return text;
 }
 
-async function link({ desk, config, db }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
+async function link({ desk, actor, config, db }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
   const user = await userCalled(db, name);
   const issuers = await readIssuers(config.issuersFile, desk.environment());
   const issuer = chosen(issuers, named)?.issuer ?? (config.issuersFile === undefined ? asUrl(named) : undefined);
@@ -50,7 +50,7 @@ async function link({ desk, config, db }: Admin, name: string, { issuer: named, 
     const known = issuers.map((each) => `${each.id} (${each.issuer})`).join(', ') || 'none';
     throw new Refusal(`"${printable(named)}" is not a trusted issuer; ISSUERS_FILE lists ${known}`);
   }
-  const became = await linkIdentity(db, user, { issuer, subject });
+  const became = await linkIdentity(db, actor, user, { issuer, subject });
   if (became === 'taken') throw new Refusal(`the subject "${subject}" of ${issuer} is linked to another user: unlink it first`);
   const changed = became === 'linked';
   const identity = `the subject "${subject}" of ${issuer}`;
@@ -61,11 +61,11 @@ async function link({ desk, config, db }: Admin, name: string, { issuer: named, 
   };
 }
 
-async function unlink({ desk, config, db }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
+async function unlink({ desk, actor, config, db }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
   const user = await userCalled(db, name);
   // An issuer that is no longer trusted can still be unlinked, by its URL.
   const issuer = chosen(await readIssuers(config.issuersFile, desk.environment()), named)?.issuer ?? named;
-  const endedSessions = await unlinkIdentity(db, user, { issuer, subject });
+  const endedSessions = await unlinkIdentity(db, actor, user, { issuer, subject });
   if (endedSessions === undefined) {
     throw new Refusal(printable(`${user.name} is not linked to the subject "${subject}" of ${issuer}; "identity list" shows the links`));
   }

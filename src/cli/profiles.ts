@@ -32,9 +32,9 @@ export function profileCommands(program: Command, desk: Desk): void {
   );
 }
 
-async function create({ db }: Admin, name: string, { label, locale, roles: names }: NewProfileOptions): Promise<Outcome> {
+async function create({ actor, db }: Admin, name: string, { label, locale, roles: names }: NewProfileOptions): Promise<Outcome> {
   const roles = await Promise.all(names.map((role) => roleCalled(db, role)));
-  const id = await createProfile(db, { name, label, locale: locale ?? null, roles });
+  const id = await createProfile(db, actor, { name, label, locale: locale ?? null, roles });
   if (id === undefined) throw new Refusal(`there is already a profile called "${name}"`);
   const [row] = await listAllProfiles(db, id);
   return { document: { ...row, changed: true }, text: `Created the profile ${name}.` };

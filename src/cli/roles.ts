@@ -70,14 +70,14 @@ async function outcome({ db }: Admin, id: string, text: string, changed: boolean
 }
 
 async function create(admin: Admin, name: string, description: string): Promise<Outcome> {
-  const id = await createRole(admin.db, name, description);
+  const id = await createRole(admin.db, admin.actor, name, description);
   if (id === undefined) throw new Refusal(`there is already a role called "${name}"`);
   return await outcome(admin, id, `Created the role ${name}.`, true);
 }
 
 async function grant(admin: Admin, name: string, options: GrantOptions & { condition: Condition }): Promise<Outcome> {
   const role = await roleCalled(admin.db, name);
-  const changed = await grantActions(admin.db, role, options);
+  const changed = await grantActions(admin.db, admin.actor, role, options);
   const what = `${options.actions.join(', ')} on ${places(options)}`;
   const text = changed.length > 0 ? `The role ${name} grants ${what}.` : `The role ${name} granted ${what} already.`;
   return await outcome(admin, role.id, text, changed.length > 0);
@@ -89,7 +89,7 @@ function places({ entity, condition }: { entity: string; condition: Condition })
 
 async function revoke(admin: Admin, name: string, { entity, actions }: GrantOptions): Promise<Outcome> {
   const role = await roleCalled(admin.db, name);
-  const changed = await revokeActions(admin.db, role, entity, actions);
+  const changed = await revokeActions(admin.db, admin.actor, role, entity, actions);
   const [row] = await listAllRoles(admin.db, role.id);
   const kept = (row?.grants ?? []).filter((each) => each.entity === '*' && actions.includes(each.action)).map((each) => each.action);
   const still = `the role "${name}" grants ${kept.join(', ')} on every entity, ${entity} included; take that away with --entity '*'`;

@@ -101,7 +101,7 @@ async function create(admin: Admin, given: string, options: NewUserOptions): Pro
   const taken = new Refusal(`there is already a user called "${name}"`);
   if (await findAccount(admin.db, name)) throw taken;
   const { passwordHash, generated } = await takePassword(admin, { name, displayName }, options.passwordStdin === true);
-  const id = await createUser(admin.db, { name, displayName, locale: options.locale ?? null, passwordHash });
+  const id = await createUser(admin.db, admin.actor, { name, displayName, locale: options.locale ?? null, passwordHash });
   if (id === undefined) throw taken;
   const text = `Created the user ${name}.`;
   return withGenerated(await outcome(admin, id, text, { changed: true }), generated);
@@ -118,21 +118,21 @@ function withGenerated({ document, text }: Outcome, generated: string | undefine
 async function setPassword(admin: Admin, name: string, options: PasswordSource): Promise<Outcome> {
   const user = await userCalled(admin.db, name);
   const { passwordHash, generated } = await takePassword(admin, user, options.passwordStdin === true);
-  const endedSessions = await resetPassword(admin.db, user, passwordHash);
+  const endedSessions = await resetPassword(admin.db, admin.actor, user, passwordHash);
   const text = `Set a new password for ${name}. ${sessionsEnded(endedSessions)}`;
   return withGenerated(await outcome(admin, user.id, text, { changed: true, endedSessions }), generated);
 }
 
 async function disable(admin: Admin, name: string): Promise<Outcome> {
   const user = await userCalled(admin.db, name);
-  const ended = await disableUser(admin.db, user);
+  const ended = await disableUser(admin.db, admin.actor, user);
   const text = ended === undefined ? `${name} was disabled already.` : `Disabled ${name}. ${sessionsEnded(ended)}`;
   return await outcome(admin, user.id, text, { changed: ended !== undefined, endedSessions: ended ?? 0 });
 }
 
 async function enable(admin: Admin, name: string): Promise<Outcome> {
   const user = await userCalled(admin.db, name);
-  const changed = await enableUser(admin.db, user);
+  const changed = await enableUser(admin.db, admin.actor, user);
   const keys = (await listKeys(admin.db, user.id)).filter((key) => !key.expired);
   const revived = keys.length > 0 ? ` API keys work again: ${keys.map((key) => key.id).join(', ')}.` : '';
   return await outcome(admin, user.id, changed ? `Enabled ${name}.${revived}` : `${name} was not disabled.`, { changed });
@@ -140,14 +140,14 @@ async function enable(admin: Admin, name: string): Promise<Outcome> {
 
 async function unlock(admin: Admin, name: string): Promise<Outcome> {
   const user = await userCalled(admin.db, name);
-  const changed = await unlockUser(admin.db, user);
+  const changed = await unlockUser(admin.db, admin.actor, user);
   return await outcome(admin, user.id, changed ? `Unlocked ${name}.` : `${name} had no failed sign-ins.`, { changed });
 }
 
 async function addProfile(admin: Admin, name: string, profileName: string, makeDefault: boolean): Promise<Outcome> {
   const user = await userCalled(admin.db, name);
   const profile = await profileCalled(admin.db, profileName);
-  const added = await assignProfile(admin.db, user, profile, makeDefault);
+  const added = await assignProfile(admin.db, admin.actor, user, profile, makeDefault);
   const text = added
     ? `${name} has the profile ${profileName}${added.isDefault ? ', as the default one' : ''}.`
     : `${name} had the profile ${profileName} already.`;
@@ -157,7 +157,7 @@ async function addProfile(admin: Admin, name: string, profileName: string, makeD
 async function dropProfile(admin: Admin, name: string, profileName: string): Promise<Outcome> {
   const user = await userCalled(admin.db, name);
   const profile = await profileCalled(admin.db, profileName);
-  const result = await removeProfile(admin.db, user, profile);
+  const result = await removeProfile(admin.db, admin.actor, user, profile);
   if (result === 'default') {
     throw new Refusal(
       `"${profileName}" is the default profile of "${printable(name)}", who has others: make one of those the default first, with "user profile add … --default"`,

@@ -24,6 +24,9 @@ test('of four processes that start at once on an empty database, one makes the f
     expect(made.filter(Boolean)).toHaveLength(1);
     const [first] = connections;
     expect((await first?.pool.query('select name from user_account'))?.rows).toEqual([{ name: 'admin' }]);
+    expect((await first?.pool.query('select event, user_name, detail from audit_event order by id desc limit 1'))?.rows).toEqual([
+      { event: 'user.created', user_name: 'admin', detail: { by: 'first start', via: 'start', actor: 'entity-service' } },
+    ]);
     await first?.pool.query('truncate user_account, role, profile cascade');
   }
 });

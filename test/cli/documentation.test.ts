@@ -52,7 +52,8 @@ function masked(output: string): string {
     .trimEnd()
     .replaceAll(/\d{4}-\d\d-\d\d([ T])\d\d:\d\d:\d\d(\.\d{3})?Z/g, '<time>')
     .replaceAll(/\b[a-z2-9]{6}(?:-[a-z2-9]{6}){3}\b/g, '<password>')
-    .replaceAll(/"id": "\d+"/g, '"id": "<number>"');
+    .replaceAll(/"id": "\d+"/g, '"id": "<number>"')
+    .replaceAll(/\bactor=\S+|(?<="actor": )"[^"]*"/g, '<actor>');
 }
 
 test('every command of docs/admin.md answers as written there, run from the first to the last', async () => {

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AdminCommand, runAdmin } from '../support/admin.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
@@ -50,7 +51,7 @@ describe('identity link, unlink, list', () => {
     expect(await admin.json(words('unlink', 'ada', 'a-1'))).toMatchObject({ user: 'ada', changed: true, endedSessions: 1 });
     await service().settle();
     expect(await whoIs('a-1')).toBe(403);
-    const detail = { by: 'administrator', issuer: corp.url, subject: 'a-1' };
+    const detail = { by: 'administrator', via: 'cli', actor: userInfo().username, issuer: corp.url, subject: 'a-1' };
     expect(await events('a-1')).toEqual([
       { event: 'identity.linked', user_name: 'ada', detail },
       { event: 'identity.unlinked', user_name: 'ada', detail: { ...detail, endedSessions: 1 } },

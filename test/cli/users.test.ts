@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AdminCommand } from '../support/admin.ts';
 import { password, useService } from '../support/service.ts';
@@ -47,7 +48,7 @@ describe('user create', () => {
     expect(created).not.toHaveProperty('password');
     expect(await signsIn('ada', ' a late horse battery staple\n')).toBe(200);
     expect(await signsIn('ada', ' a late horse battery staple')).toBe(401);
-    expect(await events('ada')).toEqual([['user.created', { by: 'administrator' }]]);
+    expect(await events('ada')).toEqual([['user.created', { by: 'administrator', via: 'cli', actor: userInfo().username }]]);
   });
 
   test('without a terminal and without --password-stdin a password is generated, and shown this once', async () => {
@@ -139,7 +140,9 @@ describe('user set-password', () => {
     for (const cookie of cookies) expect(await isSignedIn(cookie)).toBe(false);
     expect(await signsIn('jana', password)).toBe(401);
     expect(await signsIn('jana', next)).toBe(200);
-    expect(await events('jana')).toEqual([['password.changed', { by: 'administrator', endedSessions: 2 }]]);
+    expect(await events('jana')).toEqual([
+      ['password.changed', { by: 'administrator', via: 'cli', actor: userInfo().username, endedSessions: 2 }],
+    ]);
     const [, generated = ''] = /\n {2}(\S+)\n/.exec(await admin.say(['user', 'set-password', 'jana'])) ?? [];
     expect(await signsIn('jana', generated)).toBe(200);
   });

@@ -18,6 +18,7 @@ import { openService, type Service } from '../../src/service.ts';
 import { sessionCookie } from '../../src/sessions/cookie.ts';
 import { insertSession } from '../../src/sessions/insert.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
+import type { Actor } from '../../src/administration/actor.ts';
 import { linkIdentity, unlinkIdentity } from '../../src/administration/identities.ts';
 import { getAccount } from '../../src/accounts/users.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
@@ -56,6 +57,9 @@ export interface ProblemBody {
 
 /** The password of every user that `TestService.createUser` makes. */
 export const password = 'correct horse battery staple';
+
+/** The administrator behind the links that tests make. */
+const administrator: Actor = { name: 'operator', origin: undefined, via: 'cli' };
 
 /** Grants as tests write them: entity → actions, or entity → [actions, condition]. */
 export type TestGrants = Record<string, Action[] | { actions: Action[]; condition: Condition }>;
@@ -180,12 +184,12 @@ export class TestService {
 
   /** Lets the subject of an issuer act as the user called `userName`. */
   async link(issuer: { url: string }, subject: string, userName: string): Promise<void> {
-    expect(await linkIdentity(this.db, await this.#user(userName), { issuer: issuer.url, subject })).toBe('linked');
+    expect(await linkIdentity(this.db, administrator, await this.#user(userName), { issuer: issuer.url, subject })).toBe('linked');
   }
 
   /** Takes that away again, and waits until every process knows. */
   async unlink(issuer: { url: string }, subject: string, userName: string): Promise<void> {
-    expect(await unlinkIdentity(this.db, await this.#user(userName), { issuer: issuer.url, subject })).toBeTypeOf('number');
+    expect(await unlinkIdentity(this.db, administrator, await this.#user(userName), { issuer: issuer.url, subject })).toBeTypeOf('number');
     await this.settle();
   }
 

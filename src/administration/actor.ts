@@ -1,0 +1,28 @@
+/** The administrator who makes a change, as the audit trail names them (decision 79). */
+import type { Kysely } from 'kysely';
+import { insertEvent, type AuditEvent, type Origin } from '../audit/store.ts';
+import type { Database } from '../database/tables.ts';
+
+export interface Actor {
+  /** With `cli` the operating system's name of the user that runs the command, with `api` the name of the signed-in administrator. */
+  name: string;
+  /** The request that brought the order; undefined when no request did, as with `cli`. */
+  origin: Origin | undefined;
+  /** By the administration command, by a request, or by a start of the service. */
+  via: 'cli' | 'api' | 'start';
+}
+
+/** The service itself, which makes the first administrator when the database has no user. */
+export const theService: Actor = { name: 'entity-service', origin: undefined, via: 'start' };
+
+type Change = Pick<AuditEvent, 'event' | 'userName' | 'detail'>;
+
+/** Writes the audit event of a change that `actor` makes; call it in the transaction of the change. */
+export async function recordChange(
+  trx: Kysely<Database>,
+  { name, origin, via }: Actor,
+  { event, userName, detail }: Change,
+): Promise<void> {
+  const by = via === 'start' ? 'first start' : 'administrator';
+  await insertEvent(trx, origin, { event, outcome: 'ok', userName, detail: { by, via, actor: name, ...detail } });
+}
