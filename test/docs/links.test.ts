@@ -5,8 +5,24 @@ import { expect, test } from 'vitest';
 import { readDocument } from '../support/markdown.ts';
 
 const project = join(import.meta.dirname, '../..');
+const documents = globSync(['*.md', 'docs/*.md', 'src/*/*.md', 'src/database/**/*.md'], { cwd: project });
 
-test.each(globSync(['*.md', 'docs/*.md', 'src/**/*.md'], { cwd: project }))('what %s links to in this project is there', (name) => {
-  const targets = [...readDocument(name).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, target = '']) => join(dirname(name), target));
-  for (const target of targets) expect(existsSync(join(project, target)), target).toBe(true);
+/** The anchors of a document's headings, as GitHub makes them. */
+function anchorsOf(text: string): string[] {
+  const titles = [...text.replaceAll(/^```.*?^```$/gms, '').matchAll(/^#{1,6} (.+)$/gm)].map(([, title = '']) => title);
+  return titles.map((title) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+test.each(documents)('what %s links to in this project is there, and so are its headings', (name) => {
+  const links = [...readDocument(name).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+  for (const [, path = '', anchor] of links) {
+    const target = path === '' ? name : join(dirname(name), path);
+    expect(existsSync(join(project, target)), target).toBe(true);
+    if (anchor !== undefined) expect(anchorsOf(readDocument(target)), `${target}#${anchor}`).toContain(anchor);
+  }
 });
