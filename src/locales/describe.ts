@@ -1,6 +1,6 @@
 /**
- * Writes a problem in the caller's language: chooses the texts and fills in the values. It knows nothing of HTTP beyond the delay which
- * `Retry-After` promises; the members of the answer around these texts are the business of `http/problem.ts`.
+ * Writes a problem in the caller's language: chooses the texts and fills in the values. Of HTTP it knows only the delay in `Retry-After`;
+ * `http/problem.ts` makes the rest of the answer.
  */
 
 import { faultValues, problemValues } from '../errors.ts';
@@ -22,10 +22,10 @@ const styles = {
   number: {},
 } as const satisfies Record<Exclude<Measure, 'text'>, Intl.NumberFormatOptions>;
 
-/** One for each locale and measure, kept because a flood of refusals must not pay for building them. */
+/** One formatter for each locale and measure. They are cached because building one for each refusal would be expensive. */
 const formats = new Map<string, Intl.NumberFormat>();
 
-/** A fault as the caller reads it: exactly one of `pointer` and `parameter` says where. */
+/** A fault in the caller's language. It has exactly one of `pointer` and `parameter`. */
 export type FaultDescription = { code: FaultCode; detail: string } & (
   { pointer: string; parameter?: never } | { parameter: string; pointer?: never }
 );
@@ -41,8 +41,8 @@ type Values = Readonly<Record<string, string | number>>;
 type Measures = Readonly<Record<string, Measure>>;
 
 /**
- * The texts of a problem in a locale. A value that is missing takes its words with it; a missing `seconds` is read from the problem's own
- * `Retry-After`, so header and text agree.
+ * The texts of a problem in a locale. Words around a missing value are left out. A missing `seconds` is read from the problem's own `Retry-After`,
+ * so that header and text agree.
  */
 export function describe(locale: Locale, problem: Problem): Description {
   const { title, detail } = catalogues[locale].problems[problem.code];
@@ -53,7 +53,7 @@ export function describe(locale: Locale, problem: Problem): Description {
   return description;
 }
 
-/** One fault as a caller reads it. */
+/** One fault in the caller's language. */
 export function describeFault(locale: Locale, fault: Fault): FaultDescription {
   const { code, values = {} } = fault;
   const detail = fill(locale, catalogues[locale].faults[code], measuresOf(faultValues, code), values);

@@ -1,15 +1,15 @@
 /**
- * Chooses the language of an answer: which locales are spoken here, what a well-formed locale is, and RFC 4647 lookup over what the
- * caller asks for. It knows neither the texts nor where a session keeps its locale.
+ * Chooses the language of an answer: the supported locales, the check of a well-formed locale, and the RFC 4647 lookup of the caller's
+ * preferences. It knows neither the texts nor sessions.
  */
 
-/** The locales spoken here; the first answers a caller who asks for none of them. */
+/** The supported locales; the first one is the default. */
 export const locales = ['en', 'de', 'fr', 'es', 'ja'] as const;
 
 export type Locale = (typeof locales)[number];
 
 const tagLength = 35;
-/** More ranges than any browser sends; the rest of a longer header is not looked at. */
+/** More ranges than any browser sends; the rest of a longer header is ignored. */
 const rangeCount = 32;
 const headerLength = 2048;
 
@@ -28,8 +28,8 @@ export function canonicalLocale(tag: string): string | undefined {
 }
 
 /**
- * The locale to answer in: the session's where it leads to one spoken here (`de-AT` leads to `de`), else the best of the Accept-Language
- * header (RFC 9110, 12.5.4), else the first of `locales`. Never throws: what is malformed counts as not asked for.
+ * The locale of the answer: the session's if it leads to a supported one (`de-AT` leads to `de`), else the best of the Accept-Language header
+ * (RFC 9110, 12.5.4), else the first of `locales`. Never throws: malformed parts are ignored.
  */
 export function negotiateLocale(candidates: { session?: string | undefined; acceptLanguage?: string | undefined }): Locale {
   const fromSession = candidates.session === undefined ? undefined : lookUp(canonicalLocale(candidates.session));
@@ -70,7 +70,7 @@ function readRange(element: string): { tag: string; quality: number } | undefine
 }
 
 /**
- * Lookup by RFC 4647, 3.4: the tag loses its last subtag until what remains is spoken here. (Its rule for single letters would only skip
+ * Lookup by RFC 4647, 3.4: the tag loses its last subtag until the rest is a supported locale. (The RFC's rule for single letters would only skip
  * steps that find nothing.)
  */
 function lookUp(tag: string | undefined): Locale | undefined {

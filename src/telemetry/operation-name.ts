@@ -1,6 +1,6 @@
-/** What requests are counted and traced under: never their path, which is the client's choice. */
+/** The names under which requests are counted and traced: never their path, which the client chooses. */
 
-/** What the routes outside the contract are called. */
+/** The names of the routes outside the contract. */
 const serviceRoutes = new Map([
   ['/health/live', 'liveness'],
   ['/health/ready', 'readiness'],

@@ -1,4 +1,4 @@
-/** Counts requests and measures how long they take, by operation and status: never by path, which is the client's choice. */
+/** Counts requests and measures their duration by operation and status: never by path, which the client chooses. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { MetricSet } from '../maintenance/metrics.ts';
@@ -8,7 +8,7 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 type Observe = (seconds: number) => void;
 
-/** Measures every request to `app` from its first hook until the answer is sent or the client is gone. Call it before any other hook. */
+/** Measures every request to `app` from its first hook until the answer is sent or the client has disconnected. Call it before any other hook. */
 export function measureRequests(app: FastifyInstance, { registry }: MetricSet): void {
   const registers = [registry];
   const inFlight = new Gauge({ name: 'entity_service_requests_in_flight', help: 'Requests being worked on.', registers });
@@ -25,7 +25,7 @@ export function measureRequests(app: FastifyInstance, { registry }: MetricSet): 
     labelNames: ['code'],
     registers,
   });
-  /** By the configuration of its route and the status, so that a request costs no search for its labels. */
+  /** By the route's configuration and the status, so that a request needs no lookup of its labels. */
   const observers = new Map<object, Map<string, Observe>>();
 
   const observerOf = ({ config, url }: FastifyRequest['routeOptions'], status: string): Observe => {
@@ -48,7 +48,7 @@ export function measureRequests(app: FastifyInstance, { registry }: MetricSet): 
 
   app.addHook('onRequest', (request, reply, done) => {
     inFlight.inc();
-    // Unlike the hook `onResponse` it comes for clients that hang up, too.
+    // Unlike the hook `onResponse`, this event also comes when the client disconnects.
     reply.raw.once('close', () => finish(request, reply));
     done();
   });

@@ -1,4 +1,4 @@
-/** `Server-Timing` on every answer, for developers: what authentication and the database took, and all of it, in milliseconds. */
+/** The `Server-Timing` header of every answer, for developers: milliseconds of authentication, of the database, and in all. */
 import type { FastifyInstance } from 'fastify';
 import type { OpenScope, Scope, SpanDescription } from './spans.ts';
 
@@ -11,10 +11,10 @@ class Times implements Scope {
   }
 }
 
-/** Names as in the header. What authentication asks of the database is in both. */
+/** Names as in the header. Database time of the authentication counts in both. */
 const names = { authentication: 'auth', database: 'db', password: 'password', issuer: 'issuer' } as const;
 
-/** Sends the header. The times tell strangers what they should not know, such as what is cached: not for production. */
+/** Sends the header. Not for production: the times show strangers, for example, what is cached. */
 export function sendServerTiming(app: FastifyInstance): OpenScope {
   const times = new WeakMap<object, Times>();
   app.addHook('onSend', (request, reply, _payload, done) => {

@@ -1,31 +1,31 @@
 /**
- * What a request spends its time on: told by who does the work, heard by traces and `Server-Timing` where one of them is on. Where none is,
- * telling costs a comparison. It knows nothing of either.
+ * Spans: the pieces of work on which a request spends its time. Traces and `Server-Timing` record them if they are on. If both are off, a span
+ * costs one comparison. This file knows neither of the two.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 export interface SpanDescription {
   kind: 'authentication' | 'database' | 'password' | 'issuer';
-  /** From a closed list, or at least never from what a caller sends: it is shown. */
+  /** The span's name, which traces show: never text that a caller sends. */
   name: string;
   attributes?: Record<string, string>;
 }
 
-/** Where in a request one is. */
+/** The position in a request: the span in which further spans begin. */
 export interface Scope {
-  /** Begins a piece of work. What is done for it is in the scope `inner`; `end` is told what it threw, if it did. */
+  /** Begins a span. Work inside it uses the scope `inner`; `end` takes the error of the work, if there was one. */
   begin(work: SpanDescription): { inner: Scope; end: (error?: unknown) => void };
 }
 
-/** Opens the outermost scope of a request; undefined where it does not want to hear of this one. */
+/** Opens the outermost scope of a request; undefined if this request is not recorded. */
 export type OpenScope = (request: FastifyRequest, reply: FastifyReply) => Scope | undefined;
 
-/** Undefined in requests that nobody hears of, even if one that is heard of has led to them: they share a connection. */
+/** Undefined in requests that are not recorded, even after a recorded request on the same connection. */
 const current = new AsyncLocalStorage<Scope | undefined>();
 let followed = false;
 
-/** Runs `run`, as a piece of work of the request that is being worked on, if there is one and anybody listens. */
+/** Runs `run` in a span of the present request, if that request is recorded. */
 export function spanning<T>(work: SpanDescription, run: () => Promise<T>): Promise<T> {
   const scope = followed ? current.getStore() : undefined;
   return scope ? observed(scope, work, run) : run();
@@ -43,7 +43,7 @@ async function observed<T>(scope: Scope, work: SpanDescription, run: () => Promi
   }
 }
 
-/** Lets each of `openers` follow every request to `app`, in the process for good. */
+/** Lets each of `openers` record every request to `app`, for the life of the process. */
 export function followRequests(app: FastifyInstance, openers: readonly OpenScope[]): void {
   if (openers.length === 0) return;
   followed = true;
@@ -78,7 +78,7 @@ function together(scopes: Scope[]): Scope {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Where the request is, for who follows it; undefined when nobody does. */
+    /** The request's outermost scope; undefined if the request is not recorded. */
     scope: Scope | undefined;
   }
 }

@@ -33,12 +33,12 @@ import type { Config } from '../config/settings.ts';
 import { operationOf } from './operation-name.ts';
 import type { OpenScope, Scope, SpanDescription } from './spans.ts';
 
-/** So long a stopping process waits for the collector to take what is left. */
+/** The time limit for sending the remaining spans when the process stops. */
 const farewellMilliseconds = 2_000;
 
 export interface Traces {
   open: OpenScope;
-  /** Sends what is left, unless that takes too long. */
+  /** Sends the remaining spans, within a time limit. */
   close(): Promise<void>;
 }
 
@@ -46,15 +46,15 @@ export interface TraceOptions {
   endpoint: string;
   sampler: Config['traceSampler'];
   share: number;
-  /** Says of a socket's remote address whether its traces are continued, with what was decided about them. */
+  /** Whether the traces of a socket's remote address are continued, with their sampling decision. */
   isTrusted: (address: string | undefined) => boolean;
   version: string;
 }
 
-/** Begins to trace, under the name and with the attributes that the environment gives, if it does. `onError` hears of what could not be sent. */
+/** Starts tracing, with the service name and attributes of the environment. `onError` gets the errors of spans that could not be sent. */
 export function openTraces({ endpoint, sampler, share, isTrusted, version }: TraceOptions, onError: (error: unknown) => void): Traces {
   setGlobalErrorHandler(onError);
-  // That is how it tells of spans for which its queue had no room.
+  // The exporter reports dropped spans, for which its queue had no room, as a warning.
   const told = (message: string) => onError(new Error(message));
   diag.setLogger({ ...silent, warn: told }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
@@ -92,7 +92,7 @@ function openRequest(
   reply: FastifyReply,
 ): Scope | undefined {
   const { config, url } = request.routeOptions;
-  // Anybody else could write into the traces of others, and decide that its own requests are not recorded.
+  // An untrusted client could write into traces of others, or prevent that its own requests are recorded.
   const parent = isTrusted(request.socket.remoteAddress)
     ? propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter)
     : ROOT_CONTEXT;
@@ -129,7 +129,7 @@ class SpanScope implements Scope {
   }
 }
 
-/** A message may quote a value; what kind of error it was says enough. */
+/** The error's type only: its message may quote a value. */
 function endSpan(span: Span, error: unknown): void {
   if (error !== undefined) {
     const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -1,5 +1,6 @@
 /**
- * The user account PostgreSQL runs under. It refuses to run as root, so root lends it another account; everyone else runs it as themselves.
+ * The user account under which PostgreSQL runs. PostgreSQL refuses to run as root, so a service run by root starts it under another account.
+ * Any other user starts it under the same account.
  */
 import { execFile } from 'node:child_process';
 import { lstat } from 'node:fs/promises';
@@ -8,7 +9,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const accountName = 'postgres';
 
-/** An operating system user that root starts the server as; undefined stands for the user we are. */
+/** The operating system user under which root starts the server; undefined stands for the current user. */
 export type Account = { uid: number; gid: number } | undefined;
 
 /** The account for the server on this cluster. As root: the owner of the cluster or, before there is one, `postgres`, created when missing. */
@@ -38,7 +39,7 @@ async function createAccount(): Promise<Account> {
     await run('useradd', ['--system', '--gid', accountName, ...nowhere, accountName]);
   } catch (cause) {
     const created = await findAccount();
-    if (created) return created; // another process was creating it at the same time
+    if (created) return created; // Another process created it at the same time.
     throw new Error(
       `PostgreSQL does not run as root, and the user "${accountName}" could not be created: create it, start as an ordinary user or set DATABASE_URL.`,
       { cause },
@@ -50,14 +51,13 @@ async function createAccount(): Promise<Account> {
 /**
  * How to spawn a PostgreSQL program for a data directory, and what to call the directory in its arguments.
  *
- * The lent account often cannot enter the directories above (root's own home is closed), and an absolute path would fail there.
- * The working directory however is entered by root before the account changes, and PostgreSQL reaches everything through it:
- * `/proc/self/cwd` names it without walking the path. So nothing above the cluster has to be opened or handed over to the account.
+ * That account often cannot enter the parent directories, such as root's home, so an absolute path would fail. Root enters the working directory
+ * before the account changes, and `/proc/self/cwd` names it without walking the path. So the permissions of parent directories stay unchanged.
  */
 export function inDirectory(account: Account, directory: string) {
   return {
     pgdata: account ? '/proc/self/cwd' : directory,
-    // Nothing of our environment: PGDATA, PGPORT and the like would change what the programs do, and secrets stay with us.
+    // The service's environment is not passed on: it may hold secrets, and PGDATA or PGPORT would change what the programs do.
     options: { cwd: directory, env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' }, ...account },
   };
 }

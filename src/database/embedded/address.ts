@@ -1,4 +1,4 @@
-/** Where the server of a data directory listens, and how its address is written. */
+/** The address at which the server of a data directory listens. */
 import { databaseName, roleName } from './access.ts';
 import type { Layout } from './cluster.ts';
 
@@ -8,7 +8,7 @@ export interface Address {
   port: number;
 }
 
-/** PostgreSQL's own. It is part of the socket's name, and nothing else. */
+/** PostgreSQL's default port. Here it is only part of the socket's name. */
 const socketPort = 5432;
 /** The longest path of a socket in bytes: `sun_path` of sockaddr_un without its last byte. It has 104 bytes on macOS and the BSDs. */
 const longestPath = process.platform === 'linux' ? 107 : 103;
@@ -18,8 +18,8 @@ export function socketPath({ cluster }: Layout): string {
 }
 
 /**
- * The socket of the cluster. Only root and the server's account may enter its directory, so only they can listen there, and no other program
- * takes the place of a server that has ended. Undefined where the system has no sockets, or the path is too long for one.
+ * The socket of the cluster. Only root and the server's account may enter its directory, so no other program can listen there after the server
+ * has ended. Undefined where the system has no sockets, or the path is too long for one.
  */
 export function socketAddress(layout: Layout): Address | undefined {
   const hasRoom = Buffer.byteLength(socketPath(layout)) <= longestPath;
@@ -30,13 +30,13 @@ export function isSameAddress(one: Address, other: Address): boolean {
   return one.kind === other.kind && one.port === other.port;
 }
 
-/** For a person. */
+/** The address as text for a person. */
 export function nameOfAddress({ kind, port }: Address): string {
   return kind === 'tcp' ? `port ${port}` : `the socket .s.PGSQL.${port}`;
 }
 
 /**
- * The address as a URL, with the password: never for a log. Its `require_auth` makes our clients accept only a server that proves that it
+ * The address as a URL with the password: do not log it. With its `require_auth` the service's clients accept only a server that proves that it
  * knows the password too (`../verified-client.ts`).
  */
 export function urlOf({ kind, port }: Address, { cluster }: Layout, password: string, database = databaseName): string {

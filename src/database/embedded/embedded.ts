@@ -1,10 +1,10 @@
 /**
- * The embedded default database: a real PostgreSQL server in a process of its own, for who has not set DATABASE_URL.
- * Knows nothing of tables, pools or migrations.
+ * The embedded default database: a real PostgreSQL server in a process of its own, used when DATABASE_URL is not set. It does not know tables,
+ * pools or migrations.
  *
- * The server belongs to nobody in particular. Whoever opens a data directory builds what is missing, starts what does not run, joins what
- * does, and the last to stop takes the server down (`embedded/membership.ts`). So the admin command can come and go while the service runs,
- * and a server left behind by a killed process is simply joined.
+ * No single process owns the server. A process that opens a data directory builds the cluster if it is missing, starts the server if it does not
+ * run, and becomes a member. The last member to leave stops the server (`membership.ts`). So the admin command can run beside the service, and a
+ * later process joins a server that a killed process left behind.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverAccount } from './account.ts';
@@ -19,38 +19,38 @@ import { AddressLostError, leaveServer, reachServer, type Reached } from './serv
 const reviveMilliseconds = 1000;
 
 export interface EmbeddedDatabase {
-  /** `postgres://…` with the password: never for a log. */
+  /** `postgres://…` with the password: do not log it. */
   url: string;
-  /** What this call found: no cluster, a cluster without a server, or a running server. */
+  /** The state that this call found: no cluster, a cluster without a server, or a running server. */
   origin: 'created' | 'started' | 'joined';
   /**
-   * Fulfilled with the reason when the server is lost for this process: it has ended, and cannot listen at the address of `url` again, or its
-   * data directory is gone. Nothing is started any more then. Pending as long as the server runs or is being started again.
+   * Fulfilled with the reason when this process has lost the server: the server has ended and cannot listen at the address of `url` again, or its
+   * data directory is gone. It is not started again then. Pending while the server runs or is being started again.
    */
   lost: Promise<Error>;
   /**
-   * Leaves the server, and stops it unless another living process has opened the same directory. Resolves when it is down.
-   * Close the pools first: what is still connected is cut off. Calling it again changes nothing.
+   * Leaves the server, and stops it unless another living process has opened the same directory. Resolves when it has stopped. Close the pools
+   * first: open connections are terminated. A second call changes nothing.
    */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
-  /** PostgreSQL settings in addition to or in place of ours, used when this call starts the server. `fsync=off` spares the first start's too. */
+  /** PostgreSQL settings that add to or replace the defaults, used when this call starts the server. `fsync=off` also applies to the first start. */
   settings?: Settings;
-  /** Where root keeps a copy of the programs when the server's account cannot enter their directory. */
+  /** The directory for root's copy of the programs, used when the server's account cannot enter theirs. */
   cacheDir?: string;
-  /** Listens on a TCP port of the loopback address, also where a Unix socket is possible. For tests that put a proxy in between. */
+  /** Listens on a TCP port of the loopback address even where a Unix socket is possible, for tests with a proxy in between. */
   tcp?: boolean;
-  /** Called when a server that has ended does not start again, once for each reason; it is tried again every second. */
+  /** Called when a server that has ended does not start again, once for each reason. The start is repeated every second. */
   onError?: (error: Error) => void;
 }
 
 /**
  * Opens the database in a data directory, creating it at the first start.
  *
- * While it is open, a server that ends (out of memory, killed, stopped by another process) is started again at the same address, so that pools find
- * it there.
+ * While it is open, a server that ends (out of memory, killed, stopped by another process) is started again at the same address, so that pools
+ * reconnect.
  *
  * @throws Error with one line for a person.
  */
@@ -75,7 +75,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   };
 }
 
-/** Stays a member until `stop` is called, through deaths of the server. */
+/** Stays a member until `stop` is called, and starts the server again when it ends. */
 function remain(
   layout: Layout,
   launcher: () => Promise<Launcher>,
@@ -93,7 +93,7 @@ function remain(
   const revive = async (told = new Set<string>()): Promise<Membership | undefined> => {
     try {
       if (!(await hasCluster(layout))) {
-        // It was taken away from us: nothing is built in its place.
+        // The data directory was removed: no new cluster is built in its place.
         lose(new Error(`the data directory ${layout.dataDir} has no database any more`));
         return undefined;
       }

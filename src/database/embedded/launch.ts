@@ -1,5 +1,5 @@
 /**
- * Starts a server process on the cluster, without waiting for what becomes of it, and keeps its log.
+ * Starts a server process on the cluster without waiting for the result, and stores its log.
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -27,11 +27,11 @@ export interface Launcher {
 export interface Launch {
   pid: number;
   ended(): boolean;
-  /** Why it ended, in one line from its log. */
+  /** The reason of its end, as one line from its log. */
   reason(): Promise<Reason>;
-  /** Puts the log where people look for it. */
+  /** Moves the log to its documented place. */
   keepLog(): Promise<void>;
-  /** Waits for the end of a server that was not needed, and drops its log. */
+  /** Waits for the end of a server that was not needed, and deletes its log. */
   discard(): Promise<void>;
 }
 
@@ -42,22 +42,22 @@ export interface Reason {
 }
 
 /**
- * Starts PostgreSQL without waiting for it. It gets a session of its own: Ctrl-C in the terminal reaches the service alone, which still needs
- * its database to finish what it is doing.
+ * Starts PostgreSQL without waiting for it. The process gets a session of its own, so that Ctrl-C in the terminal reaches the service only: the
+ * service needs its database to finish its requests.
  */
 export async function startServer(layout: Layout, { binaries, account, settings }: Launcher, address: Address): Promise<Launch> {
   await completeAccess(layout.cluster, account);
   const all: Settings = {
     port: String(address.port),
     listen_addresses: address.kind === 'tcp' ? '127.0.0.1' : '',
-    // The server's working directory is the cluster, so that the path is short for it, and leads through no directory that is closed to it.
+    // The server's working directory is the cluster, so its path is short and passes no directory that the account cannot enter.
     unix_socket_directories: address.kind === 'socket' ? '.' : '',
     unix_socket_permissions: '0700',
     max_connections: '200',
     fsync: 'on',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // What goes wrong in a statement is told to the service; the log would grow with it, and repeat values of rows.
+    // The service gets the errors of statements. In the log they would take space and repeat values of rows.
     log_min_messages: 'log',
     log_checkpoints: 'off',
     cluster_name: await clusterMark(layout),
@@ -105,7 +105,7 @@ function explain(log: string, exit: string): Reason {
   return { kind: 'failure', text: text || exit };
 }
 
-/** A port of the loopback address that nobody listens on, for now. */
+/** A port of the loopback address on which no program listens at this moment. */
 export async function freePort(): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const server = createServer();

@@ -1,5 +1,5 @@
 /**
- * Who holds the cluster: PostgreSQL's lock file, and whether the process it names is that server.
+ * PostgreSQL's lock file of the cluster, and whether the process that it names is the server.
  */
 import { randomUUID } from 'node:crypto';
 import { lstat, rename, rm, stat } from 'node:fs/promises';
@@ -14,11 +14,11 @@ import { findProcess } from './process.ts';
 export interface Server {
   pid: number;
   address: Address;
-  /** By its own account. It can still refuse: recovering after the crash of one of its processes it says nothing here. */
+  /** As the server says. It may still refuse connections: a recovery after the crash of a process does not show here. */
   ready: boolean;
 }
 
-/** A server writes its lock file at once; one that has been empty for longer was cut off by a crash. */
+/** A server writes its lock file at once. A file that has been empty for longer is the remains of a crash. */
 const emptyLockMilliseconds = 5000;
 
 const lockFile = ({ cluster }: Layout) => `${cluster}/postmaster.pid`;
@@ -35,36 +35,36 @@ async function readLock(layout: Layout): Promise<Server | undefined> {
   return { pid: Number(lines[0]), address: { kind, port: Number(lines[3]) }, ready: lines[7]?.trim() === 'ready' };
 }
 
-/** The server that lives in the cluster, whatever state it is in. A lock file is no proof: its process may be dead, or another program's. */
+/** The server that runs on the cluster, in whatever state. The lock file alone is no proof: its process may be dead or another program. */
 export async function findServer(layout: Layout): Promise<Server | undefined> {
   const lock = await readLock(layout);
   if (!lock) return undefined;
   const found = await findProcess(lock.pid);
   if (!found) return undefined;
   if (found.command.includes(await clusterMark(layout))) return lock;
-  // Started by hand, without our mark? Then it answers to the password.
+  // A server that was started by hand has no mark, but accepts the password.
   if (basename(found.command.split(' ')[0] ?? '') !== 'postgres' || !lock.address.port) return undefined;
   const membership = await joinCluster(layout, lock.address, await readPassword(layout)).catch(() => undefined);
   await membership?.end();
   return membership && lock;
 }
 
-/** Stands in the server's command line and tells it from every other PostgreSQL on the machine. */
+/** A mark in the server's command line, which distinguishes it from other PostgreSQL servers on the machine. */
 export async function clusterMark(layout: Layout): Promise<string> {
   const { dev, ino } = await stat(layout.cluster, { bigint: true });
   return `entity-service-${dev}-${ino}`;
 }
 
-/** The TCP port of a server that did not end cleanly: the pools of living processes still look for it there. */
+/** The TCP port of a server that did not end cleanly: the pools of living processes still connect to it. */
 export async function lastTcpAddress(layout: Layout): Promise<Address | undefined> {
   const address = (await readLock(layout))?.address;
   return address?.kind === 'tcp' && address.port ? address : undefined;
 }
 
 /**
- * Moves lock files out of the way that PostgreSQL would respect for ever although no server stands behind them: those whose process number now
- * belongs to another program of the same user, and those left empty by a power failure. There is one of the cluster and one of the socket.
- * Even if it were wrong about that, the server's second lock, on its shared memory, keeps another server off.
+ * Renames stale lock files, of the cluster and of the socket, which PostgreSQL would respect for ever: those whose process number now belongs to
+ * another program of the same user, and those left empty by a power failure. If the check were wrong, the server's second lock, on its shared
+ * memory, would still prevent a second server.
  */
 export async function discardStrayLocks(layout: Layout): Promise<void> {
   for (const path of [lockFile(layout), `${socketPath(layout)}.lock`]) await discardStrayLock(layout, path);
@@ -80,7 +80,7 @@ async function discardStrayLock(layout: Layout, path: string): Promise<void> {
   const aside = `${await scratchPath(layout, 'starting')}${randomUUID()}.pid`;
   try {
     await rename(path, aside);
-    // Between reading and moving, a rival may have put its own lock there: it gets that back.
+    // Between reading and renaming, another server may have created its own lock file: that one is put back.
     if ((await read(aside)) !== text) await rename(aside, path);
     else await rm(aside);
   } catch (error) {

@@ -1,10 +1,9 @@
 /**
- * Who uses the embedded server. Each process that has opened it holds, for as long as it lives, one connection with a shared advisory lock;
- * the last one to leave can take the lock for itself alone, and only it may stop the server.
+ * The processes that use the embedded server. Each of them holds one connection with a shared advisory lock for as long as it lives. The last one
+ * to leave can get the lock exclusively, and only that one may stop the server.
  *
- * The database keeps this book because it cannot get it wrong: the lock of a killed process is gone with its connection, a process number
- * given to another program misleads nobody, and a process that comes while the last one leaves waits on the lock until the server is down
- * and then starts it anew. Files with process numbers do none of this.
+ * Advisory locks are exact where files with process numbers are not. The lock of a killed process ends with its connection. A reused process
+ * number has no effect. A process that joins while the last one leaves waits for the lock until the server has stopped, and then starts it.
  */
 import { VerifiedClient } from '../driver/verified-client.ts';
 import { nameOfAddress, urlOf, type Address } from './address.ts';
@@ -15,9 +14,9 @@ const lockDatabase = 'postgres';
 const lockNumber = 1;
 
 export interface Membership {
-  /** Fulfilled when the connection is gone, whoever ended it. */
+  /** Fulfilled when the connection has ended, for whatever reason. */
   ended: Promise<void>;
-  /** Gives up the membership. True when nobody else is left; then newcomers wait until this connection ends, which the server's stop does. */
+  /** Ends the membership. True when this was the last member: then new members wait until the server's stop ends this connection. */
   release(): Promise<boolean>;
   end(): Promise<void>;
 }
@@ -26,7 +25,7 @@ export interface Membership {
  * Joins the server at this address. Undefined means that it cannot be joined at this moment: it is starting, recovering,
  * stopping, or full.
  *
- * @throws Error with one line for a person when the server refuses our password.
+ * @throws Error with one line for a person when the server refuses the password.
  */
 export async function joinCluster(layout: Layout, address: Address, password: string): Promise<Membership | undefined> {
   const client = new VerifiedClient({
@@ -50,7 +49,7 @@ export async function joinCluster(layout: Layout, address: Address, password: st
     return undefined;
   }
   const socket = client as VerifiedClient & Record<'ref' | 'unref', () => void>;
-  socket.unref(); // being a member keeps no process from ending
+  socket.unref(); // A membership does not keep the process alive.
   return {
     ended,
     async release() {

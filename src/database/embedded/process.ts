@@ -1,6 +1,6 @@
 /**
- * What the operating system tells about other processes: whether one lives, when it began and how it was called.
- * A process number alone proves nothing, since numbers are given again after a reboot or in a restarted container.
+ * Facts about other processes: whether one lives, its start time and its command line. A process number alone identifies no process, because
+ * numbers are reused after a reboot or in a restarted container.
  */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -11,11 +11,11 @@ const run = promisify(execFile);
 export interface RunningProcess {
   /** Program and arguments, separated by blanks. */
   command: string;
-  /** When it began, in a unit of the platform's own: only good to be compared for equality. */
+  /** Its start time in a unit of the platform; compare it for equality only. */
   began: string;
 }
 
-/** The living process of that number; undefined when there is none, or only a zombie of it. */
+/** The living process with that number; undefined when there is none, or only a zombie. */
 export async function findProcess(pid: number): Promise<RunningProcess | undefined> {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   try {
@@ -26,7 +26,7 @@ export async function findProcess(pid: number): Promise<RunningProcess | undefin
       return { command: found[3] ?? '', began: (found[2] ?? '').replaceAll(/\W+/g, '.') };
     }
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in parentheses and may itself hold blanks; the rest is counted from its end.
+    // The second field is the program's name in parentheses, which may contain blanks; the other fields are counted after it.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
     const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').join(' ').trim();
@@ -36,7 +36,7 @@ export async function findProcess(pid: number): Promise<RunningProcess | undefin
   }
 }
 
-/** A mark for names of scratch files, by which a later process can tell that their maker is dead: `<pid>-<began>`. */
+/** A mark for the names of temporary files, by which a later process recognises that their process is dead: `<pid>-<began>`. */
 export async function markOfThisProcess(): Promise<string> {
   const self = await findProcess(process.pid);
   return `${process.pid}-${self?.began ?? ''}`;

@@ -1,5 +1,5 @@
 /**
- * The running PostgreSQL server of a data directory: finding it, starting it, stopping it. Who may stop it is decided in `membership.ts`.
+ * Finds, starts and stops the PostgreSQL server of a data directory. `membership.ts` decides which process may stop it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { isSameAddress, nameOfAddress, type Address } from './address.ts';
@@ -13,9 +13,9 @@ import type { Membership } from './membership.ts';
 import { findProcess } from './process.ts';
 
 const pollMilliseconds = 20;
-/** Recovery after a crash can take minutes. A server that needs longer is left to it, and the next start joins it. */
+/** Recovery after a crash can take minutes. A server that needs longer continues alone, and the next start joins it. */
 const startLimitMilliseconds = 300_000;
-/** How long a start is tried again that failed for a reason which passes: a port just taken, a rival, a killed server's last processes. */
+/** For how long a start is repeated after a transient failure: a port in use, another server, the last processes of a killed server. */
 const retryMilliseconds = 10_000;
 const stopLimitMilliseconds = 60_000;
 
@@ -26,17 +26,17 @@ export interface Reached {
   launched: boolean;
 }
 
-/** Where a server has to listen: at a required address, where connections look for it, and nowhere else; or at a preferred one, or any. */
+/** The address for the server: a required one, to which existing connections return; or a preferred one, or any. */
 export type Place = { required: Address; preferred?: undefined } | { required?: undefined; preferred: Address | undefined };
 
-/** The server cannot listen where it must: another program has the address, or the server was started again at another one. */
+/** The server cannot listen at the required address: another program uses it, or the server was started again at another one. */
 export class AddressLostError extends Error {
   override readonly name = 'AddressLostError';
 }
 
 /**
- * Finds the server of the data directory or starts it, and becomes a member. Of several processes that do this at once PostgreSQL's own lock
- * lets one server live; the others join it.
+ * Finds the server of the data directory or starts it, and becomes a member. If several processes do this at once, PostgreSQL's own lock allows
+ * one server, and the others join it.
  *
  * @throws AddressLostError when the server is not at the required address: at once when it listens at another, after ten seconds when it
  *   cannot listen there. Error with one line for a person, which quotes the server's log, when it does not start.
@@ -87,7 +87,7 @@ function moved({ dataDir }: Layout, found: Address, required: Address): AddressL
   );
 }
 
-/** Ends the membership, and the server too when nobody else is a member. Returns when the server is down, where it was ours to stop. */
+/** Ends the membership, and stops the server if this was the last member. Resolves when the server has stopped in that case. */
 export async function leaveServer(layout: Layout, current: Membership | undefined): Promise<void> {
   const deadline = Date.now() + stopLimitMilliseconds;
   let membership = current;
@@ -104,7 +104,7 @@ export async function leaveServer(layout: Layout, current: Membership | undefine
           stopping = pid;
         }
       } catch {
-        membership = undefined; // the connection is gone: the server has died, or is recovering and can be joined again soon
+        membership = undefined; // The connection has ended: the server has died, or it recovers and can be joined again soon.
       }
     }
     await delay(pollMilliseconds);

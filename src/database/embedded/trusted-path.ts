@@ -1,6 +1,6 @@
 /**
- * Root must not read or write by path where another user may change what the path leads to: a link that this user plants would give away, or
- * overwrite, any file of the machine.
+ * Root must not read or write by a path of which another user may change a part. With a link that user could make root read or overwrite any
+ * file of the machine.
  */
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -9,7 +9,7 @@ const writableByOthers = 0o022;
 /** In such a directory only an entry's owner may rename or remove it, as in `/tmp`. */
 const sticky = 0o1000;
 
-/** @throws Error with one line for a person when a user other than root could put something else in the place of this directory. */
+/** @throws Error with one line for a person when a user other than root could replace this directory. */
 export async function assertOnlyRootMayReplace(directory: string): Promise<void> {
   for (let path = await realExisting(directory); ; path = dirname(path)) {
     const { uid, mode } = await lstat(path);
