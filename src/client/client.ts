@@ -180,7 +180,7 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     return deliver(this.#style, await operations.listIdentities({ client: this.http, ...options }));
   }
 
-  /** Removes a link by the id that `listIdentities` gives, and ends the sessions opened by it. Requires a session signed in within the last 15 minutes. */
+  /** Removes a link by its id of `listIdentities`, and ends the sessions opened by it. Requires a session signed in within the last 15 minutes. */
   async unlinkIdentity(id: string, options: CallOptions = {}): Promise<Outcome<S, void>> {
     return deliver(this.#style, await operations.unlinkIdentity({ client: this.http, path: { id }, ...options }));
   }
