@@ -12,10 +12,10 @@ import { sessionOf } from '../sessions/self-service.ts';
 import { listLinks } from '../accounts/identities.ts';
 import { logoutByProvider } from './sign-in/back-channel-logout.ts';
 import { auditSignInErrors } from './sign-in/sign-in-errors.ts';
-import { exchangeCode, signIn, consumeTransaction } from './sign-in/callback.ts';
-import { linkOwn, requireSameSession } from './sign-in/link.ts';
+import { completeSignIn } from './sign-in/callback.ts';
+import { requireSameSession } from './sign-in/link.ts';
 import { describeLink, unlinkOwn } from './self-service.ts';
-import { begin, startUrl } from './sign-in/begin.ts';
+import { beginSignIn, startUrl } from './sign-in/begin.ts';
 import type { Provider } from './tokens/issuer-registry.ts';
 
 type OidcHandlers = Pick<
@@ -40,39 +40,27 @@ export function oidcHandlers(context: Context): OidcHandlers {
     async startOpenIdSignIn({ params, query, caller }) {
       const provider = providerOf(params.issuer);
       const beginning = { returnTo: query.return_to, fresh: query.fresh === '1' };
-      const url = await auditSignInErrors(context, caller, provider, () => begin(context, caller, provider, beginning));
+      const url = await beginSignIn(context, caller, provider, beginning);
       return { status: 303, headers: { Location: url } };
     },
 
     async finishOpenIdSignIn({ params, query, caller, request }) {
       const provider = providerOf(params.issuer);
-      const { state = '' } = query;
-      return await auditSignInErrors(context, caller, provider, async () => {
-        const transaction = await consumeTransaction(context, caller, provider, state);
-        const { sessionId, returnPath } = transaction;
-        // Before the provider is asked anything: it may be another user who comes back, or nobody any more.
-        const principal = sessionId === null ? undefined : requireSameSession(loadedSession(request)?.principal, sessionId);
-        if (principal) {
-          request.principal = principal;
-          requireLinkingSession(principal);
-        }
-        const redeemed = await exchangeCode(context, provider, transaction, query);
-        if (principal) await linkOwn(context, caller, principal, provider, redeemed);
-        else {
-          const opened = await signIn(context, caller, provider, redeemed);
-          await issueToken(request, context, opened.token, opened.principal);
-        }
-        return { status: 303, headers: { Location: returnPath } };
-      });
+      const authenticate = (sessionId: string) => {
+        const principal = requireSameSession(loadedSession(request)?.principal, sessionId);
+        request.principal = principal;
+        requireLinkingSession(principal);
+        return principal;
+      };
+      const { returnPath, opened } = await completeSignIn(context, caller, provider, query, authenticate);
+      if (opened) await issueToken(request, context, opened.token, opened.principal);
+      return { status: 303, headers: { Location: returnPath } };
     },
 
     async linkIdentity({ params, query, principal, caller }) {
       const provider = providerOf(params.issuer);
       const beginning = { returnTo: query.return_to, fresh: true, sessionId: sessionOf(principal).id };
-      return {
-        status: 200,
-        body: { url: await auditSignInErrors(context, caller, provider, () => begin(context, caller, provider, beginning)) },
-      };
+      return { status: 200, body: { url: await beginSignIn(context, caller, provider, beginning) } };
     },
 
     async listIdentities({ principal }) {

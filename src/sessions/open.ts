@@ -9,10 +9,10 @@ import type { Context } from '../context.ts';
 import type { Attempt } from '../credentials/throttle.ts';
 import { inTransaction, retryOnConflict, withUnknownOutcome } from '../database/failure.ts';
 import type { Database, Scope } from '../database/tables.ts';
-import { Problem } from '../errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { insertSession, type NewSession, type SessionEvents } from './insert.ts';
 import { revokeByToken } from './revoke.ts';
+import type { Lifetimes } from './store.ts';
 import { hashToken, newToken } from './token.ts';
 
 /** How a session came about. `scopes` and the times come with the token of an identity (rule 47), as in {@link NewSession}. */
@@ -20,7 +20,7 @@ export interface Opening {
   account: Pick<Account, 'id' | 'name' | 'credentialVersion'>;
   method: 'password' | 'token' | 'openid';
   locale: string | undefined;
-  /** What has led to it; decided with it where one statement does all there is to do, since its rows are not to be locked for longer. */
+  /** The attempt at the password. The statement that opens the session decides it, unless a transaction is needed: that would lock its rows longer. */
   attempt?: Attempt;
   identity?: Identity;
   scopes?: Scope[] | null;
@@ -30,67 +30,101 @@ export interface Opening {
   issuerSession?: { id: string | undefined; endUrl: string | undefined };
 }
 
-/** A session that has just been opened: what authenticates its caller from now on, and who that is, unless it has to be looked up. */
+/** A session that has just been opened: its token, and its principal unless that has to be read from the database. */
 export interface OpenedSession {
   token: string;
   principal: Principal | undefined;
 }
 
 /**
- * Opens a session, in one transaction with ending the one the request carries (rule 15), which no process accepts any more on return. Throws 401
- * when the user has been disabled or the password changed since the account was read, or the sign-in was so long ago that the session
- * would be over; 403 `identity-not-linked` when the identity has been unlinked.
+ * Why no session was opened. `account-changed`: after the account was read, the user was disabled or the password changed, or the sign-in was so
+ * long ago that the session would be over. `unlinked`: the identity is not linked to the user any more.
  */
-export async function openSession(context: Context, caller: Caller, opening: Opening): Promise<OpenedSession> {
-  const { config, db, listener, principals } = context;
-  const { account, attempt, identity, method } = opening;
-  const origin = caller.origin;
+export interface RefusedOpening {
+  refused: 'account-changed' | 'unlinked';
+}
+
+/** What a statement or transaction has done. */
+interface Inserted {
+  principal: Principal | undefined;
+  evicted: string[];
+  /** The session whose cookie came along, which has been ended. */
+  replaced?: string;
+}
+
+/** Opens a session and ends the one that the request carries (rule 15), which no process accepts any more on return. */
+export async function openSession(context: Context, caller: Caller, opening: Opening): Promise<OpenedSession | RefusedOpening> {
+  const { config, listener, principals } = context;
   const token = newToken();
-  const session: NewSession = {
-    tokenHash: hashToken(token),
-    userId: account.id,
-    credentialVersion: account.credentialVersion,
-    method,
-    issuer: identity?.issuer ?? null,
-    scopes: opening.scopes ?? null,
-    locale: opening.locale,
-    authenticatedAt: opening.authenticatedAt,
-    signedInAt: opening.signedInAt,
-    subject: identity?.subject,
-    issuerSessionId: opening.issuerSession?.id,
-    endSessionUrl: opening.issuerSession?.endUrl,
-  };
-  const events: SessionEvents = {
-    origin,
-    userName: account.name,
-    events: [
-      ...(method === 'openid' ? [{ event: 'oidc.completed' as const, detail: { ...identity } }] : []),
-      { event: 'login.ok', detail: { method } },
-      { event: 'session.created', detail: {} },
-    ],
-  };
-  const openIn = async (db: Kysely<Database>, attempt?: Attempt) => {
-    const opened = await insertSession(db, session, config, events, attempt?.handOver());
-    if (!opened) throw new Problem(identity ? 'invalid-token' : 'invalid-credentials');
-    return { ...opened, replaced: undefined };
-  };
   const carried = tokenIn(caller.cookies.header, sessionCookie(config).name);
-  const isOneStatement = carried === undefined && identity === undefined;
-  const { principal, evicted, replaced } = isOneStatement
-    ? await retryOnConflict(() => withUnknownOutcome(openIn(db, attempt)))
-    : await inTransaction(db, async (trx) => {
-        if (identity && !(await lockLink(trx, identity, account.id))) throw new Problem('identity-not-linked');
-        const opened = await openIn(trx);
-        // After the user's row has been locked, as a change of the password does, so that the two wait for each other and never deadlock.
-        const before = carried === undefined ? undefined : await revokeByToken(trx, hashToken(carried), 'login');
-        if (!before) return opened;
-        await insertEvent(trx, origin, { event: 'session.revoked', outcome: 'ok', userName: before.userName, sessionId: before.id });
-        return { ...opened, replaced: before.id };
-      });
+  const isOneStatement = carried === undefined && opening.identity === undefined;
+  const inserted = await (isOneStatement
+    ? insertAlone(context, caller, opening, token)
+    : insertInTransaction(context, caller, opening, token, carried));
+  if ('refused' in inserted) return inserted;
+  const { principal, evicted, replaced } = inserted;
   for (const id of evicted) principals.forget(`session ${id}`);
   if (replaced !== undefined) {
     principals.forget(`session ${replaced}`);
     await listener.settle();
   }
   return { token, principal };
+}
+
+/** Opens the session and decides the attempt in one statement. */
+function insertAlone({ config, db }: Context, caller: Caller, opening: Opening, token: string): Promise<Inserted | RefusedOpening> {
+  return retryOnConflict(() => withUnknownOutcome(insert(db, config, caller, opening, token, opening.attempt)));
+}
+
+/** Opens the session, unless the identity was unlinked, and ends the one of the token `carried`. */
+function insertInTransaction(
+  { config, db }: Context,
+  caller: Caller,
+  opening: Opening,
+  token: string,
+  carried: string | undefined,
+): Promise<Inserted | RefusedOpening> {
+  const { account, identity } = opening;
+  return inTransaction(db, async (trx) => {
+    if (identity && !(await lockLink(trx, identity, account.id))) return { refused: 'unlinked' };
+    const inserted = await insert(trx, config, caller, opening, token);
+    if ('refused' in inserted || carried === undefined) return inserted;
+    // After the user's row has been locked, as a change of the password does, so that the two wait for each other and never deadlock.
+    const before = await revokeByToken(trx, hashToken(carried), 'login');
+    if (!before) return inserted;
+    await insertEvent(trx, caller.origin, { event: 'session.revoked', outcome: 'ok', userName: before.userName, sessionId: before.id });
+    return { ...inserted, replaced: before.id };
+  });
+}
+
+async function insert(
+  db: Kysely<Database>,
+  lifetimes: Lifetimes,
+  { origin }: Caller,
+  opening: Opening,
+  token: string,
+  attempt?: Attempt,
+): Promise<Inserted | RefusedOpening> {
+  const { account, identity, method, scopes = null, locale, authenticatedAt, signedInAt, issuerSession } = opening;
+  const session: NewSession = {
+    tokenHash: hashToken(token),
+    userId: account.id,
+    credentialVersion: account.credentialVersion,
+    method,
+    issuer: identity?.issuer ?? null,
+    scopes,
+    locale,
+    authenticatedAt,
+    signedInAt,
+    subject: identity?.subject,
+    issuerSessionId: issuerSession?.id,
+    endSessionUrl: issuerSession?.endUrl,
+  };
+  const events: SessionEvents['events'] = [
+    ...(method === 'openid' ? [{ event: 'oidc.completed' as const, detail: { ...identity } }] : []),
+    { event: 'login.ok', detail: { method } },
+    { event: 'session.created', detail: {} },
+  ];
+  const inserted = await insertSession(db, session, lifetimes, { origin, userName: account.name, events }, attempt?.handOver());
+  return inserted ?? { refused: 'account-changed' };
 }

@@ -1,11 +1,19 @@
 /** Sends a browser to a provider: the first half of the authorization code flow (security rules 51, 52 and 55). */
 import { hash } from 'node:crypto';
-import { buildAuthorizationUrl, calculatePKCECodeChallenge, randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
+import {
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+  type Configuration,
+} from 'openid-client';
 import { recordRefusal } from '../../audit/record.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import { browserCookie, browserIn } from './cookie.ts';
 import { returnPath } from './return-path.ts';
+import { auditSignInErrors } from './sign-in-errors.ts';
 import { insertTransaction } from './store.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';
 
@@ -29,37 +37,49 @@ export function startUrl(publicUrl: URL, { id }: { id: string }): string {
 }
 
 /**
- * Binds the browser by a cookie and returns the address at the provider to send it to. Throws 503 `issuer-unavailable` when the provider
- * does not say what that is.
+ * Writes down what the browser begins, binds it to the browser by a cookie, and returns the address at the provider to send the browser to. Throws
+ * 503 `issuer-unavailable`, which is audited, when the provider does not say what that is.
  */
-export async function begin(
-  context: Context,
-  caller: Caller,
-  provider: Provider,
-  { returnTo, fresh, sessionId }: Beginning,
-): Promise<string> {
-  const { config, db } = context;
-  const client = await provider.provider.current();
-  const [state, nonce, codeVerifier] = [randomState(), randomNonce(), randomPKCECodeVerifier()];
+export function beginSignIn(context: Context, caller: Caller, provider: Provider, beginning: Beginning): Promise<string> {
+  return auditSignInErrors(context, caller, provider, async () => {
+    const client = await provider.provider.current();
+    const secrets = { state: randomState(), nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier() };
+    await bindBrowser(context, caller, provider, beginning, secrets);
+    const { principal } = caller;
+    const detail = { issuer: provider.issuer };
+    await recordRefusal(context, caller, { event: 'oidc.started', outcome: 'ok', userName: principal?.user.name, detail });
+    return await authorizationUrl(context, client, provider, beginning, secrets);
+  });
+}
+
+interface Secrets {
+  state: string;
+  nonce: string;
+  codeVerifier: string;
+}
+
+async function bindBrowser(
+  { config, db }: Context,
+  { cookies }: Caller,
+  { issuer }: Provider,
+  { returnTo, sessionId }: Beginning,
+  { state, nonce, codeVerifier }: Secrets,
+): Promise<void> {
   const cookie = browserCookie(config);
   // Tabs that are under way at the same time share one, or only the last would come back to what it began.
-  const browser = browserIn(caller.cookies.header, cookie.name) ?? randomState();
-  await insertTransaction(db, {
-    stateHash: hashSecret(state),
-    browserHash: hashSecret(browser),
-    issuer: provider.issuer,
-    nonce,
-    codeVerifier,
-    returnPath: returnPath(returnTo),
-    sessionId,
-  });
-  await recordRefusal(context, caller, {
-    event: 'oidc.started',
-    outcome: 'ok',
-    userName: caller.principal?.user.name,
-    detail: { issuer: provider.issuer },
-  });
-  caller.cookies.set(cookie.name, browser, cookie.attributes);
+  const browser = browserIn(cookies.header, cookie.name) ?? randomState();
+  const hashes = { stateHash: hashSecret(state), browserHash: hashSecret(browser) };
+  await insertTransaction(db, { ...hashes, issuer, nonce, codeVerifier, returnPath: returnPath(returnTo), sessionId });
+  cookies.set(cookie.name, browser, cookie.attributes);
+}
+
+async function authorizationUrl(
+  { config }: Context,
+  client: Configuration,
+  provider: Provider,
+  { fresh }: Beginning,
+  { state, nonce, codeVerifier }: Secrets,
+): Promise<string> {
   const url = buildAuthorizationUrl(client, {
     redirect_uri: redirectUri(config.publicUrl, provider),
     response_type: 'code',

@@ -1,34 +1,54 @@
 /** Receives a browser from a provider: the second half of the authorization code flow (security rules 51 to 53). */
-import {
-  AuthorizationResponseError,
-  authorizationCodeGrant,
-  buildEndSessionUrl,
-  ClientError,
-  ResponseBodyError,
-  WWWAuthenticateChallengeError,
-  type Configuration,
-} from 'openid-client';
-import type { Caller } from '../../authn/caller.ts';
-import type { Context } from '../../context.ts';
-import { Problem } from '../../errors.ts';
-import { openSession, type OpenedSession } from '../../sessions/open.ts';
 import { findLinkedAccount } from '../../accounts/identities.ts';
-import { browserCookie, browserIn } from './cookie.ts';
-import { SignInError } from './sign-in-errors.ts';
-import { isUnanswered, outageErrors } from '../tokens/issuer-http.ts';
-import { issuerUnavailable } from '../tokens/cached-metadata.ts';
-import { readIdToken, type SignedIn } from './id-token.ts';
+import type { Account } from '../../accounts/users.ts';
+import type { Caller } from '../../authn/caller.ts';
+import type { Principal } from '../../authn/principal.ts';
+import type { Context } from '../../context.ts';
+import { openSession, type OpenedSession } from '../../sessions/open.ts';
 import { findOrProvision } from '../provisioning/provision.ts';
-import { TokenError } from '../tokens/token-errors.ts';
-import { hashSecret, redirectUri } from './begin.ts';
-import { consumeTransactionRow, type SignInTransaction } from './store.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';
+import { TokenError } from '../tokens/token-errors.ts';
+import { hashSecret } from './begin.ts';
+import { browserCookie, browserIn } from './cookie.ts';
+import { exchangeCode, type CallbackQuery, type ExchangedCode } from './exchange-code.ts';
+import { linkOwn } from './link.ts';
+import { auditSignInErrors, SignInError } from './sign-in-errors.ts';
+import { consumeTransactionRow, type SignInTransaction } from './store.ts';
+
+export interface CompletedSignIn {
+  returnPath: string;
+  /** Undefined when the browser came back to link an identity. */
+  opened: OpenedSession | undefined;
+}
 
 /**
- * What this browser began with this issuer and this state, which nobody can come back to again whatever is answered. Throws
- * {@link SignInError} when there is no such thing. Takes the cookie back, or sets it again if another of its tabs still needs it.
+ * Completes what the browser began: consumes the transaction, verifies who signed in at the provider, and opens a session or links the identity. What
+ * fails is audited and thrown: {@link SignInError}, 503 `issuer-unavailable`, and what `authenticate` throws. That function returns the principal
+ * of the session in which a link was begun, if the request carries it.
  */
-export async function consumeTransaction(
+export function completeSignIn(
+  context: Context,
+  caller: Caller,
+  provider: Provider,
+  query: CallbackQuery,
+  authenticate: (sessionId: string) => Principal,
+): Promise<CompletedSignIn> {
+  return auditSignInErrors(context, caller, provider, async () => {
+    const begun = await consumeTransaction(context, caller, provider, query.state ?? '');
+    // Before the provider is asked anything: the session may be another user's, or have ended.
+    const linking = begun.sessionId === null ? undefined : authenticate(begun.sessionId);
+    const verified = await exchangeCode(context, provider, begun, query);
+    if (linking) await linkOwn(context, caller, linking, provider, verified);
+    const opened = linking ? undefined : await signIn(context, caller, provider, verified);
+    return { returnPath: begun.returnPath, opened };
+  });
+}
+
+/**
+ * What this browser began with this issuer and this state. It is deleted, whatever the answer is, so that no further answer with the state counts.
+ * Throws {@link SignInError} when there is no such thing. Deletes the cookie, or sets it again if another of the browser's tabs needs it.
+ */
+async function consumeTransaction(
   { config, db }: Context,
   caller: Caller,
   { issuer }: Provider,
@@ -38,7 +58,7 @@ export async function consumeTransaction(
   if (!transaction) throw new SignInError('unknown-state');
   const cookie = browserCookie(config);
   const browser = browserIn(caller.cookies.header, cookie.name);
-  // Somebody else's answer, that this browser was made to follow, would sign it in as somebody else.
+  // An attacker's answer, which this browser was made to follow, would sign its user in as the attacker.
   if (browser === undefined || !hashSecret(browser).equals(transaction.browserHash)) throw new SignInError('other-browser');
   if (transaction.others) caller.cookies.set(cookie.name, browser, cookie.attributes);
   else caller.cookies.set(cookie.name, '', { ...cookie.attributes, maxAge: 0 });
@@ -47,85 +67,28 @@ export async function consumeTransaction(
   return transaction;
 }
 
-export interface ExchangedCode extends SignedIn {
-  /** Where the user can end the session at the provider; undefined when the provider names no such place. */
-  endUrl: string | undefined;
-}
-
-/**
- * Who has signed in at the provider, by the answer in the `query` of the callback. Throws {@link SignInError}, and 503
- * `issuer-unavailable` when the provider does not answer.
- */
-export async function exchangeCode(
-  { config, issuers }: Context,
-  provider: Provider,
-  { nonce, codeVerifier }: SignInTransaction,
-  query: Readonly<Record<string, string>>,
-): Promise<ExchangedCode> {
-  const client = await provider.provider.current();
-  const answer = new URL(redirectUri(config.publicUrl, provider));
-  answer.search = new URLSearchParams(query).toString();
-  const checks = { expectedState: query.state ?? '', expectedNonce: nonce, pkceCodeVerifier: codeVerifier, idTokenExpected: true };
-  let idToken: string;
-  try {
-    idToken = (await authorizationCodeGrant(client, answer, checks)).id_token ?? '';
-  } catch (error) {
-    throw failureOf(error);
-  }
-  const signedIn = await readIdToken(provider, idToken, issuers.clock.wall());
-  return { ...signedIn, endUrl: endUrlOf(client, provider, config.publicUrl) };
-}
-
-/** Opens a session for the user behind the identity, or one made for it. Throws {@link SignInError}. */
-export async function signIn(context: Context, caller: Caller, provider: Provider, redeemed: ExchangedCode): Promise<OpenedSession> {
-  const { config, issuers } = context;
-  const { subject, authenticatedAt, signedInAt, issuedAt, claims, sessionId: id, endUrl } = redeemed;
+/** Opens a session for the user behind the identity, or for one made for it. Throws {@link SignInError}. */
+async function signIn(context: Context, caller: Caller, provider: Provider, verified: ExchangedCode): Promise<OpenedSession> {
+  const { subject, authenticatedAt, signedInAt, sessionId: id, endUrl } = verified;
+  const account = await findUser(context, caller, provider, verified);
+  const facts = { about: { subject }, userName: account.name };
+  if (!account.active) throw new SignInError('user-disabled', facts);
+  const age = context.issuers.clock.wall() - authenticatedAt.getTime();
+  if (age >= context.config.sessionAbsoluteSeconds * 1_000) throw new SignInError('too-old', facts);
   const identity = { issuer: provider.issuer, subject };
-  const about = { subject };
-  let userName: string | undefined;
+  const times = { authenticatedAt, signedInAt };
+  const opening = { account, method: 'openid', locale: undefined, identity, ...times, issuerSession: { id, endUrl } } as const;
+  const opened = await openSession(context, caller, opening);
+  if ('refused' in opened) throw new SignInError(opened.refused === 'unlinked' ? 'not-linked' : 'user-disabled', facts);
+  return opened;
+}
+
+async function findUser(context: Context, caller: Caller, provider: Provider, verified: ExchangedCode): Promise<Account> {
+  const { subject, issuedAt, claims } = verified;
   try {
-    const presented = { issuer: provider, subject, claims, issuedAt, isClient: false };
-    const account = await findOrProvision(context, caller, presented, findLinkedAccount);
-    userName = account.name;
-    if (!account.active) throw new SignInError('user-disabled', { about, userName });
-    const age = issuers.clock.wall() - authenticatedAt.getTime();
-    if (age >= config.sessionAbsoluteSeconds * 1_000) throw new SignInError('too-old', { about, userName });
-    const times = { authenticatedAt, signedInAt };
-    const opening = { account, method: 'openid', locale: undefined, identity, ...times, issuerSession: { id, endUrl } } as const;
-    return await openSession(context, caller, opening);
+    return await findOrProvision(context, caller, { issuer: provider, subject, claims, issuedAt, isClient: false }, findLinkedAccount);
   } catch (error) {
-    if (error instanceof TokenError) throw new SignInError(error.reason === 'no-profile' ? 'no-profile' : 'not-linked', { about });
-    if (!(error instanceof Problem) || error instanceof SignInError) throw error;
-    // What was true a moment ago is not any more.
-    if (error.code === 'identity-not-linked') throw new SignInError('not-linked', { about, userName });
-    throw error.code === 'invalid-token' ? new SignInError('user-disabled', { about, userName }) : error;
+    if (!(error instanceof TokenError)) throw error;
+    throw new SignInError(error.reason === 'no-profile' ? 'no-profile' : 'not-linked', { about: { subject } });
   }
-}
-
-/** Errors that the standards list (RFC 6749, sections 4.1.2.1 and 5.2; OpenID Connect Core, section 3.1.2.6); others may be anybody's words. */
-const knownErrors = new Set(
-  `access_denied invalid_request invalid_scope unsupported_response_type invalid_grant unsupported_grant_type
-  interaction_required login_required account_selection_required consent_required`.split(/\s+/),
-);
-/** Something else than an answer of a token endpoint, such as the page of a proxy. */
-const noAnswers = new Set(['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_PARSE_ERROR']);
-
-/** What an error of the client library means. Anything else is returned as it is. */
-function failureOf(error: unknown): unknown {
-  if (isUnanswered(error) || error instanceof WWWAuthenticateChallengeError) return issuerUnavailable(30, error);
-  if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
-    if (outageErrors.has(error.error)) return issuerUnavailable(30, error);
-    const reason = error instanceof ResponseBodyError ? 'code-refused' : 'provider-refused';
-    return new SignInError(reason, { about: { error: knownErrors.has(error.error) ? error.error : undefined }, cause: error });
-  }
-  if (!(error instanceof ClientError)) return error;
-  if (noAnswers.has(error.code ?? '')) return issuerUnavailable(30, error);
-  return new SignInError('bad-answer', { about: { error: error.code }, cause: error });
-}
-
-/** The provider's page for signing out, from where it sends browsers to this service's root (OpenID RP-Initiated Logout 1.0). */
-function endUrlOf(client: Configuration, { allowInsecureHttp }: Provider, publicUrl: URL): string | undefined {
-  const endpoint = URL.parse(client.serverMetadata().end_session_endpoint ?? '');
-  if (!endpoint || !(endpoint.protocol === 'https:' || (allowInsecureHttp && endpoint.protocol === 'http:'))) return undefined;
-  return buildEndSessionUrl(client, { post_logout_redirect_uri: new URL('/', publicUrl).href }).href;
 }

@@ -1,13 +1,15 @@
-/** Opens a session for the bearer of a trusted issuer's access token. */
+/** Signs in by a trusted issuer's access token: verifies the token, finds its user, and opens a session. */
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import { openSession, type OpenedSession } from '../../sessions/open.ts';
-import { findLinkedAccount } from '../../accounts/identities.ts';
+import { findLinkedAccount, type Identity } from '../../accounts/identities.ts';
+import type { Account } from '../../accounts/users.ts';
+import { Problem } from '../../errors.ts';
 import { findOrProvision } from '../provisioning/provision.ts';
 import { TokenError } from './token-errors.ts';
 import { auditTokenErrors } from './audit-token-errors.ts';
 import { ceilingOf } from './scopes.ts';
-import { verifyAccessToken } from './verify.ts';
+import { verifyAccessToken, type AccessToken } from './verify.ts';
 
 export interface TokenLogin {
   /** Id or exact URL of a trusted issuer. It selects from the list; nothing else is ever contacted (rule 46). */
@@ -20,27 +22,43 @@ export interface TokenLogin {
  * Opens a session, which keeps to the access token's scopes and its absolute lifetime counts from the sign-in at the
  * issuer (rule 47). Throws 401 `invalid-token`, 403 `identity-not-linked`, and 503 `issuer-unavailable`.
  */
-export async function loginByToken(context: Context, caller: Caller, asked: TokenLogin): Promise<OpenedSession> {
-  const { config, issuers } = context;
-  return await auditTokenErrors(context, caller, async () => {
-    const expected = issuers.findNamed(asked.issuer);
-    if (!expected) throw new TokenError('unknown-issuer');
-    const token = await verifyAccessToken(issuers, asked.accessToken, expected);
-    const identity = { issuer: expected.issuer, subject: token.subject };
-    const account = await findOrProvision(context, caller, token, findLinkedAccount);
-    const userName = account.name;
-    if (!account.active) throw new TokenError('user-disabled', { about: identity, userName });
-    const { authenticatedAt, signedInAt } = token;
-    const age = issuers.clock.wall() - authenticatedAt.getTime();
-    if (age >= config.sessionAbsoluteSeconds * 1_000) throw new TokenError('too-old', { about: identity, userName });
-    return await openSession(context, caller, {
-      account,
-      method: 'token',
-      locale: asked.locale,
-      identity,
-      scopes: ceilingOf(token),
-      authenticatedAt,
-      signedInAt,
-    });
+export function loginByToken(context: Context, caller: Caller, asked: TokenLogin): Promise<OpenedSession> {
+  return auditTokenErrors(context, caller, async () => {
+    const token = await verify(context, asked);
+    const account = await findUser(context, caller, token);
+    return await succeed(context, caller, asked, token, account);
   });
 }
+
+async function verify({ issuers }: Context, { issuer, accessToken }: TokenLogin): Promise<AccessToken> {
+  const expected = issuers.findNamed(issuer);
+  if (!expected) throw new TokenError('unknown-issuer');
+  return await verifyAccessToken(issuers, accessToken, expected);
+}
+
+/** The active account of the token's subject. Throws {@link TokenError} for any other, and for a sign-in so long ago that the session would be over. */
+async function findUser(context: Context, caller: Caller, token: AccessToken): Promise<Account> {
+  const account = await findOrProvision(context, caller, token, findLinkedAccount);
+  const facts = { about: identityOf(token), userName: account.name };
+  if (!account.active) throw new TokenError('user-disabled', facts);
+  const age = context.issuers.clock.wall() - token.authenticatedAt.getTime();
+  if (age >= context.config.sessionAbsoluteSeconds * 1_000) throw new TokenError('too-old', facts);
+  return account;
+}
+
+async function succeed(
+  context: Context,
+  caller: Caller,
+  { locale }: TokenLogin,
+  token: AccessToken,
+  account: Account,
+): Promise<OpenedSession> {
+  const { authenticatedAt, signedInAt } = token;
+  const times = { authenticatedAt, signedInAt };
+  const opening = { account, method: 'token', locale, identity: identityOf(token), scopes: ceilingOf(token), ...times } as const;
+  const opened = await openSession(context, caller, opening);
+  if ('refused' in opened) throw new Problem(opened.refused === 'unlinked' ? 'identity-not-linked' : 'invalid-token');
+  return opened;
+}
+
+const identityOf = ({ issuer, subject }: AccessToken): Identity => ({ issuer: issuer.issuer, subject });

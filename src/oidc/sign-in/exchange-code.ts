@@ -1,0 +1,78 @@
+/** Exchanges the code that a browser brings back for an ID token (security rule 53), and says what a failure of that means. */
+import {
+  AuthorizationResponseError,
+  authorizationCodeGrant,
+  buildEndSessionUrl,
+  ClientError,
+  ResponseBodyError,
+  WWWAuthenticateChallengeError,
+  type Configuration,
+} from 'openid-client';
+import type { Context } from '../../context.ts';
+import { issuerUnavailable } from '../tokens/cached-metadata.ts';
+import { isUnanswered, outageErrors } from '../tokens/issuer-http.ts';
+import type { Provider } from '../tokens/issuer-registry.ts';
+import { redirectUri } from './begin.ts';
+import { readIdToken, type SignedIn } from './id-token.ts';
+import { SignInError } from './sign-in-errors.ts';
+import type { SignInTransaction } from './store.ts';
+
+/** The parameters that the provider gave the browser. */
+export type CallbackQuery = Readonly<Record<string, string>>;
+
+export interface ExchangedCode extends SignedIn {
+  /** Where the user can end the session at the provider; undefined when the provider names no such place. */
+  endUrl: string | undefined;
+}
+
+/**
+ * Who has signed in at the provider, by the answer in the `query` of the callback. Throws {@link SignInError}, and 503
+ * `issuer-unavailable` when the provider does not answer.
+ */
+export async function exchangeCode(
+  { config, issuers }: Context,
+  provider: Provider,
+  { nonce, codeVerifier }: SignInTransaction,
+  query: CallbackQuery,
+): Promise<ExchangedCode> {
+  const client = await provider.provider.current();
+  const answer = new URL(redirectUri(config.publicUrl, provider));
+  answer.search = new URLSearchParams(query).toString();
+  const checks = { expectedState: query.state ?? '', expectedNonce: nonce, pkceCodeVerifier: codeVerifier, idTokenExpected: true };
+  let idToken: string;
+  try {
+    idToken = (await authorizationCodeGrant(client, answer, checks)).id_token ?? '';
+  } catch (error) {
+    throw failureOf(error);
+  }
+  const signedIn = await readIdToken(provider, idToken, issuers.clock.wall());
+  return { ...signedIn, endUrl: endUrlOf(client, provider, config.publicUrl) };
+}
+
+/** Errors that the standards list (RFC 6749, sections 4.1.2.1 and 5.2; OpenID Connect Core, section 3.1.2.6); others may be anybody's words. */
+const knownErrors = new Set(
+  `access_denied invalid_request invalid_scope unsupported_response_type invalid_grant unsupported_grant_type
+  interaction_required login_required account_selection_required consent_required`.split(/\s+/),
+);
+/** Something else than an answer of a token endpoint, such as the page of a proxy. */
+const noAnswers = new Set(['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_PARSE_ERROR']);
+
+/** What an error of the client library means. Anything else is returned as it is. */
+function failureOf(error: unknown): unknown {
+  if (isUnanswered(error) || error instanceof WWWAuthenticateChallengeError) return issuerUnavailable(30, error);
+  if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
+    if (outageErrors.has(error.error)) return issuerUnavailable(30, error);
+    const reason = error instanceof ResponseBodyError ? 'code-refused' : 'provider-refused';
+    return new SignInError(reason, { about: { error: knownErrors.has(error.error) ? error.error : undefined }, cause: error });
+  }
+  if (!(error instanceof ClientError)) return error;
+  if (noAnswers.has(error.code ?? '')) return issuerUnavailable(30, error);
+  return new SignInError('bad-answer', { about: { error: error.code }, cause: error });
+}
+
+/** The provider's page for signing out, from where it sends browsers to this service's root (OpenID RP-Initiated Logout 1.0). */
+function endUrlOf(client: Configuration, { allowInsecureHttp }: Provider, publicUrl: URL): string | undefined {
+  const endpoint = URL.parse(client.serverMetadata().end_session_endpoint ?? '');
+  if (!endpoint || !(endpoint.protocol === 'https:' || (allowInsecureHttp && endpoint.protocol === 'http:'))) return undefined;
+  return buildEndSessionUrl(client, { post_logout_redirect_uri: new URL('/', publicUrl).href }).href;
+}
