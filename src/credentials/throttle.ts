@@ -101,27 +101,7 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
     return accounts.run(subjects.account.toString('base64'), (accountGate) =>
       addresses.run(subjects.address.toString('base64'), async (addressGate) => {
         const account = await count(name, subjects, { account: accountGate, address: addressGate });
-        let handedOver = false;
-        const handOver = () => {
-          handedOver = true;
-          return subjects;
-        };
-        let beside: OperationNodeSource | undefined;
-        const onFailure = (statement: OperationNodeSource) => {
-          beside = statement;
-        };
-        let granted;
-        try {
-          granted = await evaluate({ account, handOver, onFailure });
-        } catch (error) {
-          // If this fails too, or nobody knows whether it is decided, the database counts it as a failure when its time is over.
-          if (!handedOver || !isInDoubt(error)) await endAttempt(db, subjects, 'abandoned').catch(() => undefined);
-          throw error;
-        }
-        if (handedOver && granted !== undefined) return { granted, failures: 0 };
-        const failures =
-          granted === undefined ? await endAttempt(db, subjects, 'failed', beside) : await endAttempt(db, subjects, 'succeeded');
-        return { granted, failures };
+        return await decide(db, subjects, account, evaluate);
       }),
     );
   };
@@ -139,6 +119,35 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
       }
     },
   };
+}
+
+/** Runs `evaluate` on an attempt that has been counted, and decides the attempt. */
+async function decide<T>(
+  db: Kysely<Database>,
+  subjects: Subjects,
+  account: Account | undefined,
+  evaluate: (attempt: Attempt) => Promise<T | undefined>,
+): Promise<{ granted: T | undefined; failures: number }> {
+  let handedOver = false;
+  const handOver = () => {
+    handedOver = true;
+    return subjects;
+  };
+  let beside: OperationNodeSource | undefined;
+  const onFailure = (statement: OperationNodeSource) => {
+    beside = statement;
+  };
+  let granted;
+  try {
+    granted = await evaluate({ account, handOver, onFailure });
+  } catch (error) {
+    // If this fails too, or the attempt may have been decided, the database counts it as a failure when its time is over.
+    if (!handedOver || !isInDoubt(error)) await endAttempt(db, subjects, 'abandoned').catch(() => undefined);
+    throw error;
+  }
+  if (handedOver && granted !== undefined) return { granted, failures: 0 };
+  const failures = granted === undefined ? await endAttempt(db, subjects, 'failed', beside) : await endAttempt(db, subjects, 'succeeded');
+  return { granted, failures };
 }
 
 function isInDoubt(error: unknown): boolean {
