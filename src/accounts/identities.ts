@@ -1,7 +1,7 @@
 /**
- * Which subject of which issuer stands for which user. A user is found by both and by nothing else, never by e-mail or by name (security
- * rule 56). Links are made and removed by an administrator, made by a user who proves both (`oidc/sign-in/link.ts`) and removed by that user
- * (`oidc/self-service.ts`), or made with a new user (`oidc/provisioning/provision.ts`).
+ * Links between users and identities. A statement finds a user by issuer and subject only, never by e-mail or name (rule 56). An administrator makes
+ * and removes links. A user makes one by proving both sides (`oidc/sign-in/link.ts`) and removes it (`oidc/self-service.ts`). A new user of an
+ * issuer gets one (`oidc/provisioning/provision.ts`).
  */
 import { sql, type Expression, type Kysely, type Transaction } from 'kysely';
 import { actingProfile, callerColumns, callerLocale, type CallerRow } from '../authn/caller-rows.ts';
@@ -9,7 +9,7 @@ import { builder, compileOnce } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
 import { accountColumns, type Account } from './users.ts';
 
-/** A user as one issuer knows them: the exact `iss` and `sub` of its tokens. */
+/** What one issuer calls a user: the exact `iss` and `sub` of its tokens. */
 export interface Identity {
   issuer: string;
   subject: string;
@@ -64,8 +64,8 @@ export async function lockLink(trx: Transaction<Database>, { issuer, subject }: 
 }
 
 /**
- * Until the transaction ends, no other one makes a user for the identity, links it, or removes its link. It may be linked or not. A transaction
- * that locks its link or a user as well does so after this.
+ * Until the transaction ends, no other transaction makes a user for the identity, links it, or removes its link. The identity may be linked or not.
+ * A transaction that also locks the link or a user locks this first.
  */
 export async function lockIdentity(trx: Transaction<Database>, { issuer, subject }: Identity): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${JSON.stringify([issuer, subject])}, 0))`.execute(trx);
@@ -99,14 +99,14 @@ export function listLinks(db: Kysely<Database>, userId: string): Promise<OwnLink
   return links(db, userId).orderBy('created_at', 'desc').orderBy('id').execute();
 }
 
-/** The link of this user with this id; until the transaction ends no sign-in goes by it. Undefined when the user has no such link. */
+/** The link of this user with this id; until the transaction ends no sign-in uses it. Undefined when the user has no such link. */
 export function lockOwnLink(trx: Transaction<Database>, id: string, userId: string): Promise<OwnLink | undefined> {
   return links(trx, userId).where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
 /**
- * Links the identity to the user; false when it is linked already, to this user or to another. Claims issued before `claimsAt` are not
- * applied, nor those that were too old for a former link. The identity must be locked by {@link lockIdentity}.
+ * Links the identity to the user; false when it is linked already, to this user or to another. Claims issued before `claimsAt` will not be applied,
+ * nor claims that were too old for a former link. The caller must have locked the identity by {@link lockIdentity}.
  */
 export async function insertIdentity(
   trx: Transaction<Database>,
@@ -133,8 +133,8 @@ export async function insertIdentity(
 }
 
 /**
- * Removes the link of the identity to this user and keeps the time of its claims (decision 62); false when there is none. The identity must
- * be locked by {@link lockIdentity}.
+ * Removes the link of the identity to this user and stores the time of its claims (decision 62); false when there is no such link. The caller must
+ * have locked the identity by {@link lockIdentity}.
  */
 export async function deleteIdentity(trx: Transaction<Database>, { issuer, subject }: Identity, userId: string): Promise<boolean> {
   const row = await trx

@@ -1,8 +1,8 @@
-/** User accounts. Names arrive in their normal form (`name.ts`). */
+/** User accounts. Names arrive in their normal form (`user-name.ts`). */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 
-/** What signing in needs to know of a user. */
+/** What a sign-in needs of a user. */
 export interface Account {
   id: string;
   name: string;
@@ -31,7 +31,7 @@ export function findAccount(db: Kysely<Database>, name: string): Promise<Account
   return accounts(db).where('name', '=', name).executeTakeFirst();
 }
 
-/** The account with this id. Throws when there is none, which cannot be: users are never deleted. */
+/** The account with this id. Throws when there is none, which does not happen: users are never deleted. */
 export function getAccount(db: Kysely<Database>, id: string): Promise<Account> {
   return accounts(db).where('id', '=', id).executeTakeFirstOrThrow();
 }
@@ -71,15 +71,15 @@ export async function updatePassword(trx: Transaction<Database>, id: string, pas
     .execute();
 }
 
-/** A user as administrators see one: everything but the hash. */
+/** A user as administrators see it: everything but the hash. */
 export interface UserRow {
   name: string;
   displayName: string;
   locale: string | null;
   active: boolean;
-  /** False for who signs in through an issuer only. */
+  /** False for a user who signs in through an issuer only. */
   hasPassword: boolean;
-  /** By name; the default one is where a session starts. */
+  /** By name; a session starts under the default one. */
   profiles: { name: string; default: boolean }[];
   createdAt: Date;
 }
@@ -110,7 +110,7 @@ export interface NewUser {
   name: string;
   displayName: string;
   locale: string | null;
-  /** Null for who signs in through an issuer only. */
+  /** Null for a user who signs in through an issuer only. */
   passwordHash: string | null;
 }
 
@@ -126,7 +126,7 @@ export async function insertUser(db: Kysely<Database>, { name, displayName, loca
 }
 
 /**
- * Disables or enables a user; false when that is how they were. Disabling raises the credential version, so that no session opened before
+ * Disables or enables a user; false when the user was so already. Disabling raises the credential version, so that no session opened before
  * lives again when the user is enabled (rule 14). Keys of a disabled user are dead while that lasts (rule 59).
  */
 export async function updateActive(db: Kysely<Database>, id: string, active: boolean): Promise<boolean> {
@@ -140,7 +140,7 @@ export async function updateActive(db: Kysely<Database>, id: string, active: boo
   return row !== undefined;
 }
 
-/** Sets a password whatever it was before, for a disabled user too. No session opened before is live under it. */
+/** Sets a password, for a disabled user too. Sessions opened before are not live any more. */
 export async function replacePassword(db: Kysely<Database>, id: string, passwordHash: string): Promise<void> {
   await db
     .updateTable('user_account')

@@ -1,4 +1,4 @@
-/** Which API keys are live, and whom they stand for. It looks a key up by its public id; whoever asks must compare the hash. */
+/** Finds live API keys by their public id, with the principal of each. The caller must compare the hash. */
 import { sql, type InferResult } from 'kysely';
 import { actingProfile, callerColumns, callerLocale, principalOf } from '../authn/caller-rows.ts';
 import type { Principal } from '../authn/principal.ts';
@@ -8,13 +8,13 @@ import { lastUsedSeconds } from './store.ts';
 export interface FoundKey {
   keyHash: Buffer;
   principal: Principal;
-  /** What is left of its life. */
+  /** Milliseconds until the key expires. */
   lifeMilliseconds: number;
   /** Written to the minute. */
   lastUsed: 'never' | 'a while ago' | 'lately';
 }
 
-/** Live keys with all that a Principal holds, each under its own profile or else its owner's default one. */
+/** Live keys with all that a Principal holds: the key's own profile, else its owner's default one. */
 const liveKeys = builder
   .selectFrom('api_key')
   .innerJoin('user_account', 'user_account.id', 'api_key.user_id')
@@ -47,8 +47,8 @@ const findLive = prepare<{ id: string }, InferResult<typeof liveKeys>[number]>('
 );
 
 /**
- * The live key with this id and the caller behind it: its owner, active, under the key's profile or else the owner's default one. Undefined
- * for a key that is unknown, revoked, expired, or of a disabled user (rules 58 and 59). The caller must compare the hash, then touch the key.
+ * The live key with this id, and its principal: the owner under the key's profile, else under the owner's default one. Undefined for a key that is
+ * unknown, revoked, expired, or of a disabled user (rules 58 and 59). The caller must compare the hash, then touch the key.
  */
 export async function findKey(reads: Executor, id: string): Promise<FoundKey | undefined> {
   const [row] = await findLive(reads, { id });

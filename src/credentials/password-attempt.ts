@@ -1,4 +1,4 @@
-/** One attempt at a password, of a sign-in or of a change of the password: counted, compared and, where it locks the account, audited. */
+/** One attempt at a password, by a sign-in or by a change of the password. An attempt that locks the account is audited. */
 import { findAccount, type Account } from '../accounts/users.ts';
 import { recordRefusal } from '../audit/record.ts';
 import { insertEvent } from '../audit/store.ts';
@@ -9,8 +9,8 @@ import { verifyPassword, type Verification } from './hash.ts';
 import { failuresUntilLocked, type Attempt } from './throttle.ts';
 
 /**
- * Runs `evaluate`, which looks at a password of the user called `name` and returns undefined when it is wrong, unless that account or the
- * request's address has failed too often (rules 39 to 41). Throws 429 `rate-limited` then.
+ * Runs `evaluate`, which verifies a password of the user called `name` and returns undefined when it is wrong. Throws 429 `rate-limited`, without
+ * running it, when that account or the caller's address has failed too often (rules 39 to 41).
  */
 export async function underThrottle<T>(
   context: Context,
@@ -23,7 +23,7 @@ export async function underThrottle<T>(
   if (granted === undefined && failures === failuresUntilLocked) {
     const account = await findAccount(db, normaliseUserName(name) ?? '');
     const event = { event: 'login.locked', outcome: 'refused', userName: account?.name } as const;
-    // An account is locked once until an administrator unlocks it. Made-up names are unlimited, so these count against a budget.
+    // An account is locked once until an administrator unlocks it. Names that do not exist are unlimited, so those count against a budget.
     if (account) await insertEvent(db, caller.origin, event);
     else await recordRefusal(context, caller, event);
   }
@@ -31,8 +31,8 @@ export async function underThrottle<T>(
 }
 
 /**
- * Compares a password with that of an account, undefined being one that does not exist, and logs a stored hash that was refused unseen.
- * Throws 503 `busy`.
+ * Compares a password with that of an account; undefined stands for an account that does not exist. Logs a stored hash that cannot be used: it
+ * is out of bounds, or its pepper is unknown (rules 36 and 37). Throws 503 `busy`.
  */
 export async function comparePassword(
   context: Context,

@@ -1,7 +1,7 @@
 /**
- * Keeps guessers out and lets everybody else in (rules 39 to 41). The database counts, so that all instances count together; here
- * attempts queue, so that those which may go on go in order of arrival and the others do not burden the database. It does not know
- * what a password is: it is told whether the attempt was good.
+ * Limits failed attempts at passwords (rules 39 to 41). The database counts them, so that all processes count together. In each process attempts
+ * wait in queues: they go on in order of arrival, and waiting ones cost the database nothing. The function that an attempt runs verifies the
+ * password.
  */
 import type { Kysely, OperationNodeSource } from 'kysely';
 import type { Database } from '../database/tables.ts';
@@ -11,25 +11,24 @@ import { beginAttempt, endAttempt, getAttemptKey, subjectsOf, type Subjects } fr
 import { busy, KeyedQueues, scheduleTimeout, type BoundedQueue, type Schedule } from '../http/concurrency-limit.ts';
 
 /**
- * At most four attempts on an account and eight from an address are under way in this process, which keeps the cores busy; the others
- * wait here. The queues are longer than any honest burst (50 logins at once need about a second on two cores), and an attempt that waits
- * costs nothing but its place.
+ * At most four attempts on an account and eight from an address run at once in this process, which keeps the cores busy; the others wait. The queues
+ * are longer than an honest burst: 50 logins at once need about a second on two cores.
  */
 const accountLane = { running: 4, waiting: 256, waitMs: 5000 };
 const addressLane = { running: 8, waiting: 512, waitMs: 5000 };
 
-/** While the attempts of other instances fill the limit (they take some 30 ms each): ask again this often, this many times. */
+/** While the attempts of other processes fill the limit (each takes about 30 ms), this process asks again: how long after, and at most how often. */
 const ASK_AGAIN_MS = 25;
 const ASK_AGAIN_TIMES = 80;
 
 export interface Claim {
-  /** As typed: it need not exist, nor be possible as a name. */
+  /** As typed. There may be no such user, and the text may not be possible as a name. */
   name: string;
   /** The client's IP address. */
   address: string;
 }
 
-/** How attempts ended: refused unseen (`throttled`), for want of room or patience (`busy`), or for another reason (`error`). */
+/** How attempts ended. Without a look at the password: `throttled`, `busy` (the queue was full or the wait too long), and `error`. */
 const outcomes = ['succeeded', 'failed', 'throttled', 'busy', 'error'] as const;
 export type Outcome = (typeof outcomes)[number];
 
@@ -38,11 +37,11 @@ export interface Attempt {
   /** The account it is on; undefined when there is none of that name. */
   readonly account: Account | undefined;
   /**
-   * Hands its decision over to a statement that `evaluate` runs last, which decides these as good (`end_login_attempt`) with all else it does, or
-   * does nothing: a value of `evaluate` then says that it was committed.
+   * Returns the rows of the attempt for a statement that `evaluate` runs last. With all else it does, that statement decides the attempt as good
+   * (`end_login_attempt`), or it does nothing. `evaluate` then returns a value only if the statement was committed.
    */
   readonly handOver: () => Subjects;
-  /** Lets this statement be run in the transaction that counts the attempt as failed, if it fails. */
+  /** The statement runs in the transaction that counts the attempt as failed, if the attempt fails. */
   readonly onFailure: (statement: OperationNodeSource) => void;
 }
 
@@ -50,13 +49,13 @@ export interface Throttle {
   /** How many attempts have ended so in this process. */
   readonly outcomes: Readonly<Record<Outcome, number>>;
   /**
-   * Counts an attempt, then runs `evaluate`, which looks at the password and gives whoever may come in, or undefined. A value resets the
-   * account's count; undefined counts as one more failure; when `evaluate` throws, the password counts as not looked at, unless nobody knows
-   * whether the attempt has been decided.
+   * Counts an attempt, then runs `evaluate`, which verifies the password and returns a value for a good attempt, else undefined. A value resets the
+   * account's count; undefined counts as one more failure. When `evaluate` throws, the attempt is not counted, unless a statement that may have
+   * decided it has an unknown outcome.
    *
-   * `failures` is how often in a row the account has failed now; at `failuresUntilLocked` only an administrator can open it again.
-   * Throws `rate-limited` with Retry-After, `evaluate` not called, while the account or the address is throttled; `busy` when too many
-   * attempts are waiting; and whatever the database throws, which is never a pass. Do not call it inside a transaction.
+   * `failures` is the number of failures of the account in a row; at `failuresUntilLocked` only an administrator can unlock it. Throws `rate-limited`
+   * with Retry-After, without running `evaluate`, while the account or the address is throttled; `busy` when too many attempts wait; and what the
+   * database throws. Do not call it inside a transaction.
    */
   attempt<T>(claim: Claim, evaluate: (attempt: Attempt) => Promise<T | undefined>): Promise<{ granted: T | undefined; failures: number }>;
 }
@@ -64,7 +63,7 @@ export interface Throttle {
 /** After so many failures in a row, password login is disabled until `unlock` (rule 39). */
 export const failuresUntilLocked = 100;
 
-/** One for the process. */
+/** Makes the throttle of a process. */
 export function createThrottle(db: Kysely<Database>, schedule: Schedule = scheduleTimeout): Throttle {
   const accounts = new KeyedQueues(accountLane, { schedule });
   const addresses = new KeyedQueues(addressLane, { schedule });
@@ -81,7 +80,7 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
     }
   };
 
-  /** Resolves with the account when the attempt is counted. Whoever queues behind one that is throttled is throttled too, and told so at once. */
+  /** Resolves with the account when the attempt is counted. When an attempt is throttled, those that wait behind it are refused at once. */
   const count = async (name: string, subjects: Subjects, lanes: Record<'account' | 'address', BoundedQueue>) => {
     for (let asked = 0; asked < ASK_AGAIN_TIMES; asked += 1) {
       const begun = await beginAttempt(db, subjects, name);
@@ -141,7 +140,7 @@ async function decide<T>(
   try {
     granted = await evaluate({ account, handOver, onFailure });
   } catch (error) {
-    // If this fails too, or the attempt may have been decided, the database counts it as a failure when its time is over.
+    // If this fails too, or the attempt may have been decided, the database counts it as a failure after its time limit.
     if (!handedOver || !isInDoubt(error)) await endAttempt(db, subjects, 'abandoned').catch(() => undefined);
     throw error;
   }

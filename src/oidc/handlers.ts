@@ -1,6 +1,6 @@
 /**
- * OpenID providers over HTTP: which there are, leaving for one to sign in or to link an identity, coming back, the user's own links, and being
- * told of a logout.
+ * OpenID providers over HTTP: list them, begin and complete a sign-in or a link at one, list and remove the user's own links, and receive a
+ * provider's logout.
  */
 import type { Handlers } from '../contract/operation.ts';
 import type { Context } from '../context.ts';

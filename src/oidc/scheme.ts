@@ -1,6 +1,6 @@
 /**
- * Recognises access tokens of trusted issuers in `Authorization: Bearer`. The schemes `oauth2` and `openId` are told apart by nothing on
- * the wire; both are this one.
+ * Recognises access tokens of trusted issuers in `Authorization: Bearer`. A request does not say which of the schemes `oauth2` and `openId` it
+ * uses; both are this one.
  */
 import { createHash } from 'node:crypto';
 import type { Scheme } from '../authn/authenticate.ts';
@@ -16,8 +16,8 @@ import { ceilingOf } from './tokens/scopes.ts';
 import { verifyAccessToken } from './tokens/verify.ts';
 
 /**
- * Not asked without `Authorization`; *no* for another kind of it and for any token that is not good: 401 `invalid-token`. A good token of
- * somebody who is no user here is 403 `identity-not-linked`.
+ * Undefined without `Authorization`. Throws 401 `invalid-token` for another scheme of it and for any token that is not good, and 403
+ * `identity-not-linked` for a good token whose subject is not linked to a user.
  */
 export function bearerScheme(context: Context): Scheme {
   return async (request) => {
@@ -32,7 +32,7 @@ export function bearerScheme(context: Context): Scheme {
 async function recognise(context: Context, caller: Caller, token: string | undefined): Promise<Principal> {
   const { issuers, principals } = context;
   if (token === undefined) throw new TokenError('malformed');
-  // Told apart from the hashes of keys and session tokens, which share the cache: a key is none of ours as a bearer token.
+  // The prefix keeps bearer tokens apart from API keys and session tokens, whose hashes share the cache: a key is not accepted as a bearer token.
   const remembered = `bearer ${createHash('sha256').update(token).digest('hex')}`;
   const cached = principals.find(remembered);
   if (cached) return cached;

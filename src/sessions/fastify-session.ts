@@ -15,7 +15,7 @@ import { revokePresent } from './revoke.ts';
 import { hashToken, isToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
-/** What a session of the plugin holds. The plugin hashes sessions as JSON, to see whether one has changed; the handle says as much as all of it. */
+/** What a session of the plugin holds. The plugin hashes sessions as JSON to find changes; the id of the session is enough for that. */
 class SessionContent {
   readonly principal: Principal;
 
@@ -28,7 +28,7 @@ class SessionContent {
   }
 }
 
-/** What the plugin calls the session of a caller who has none. It has not the form of a token, so the database is never asked for it. */
+/** What the plugin calls the session of a request without one. It does not have the form of a token, so no statement looks for it. */
 const noToken = 'none';
 
 /** Registers the plugin on `app`. A route of it can use {@link loadedSession} and {@link issueToken}. */
@@ -41,8 +41,8 @@ export async function carrySessions(app: FastifyInstance, context: Context): Pro
     request.cookies[name] = tokenIn(request.headers.cookie, name);
     done();
   });
-  // The plugin clears the cookie of any request whose session is gone. Browsers know cookies by name only, so that would throw away the new
-  // token another tab has just been given. Only a transition may write the cookie, and only if it ends well.
+  // The plugin clears the cookie of any request whose session is over. A browser has one cookie of the name, so that would delete the new token
+  // which another tab has just received. Only a transition may write the cookie, and only if it succeeds.
   app.addHook('onSend', (request, reply, _payload, done) => {
     if (request.tokenToIssue === undefined || reply.statusCode >= 400) Object.assign(request, { session: null });
     done();
@@ -50,7 +50,7 @@ export async function carrySessions(app: FastifyInstance, context: Context): Pro
   await app.register(session, {
     cookieName: name,
     cookie: { ...attributes, secure: attributes.secure },
-    // Tokens are 192 random bits, stored hashed: a signature would add nothing but a secret to keep.
+    // Tokens are 192 random bits, stored hashed: a signature would only add another secret.
     secret: { sign: (value) => value, unsign: (value) => ({ valid: isToken(value), renew: false, value }) },
     idGenerator: (request) => request?.tokenToIssue ?? noToken,
     saveUninitialized: false,
@@ -77,8 +77,8 @@ export function loadedSession(request: FastifyRequest): { principal: Principal |
 }
 
 /**
- * Gives the client the token of a transition that has been committed, and returns whom it stands for: `known`, or whom the
- * database has. Throws 401 when the session has ended since.
+ * Gives the client the token of a transition that has been committed, and returns its principal: `known`, else what the database has. Throws 401 when
+ * the session has ended since.
  */
 export async function issueToken(request: FastifyRequest, context: Context, token: string, known?: Principal): Promise<Principal> {
   request.tokenToIssue = token;
@@ -94,8 +94,8 @@ export async function issueToken(request: FastifyRequest, context: Context, toke
 }
 
 /**
- * What to answer in place of `problem` when the transition has been committed and its token cannot be handed over: the old one may be dead
- * by now, so `unavailable`, which promises that nothing has happened, would be wrong. Undefined when the problem may stand.
+ * What to answer in place of `problem` when the transition has been committed and the client cannot get its token. The old token may be dead, so
+ * `unavailable`, which promises that nothing has happened, would be wrong. Undefined when the problem may stand.
  */
 export function problemAfterCommit({ code, headers, cause }: Problem, { tokenToIssue }: FastifyRequest): Problem | undefined {
   return tokenToIssue !== undefined && code === 'unavailable' ? new Problem('outcome-unknown', { headers, cause }) : undefined;

@@ -1,4 +1,4 @@
-/** The statement that opens a session, with all that goes with it. Tokens arrive as hashes only. */
+/** The statement that opens a session and writes what goes with it: ended sessions, audit events, the decided attempt. */
 import { sql, type Kysely } from 'kysely';
 import { eventsOfSessions, type AuditEvent, type Origin } from '../audit/store.ts';
 import type { Principal } from '../authn/principal.ts';
@@ -23,16 +23,16 @@ export interface NewSession {
   locale: string | undefined;
   /** When its absolute lifetime began; undefined: now. Never counts as later than now. */
   authenticatedAt: Date | undefined;
-  /** When the user signed in at the issuer (`auth_time`); undefined if the issuer did not say. A password counts as looked at now. */
+  /** When the user signed in at the issuer (`auth_time`); undefined if the issuer did not say. A password counts as verified now. */
   signedInAt?: Date | undefined;
   /** Of the identity that opens it. */
   subject?: string | undefined;
-  /** The issuer's `sid`, and where the issuer ends its own session, of a sign-in there. */
+  /** The issuer's `sid` of a sign-in there. `endSessionUrl` is where the issuer ends its own session. */
   issuerSessionId?: string | undefined;
   endSessionUrl?: string | undefined;
 }
 
-/** What the audit trail is told when a session is opened, besides which others that has ended. */
+/** What goes into the audit trail when a session is opened, besides the sessions that this ends. */
 export interface SessionEvents {
   origin: Origin;
   userName: string;
@@ -45,7 +45,7 @@ interface Values extends Omit<NewSession, 'scopes'>, Lifetimes, Origin {
   scopes: string | null;
   events: string;
   userName: string;
-  /** Of the attempt that is decided; undefined: of none. */
+  /** Of the attempt that the statement decides; undefined without one. */
   attemptAccount: Buffer | undefined;
   attemptAddress: Buffer | undefined;
 }
@@ -77,10 +77,9 @@ const statement = compileOnce<Values, OpenedRow>((value) =>
 );
 
 /**
- * Opens a session under the user's default profile, writes `events`, decides the attempt that has led to it, if any, as good, and returns who is
- * signed in now, unless that has to be looked up. Undefined, and nothing done, when the user was disabled or the password changed since
- * `credentialVersion` was read, or the absolute lifetime is over already. The longest idle sessions beyond fifty are ended; their ids are
- * `evicted`. It is one statement, so all of it happens or nothing.
+ * Opens a session under the user's default profile, writes `events`, and decides `attempt` as good. Ends the longest idle sessions beyond fifty, whose
+ * ids it returns as `evicted`. `principal` is undefined when it has to be read by another statement. Returns undefined, and changes nothing, when
+ * the user was disabled or the password changed after `credentialVersion` was read, or the absolute lifetime is over. One statement does all of it.
  */
 export async function insertSession(
   db: Kysely<Database>,
@@ -102,7 +101,7 @@ export async function insertSession(
   });
   const [row] = (await db.executeQuery(query)).rows;
   if (!row) return undefined;
-  // The function has waited for who changed the user, and sees what they have left; the rest of the statement does not.
+  // The function waits for a transaction that changes the user, and sees its result. The rest of the statement sees the state before.
   const isCurrent = row.openedUnder === row.profileId && row.isDefault !== false;
   return { principal: isCurrent ? principalOfSession(row, session.tokenHash) : undefined, evicted: row.evicted };
 }

@@ -8,9 +8,9 @@ import { revokeByToken } from './revoke.ts';
 import { hashToken } from './token.ts';
 
 /**
- * Ends the session that the request carries, if any, and returns once every process has been told; the answer is where the session at the
- * provider can be ended that it was opened through, if any. Of two different tokens both sessions end: one was planted, the other is the
- * user's, and after a logout neither may be left (rule 25).
+ * Ends the session that the request carries, if any, and returns once no process accepts it. Returns where the session at the provider can be ended;
+ * undefined when the session was not opened through one. Of two different tokens both sessions end: an attacker planted one, the other is the
+ * user's, and a logout must leave neither (rule 25).
  */
 export async function logout(context: Context, caller: Caller): Promise<string | undefined> {
   const tokens = tokensIn(caller.cookies.header, sessionCookie(context.config).name);

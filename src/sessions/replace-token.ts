@@ -1,5 +1,5 @@
 /**
- * Replaces the token of a live session in one guarded transaction with its audit event (security rule 15). A refresh, a profile switch and a
+ * Replaces the token of a live session in one transaction with its audit event (security rule 15). A refresh, a profile switch and a
  * change of the password do this.
  */
 import { insertEvent, type AuditEventName } from '../audit/store.ts';
@@ -13,7 +13,7 @@ import { refreshWaitSeconds, rotateToken } from './store.ts';
 import { hashToken, newToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
-/** The hash of the token that the request was authenticated by. Throws 401 when it carries none. */
+/** The hash of the token that authenticated the request. Throws 401 when the request carries none. */
 export function presentTokenHash(caller: Caller, { config }: Context): Buffer {
   const token = tokenIn(caller.cookies.header, sessionCookie(config).name);
   if (token === undefined) throw new Problem('unauthenticated');

@@ -1,6 +1,6 @@
 /**
- * Recognises the session cookie. In the Auth API the session has been loaded from the database already; elsewhere the cache may answer.
- * Either way `verify.ts` decides what is live.
+ * Recognises the session cookie. In the Auth API the plugin has loaded the session from the database; elsewhere the cache may have the principal.
+ * In both cases `verify.ts` decides which sessions are live.
  */
 import type { Scheme } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
@@ -12,7 +12,7 @@ import { endStale } from './dead-token.ts';
 import { hashToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
-/** The scheme `sessionCookie`: not asked without a well-formed cookie; *no* for a token that is not of a live session. */
+/** The scheme `sessionCookie`: undefined without a well-formed cookie; throws 401 for a token that is not of a live session. */
 export function sessionScheme(context: Context): Scheme {
   const { name } = sessionCookie(context.config);
   return async (request) => {

@@ -1,6 +1,6 @@
 /**
- * Which sessions are live, and whom they stand for. A session is live while it is not revoked, not past its idle or absolute deadline by
- * the database's clock, and its user is active under the same credential version. The one definition for every way in.
+ * Finds live sessions by their tokens, with the principal of each. A session is live while it is not revoked, both its deadlines are in the future by
+ * the database's clock, and its user is active under the same credential version. All code uses this one definition.
  */
 import { sql, type ExpressionBuilder, type InferResult } from 'kysely';
 import { actingProfile, callerColumns, principalOf } from '../authn/caller-rows.ts';
@@ -13,7 +13,7 @@ import type { Database } from '../database/tables.ts';
 /** Seconds for which a token that a refresh has replaced still serves requests in flight (rule 20). */
 export const graceSeconds = 10;
 const lastSeenSeconds = 60;
-/** For so many minutes after the sign-in a session may do what needs a recent one (rule 60): `fresh` in `rights/session-rights.ts`. */
+/** Minutes after the sign-in in which a session may do what needs a recent sign-in (rule 60): `fresh` in `rights/session-rights.ts`. */
 export const freshMinutes = 15;
 
 /** The WHERE of a live session; the statement must join `user_account`. */
@@ -26,7 +26,7 @@ export const live = (eb: ExpressionBuilder<Database, 'session' | 'user_account'>
     eb('session.credential_version', '=', eb.ref('user_account.credential_version')),
   ]);
 
-/** The caller behind a live session, with what is left of its life in milliseconds; undefined for any other token. */
+/** The principal of a live session, and the milliseconds until the session ends; undefined for any other token. */
 export async function findPrincipal(
   { reads, pool }: Pick<Context, 'reads' | 'pool'>,
   tokenHash: Buffer,
@@ -118,7 +118,7 @@ const findBySupersededToken = prepare<{ tokenHash: Buffer }, SessionCallerRow>('
     .compile(),
 );
 
-/** Notes that the session is in use. Moves no deadline (rule 12). */
+/** Stores that the session was used now. Moves no deadline (rule 12). */
 const touch = prepare<{ id: string }, never>('session.touch', (value) =>
   builder
     .updateTable('session')

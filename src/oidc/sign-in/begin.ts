@@ -20,25 +20,25 @@ import type { Provider } from '../tokens/issuer-registry.ts';
 export interface Beginning {
   /** A path on this origin; anything else counts as `/`. */
   returnTo: string | undefined;
-  /** Whether the provider shall have its user sign in anew. */
+  /** Whether the provider must ask its user to sign in again. */
   fresh: boolean;
   /** The session whose user links the identity; undefined to sign in. */
   sessionId?: string;
 }
 
-/** Where the provider sends browsers back to: one address for each issuer, which is registered there. */
+/** Where the provider sends browsers back to. The operator registers this address at the issuer. */
 export function redirectUri(publicUrl: URL, { id }: { id: string }): string {
   return new URL(`/auth/oidc/${id}/callback`, publicUrl).href;
 }
 
-/** Where a browser begins to sign in. */
+/** Where a browser begins a sign-in at the provider. */
 export function startUrl(publicUrl: URL, { id }: { id: string }): string {
   return new URL(`/auth/oidc/${id}/start`, publicUrl).href;
 }
 
 /**
- * Writes down what the browser begins, binds it to the browser by a cookie, and returns the address at the provider to send the browser to. Throws
- * 503 `issuer-unavailable`, which is audited, when the provider does not say what that is.
+ * Begins a sign-in or a link: stores a transaction, binds it to the browser by a cookie, and returns the address at the provider. Throws 503
+ * `issuer-unavailable`, which is audited, when the provider does not say what its address is.
  */
 export function beginSignIn(context: Context, caller: Caller, provider: Provider, beginning: Beginning): Promise<string> {
   return auditSignInErrors(context, caller, provider, async () => {
@@ -66,7 +66,7 @@ async function bindBrowser(
   { state, nonce, codeVerifier }: Secrets,
 ): Promise<void> {
   const cookie = browserCookie(config);
-  // Tabs that are under way at the same time share one, or only the last would come back to what it began.
+  // Tabs of one browser share the cookie. With one for each tab, only the last tab could complete its sign-in.
   const browser = browserIn(cookies.header, cookie.name) ?? randomState();
   const hashes = { stateHash: hashSecret(state), browserHash: hashSecret(browser) };
   await insertTransaction(db, { ...hashes, issuer, nonce, codeVerifier, returnPath: returnPath(returnTo), sessionId });
@@ -83,13 +83,13 @@ async function authorizationUrl(
   const url = buildAuthorizationUrl(client, {
     redirect_uri: redirectUri(config.publicUrl, provider),
     response_type: 'code',
-    // A user that is made gets the name that the provider has for it.
+    // A provisioned user gets the name that the provider has for it.
     scope: provider.provision ? 'openid profile' : 'openid',
     state,
     nonce,
     code_challenge: await calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
-    // A sign-in longer ago would open a session that is over.
+    // A sign-in before that would open a session whose absolute lifetime is over.
     max_age: String(config.sessionAbsoluteSeconds),
     ...(fresh && { prompt: 'login' }),
   });

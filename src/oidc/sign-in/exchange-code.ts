@@ -1,4 +1,4 @@
-/** Exchanges the code that a browser brings back for an ID token (security rule 53), and says what a failure of that means. */
+/** Exchanges the code that a browser brings back for an ID token (security rule 53), and translates the errors of that. */
 import {
   AuthorizationResponseError,
   authorizationCodeGrant,
@@ -26,7 +26,7 @@ export interface ExchangedCode extends SignedIn {
 }
 
 /**
- * Who has signed in at the provider, by the answer in the `query` of the callback. Throws {@link SignInError}, and 503
+ * Returns what the provider says of the user who signed in there; `query` is the provider's answer. Throws {@link SignInError}, and 503
  * `issuer-unavailable` when the provider does not answer.
  */
 export async function exchangeCode(
@@ -49,15 +49,15 @@ export async function exchangeCode(
   return { ...signedIn, endUrl: endUrlOf(client, provider, config.publicUrl) };
 }
 
-/** Errors that the standards list (RFC 6749, sections 4.1.2.1 and 5.2; OpenID Connect Core, section 3.1.2.6); others may be anybody's words. */
+/** Errors that the standards list (RFC 6749, sections 4.1.2.1 and 5.2; OpenID Connect Core, section 3.1.2.6). Any other code may be text of an attacker. */
 const knownErrors = new Set(
   `access_denied invalid_request invalid_scope unsupported_response_type invalid_grant unsupported_grant_type
   interaction_required login_required account_selection_required consent_required`.split(/\s+/),
 );
-/** Something else than an answer of a token endpoint, such as the page of a proxy. */
+/** The answer does not come from a token endpoint but from a proxy, for example. */
 const noAnswers = new Set(['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_PARSE_ERROR']);
 
-/** What an error of the client library means. Anything else is returned as it is. */
+/** Translates an error of the client library. Returns any other error as it is. */
 function failureOf(error: unknown): unknown {
   if (isUnanswered(error) || error instanceof WWWAuthenticateChallengeError) return issuerUnavailable(30, error);
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
