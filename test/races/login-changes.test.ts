@@ -1,11 +1,16 @@
-/** Logins that wait for somebody who is just changing what they depend on. */
+/** Sign-ins that wait for a transaction which changes what they depend on. */
 import { sql, type Kysely } from 'kysely';
 import { expect, test } from 'vitest';
 import type { components } from '../../generated/api.ts';
 import type { Database } from '../../src/database/tables.ts';
-import { cookieOf, password, useService } from '../support/service.ts';
+import { Actions } from '../support/actions.ts';
+import { BrowserSession } from '../support/browser-session.ts';
+import { TestIssuer, writeIssuers } from '../support/issuer.ts';
+import { cookieOf, password, useService, type Answer } from '../support/service.ts';
 
-const service = useService();
+const corp = await TestIssuer.start('corp');
+const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEntry()) });
+const act = new Actions(service);
 
 const signIn = (user: string, cookie?: string) =>
   service().call<components['schemas']['SessionInfo']>('POST', '/auth', { form: { user, password }, cookie });
@@ -77,4 +82,50 @@ test('200 — a login that waits for the session which it is to end keeps nobody
   );
   expect(answer.status, answer.text).toBe(200);
   expect((await service().call('GET', '/auth', { cookie })).status).toBe(401);
+});
+
+interface Linked {
+  id: string;
+  name: string;
+}
+
+type Change = (trx: Kysely<Database>, user: Linked) => Promise<unknown>;
+type Prepare = (name: string) => Promise<() => Promise<Answer>>;
+
+const disable: Change = (trx, { id }) => trx.updateTable('user_account').set({ active: false }).where('id', '=', id).execute();
+const unlink: Change = (trx, { name }) => trx.deleteFrom('identity').where('subject', '=', name).execute();
+
+const byToken: Prepare = async (name) => () => act.signInByToken(corp, name);
+/** The browser has signed in at the provider and comes back. */
+const atProvider: Prepare = async (name) => {
+  const browser = new BrowserSession(service());
+  const path = await browser.visit(corp, await browser.start(corp), name);
+  return () => browser.call('GET', path);
+};
+
+test.each<[number, string, string, Change, Prepare, string, string | undefined]>([
+  [401, 'by a token', 'its user to be disabled', disable, byToken, 'invalid-token', undefined],
+  [403, 'by a token', 'its identity to be unlinked', unlink, byToken, 'identity-not-linked', undefined],
+  [403, 'at a provider', 'its user to be disabled', disable, atProvider, 'identity-not-linked', 'user-disabled'],
+  [403, 'at a provider', 'its identity to be unlinked', unlink, atProvider, 'identity-not-linked', 'not-linked'],
+])('%s — a sign-in %s that waits for %s opens no session', async (status, way, what, change, prepare, code, reason) => {
+  const { db } = service();
+  const name = `${way} ${what}`.replaceAll(' ', '-');
+  const user = { ...(await service().createUser(name)), name };
+  await service().link(corp, name, name);
+  const sessions = () => db.selectFrom('session').where('user_id', '=', user.id).select('id').execute();
+  expect((await (await prepare(name))()).status).toBeLessThan(400);
+  expect(await sessions()).toHaveLength(1);
+
+  const signInAgain = await prepare(name);
+  const answer = await behind((trx) => change(trx, user), signInAgain);
+  expect(answer).toMatchObject({ status, body: { code } });
+  expect(await sessions()).toHaveLength(1);
+  const failures = await db
+    .selectFrom('audit_event')
+    .where('event', '=', 'oidc.failed')
+    .where('user_name', '=', name)
+    .select('detail')
+    .execute();
+  expect(failures.map(({ detail }) => detail['reason'])).toEqual(reason === undefined ? [] : [reason]);
 });
