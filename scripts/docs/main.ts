@@ -1,15 +1,18 @@
-/** Makes the documentation as static pages: `npm run docs`. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+/** Makes the documentation as static pages: `npm run docs`. VitePress makes the documents into pages, Redoc the contract. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { serveSite } from './serve.ts';
-import { buildSite } from './site.ts';
+import { build, createServer } from 'vitepress';
+import { publicDirectory } from './.vitepress/config.ts';
 
+const project = join(import.meta.dirname, '../..');
 const usage = `npm run docs -- [options]
 
   --out DIR   where the pages are written (site)
-  --serve     writes nothing; a browser of this machine can look at them until Ctrl-C
-  --port N    for another port than 4000
+  --serve     writes nothing; a browser on this machine can read the pages until Ctrl-C, and sees each change of a document
+  --port N    port for --serve (4000)
   --help      print this
 `;
 
@@ -35,18 +38,28 @@ function readArguments() {
   }
 }
 
-const { out, serve, port } = readArguments();
-let files: ReturnType<typeof buildSite>;
-try {
-  files = buildSite();
-} catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`);
-  process.exit(1);
+/** Redoc would load its logo from its maker's server. */
+const policy = `<meta http-equiv="content-security-policy" content="default-src 'self' 'unsafe-inline' data: blob:">`;
+
+/** Writes the reference of the contract as one page that loads nothing from elsewhere. */
+function writeReference(file: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  const redocly = join(createRequire(import.meta.url).resolve('@redocly/cli/package.json'), '../bin/cli.js');
+  const args = ['build-docs', join(project, 'openapi.yaml'), '--inlineBundle', '--output', file];
+  execFileSync(process.execPath, [redocly, ...args], {
+    stdio: 'ignore',
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  });
+  writeFileSync(file, readFileSync(file, 'utf8').replace('<head>', `<head>${policy}`));
 }
+
+const { out, serve, port } = readArguments();
+writeReference(join(publicDirectory, 'api.html'));
 if (serve) {
-  serveSite(files).listen(Number(port), 'localhost', () => process.stdout.write(`http://localhost:${port}/\n`));
+  const server = await createServer(import.meta.dirname, { host: 'localhost', port: Number(port) });
+  await server.listen();
+  server.printUrls();
 } else {
-  mkdirSync(out, { recursive: true });
-  for (const [name, content] of files) writeFileSync(join(out, name), content);
-  process.stdout.write(`${files.size} files in ${resolve(out)}; begin with index.html\n`);
+  await build(import.meta.dirname, { outDir: resolve(out) });
+  process.stdout.write(`The site is in ${resolve(out)}. "npm run docs -- --serve" shows it, and so does any static web server.\n`);
 }

@@ -1,195 +1,115 @@
-/** The documentation as static pages: complete, whole, and looked at without any server. */
-import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+/** The documentation as static pages: complete, with no dead link, and without a request to another server. */
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { join, posix } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { faultsOf } from '../../scripts/docs/links.ts';
-import { buildSite } from '../../scripts/docs/site.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { operationsOf, readContract } from '../../src/contract/contract.ts';
-import { problemStatus } from '../../src/errors.ts';
-import { catalogues } from '../../src/locales/describe.ts';
 import { useBrowser } from '../support/browser.ts';
-import { codeOf, readDocument, tableRows } from '../support/markdown.ts';
 
 const run = promisify(execFile);
-const { document: contract } = readContract();
+const project = join(import.meta.dirname, '../..');
+const script = 'scripts/docs/main.ts';
 const openBrowser = useBrowser();
-let files: Map<string, string | Buffer>;
-let pages: [file: string, html: string][];
+let site: string;
+/** The HTML of each page that is made of a document, by its path in the site. */
+let pages: Map<string, string>;
 
-beforeAll(() => {
-  files = buildSite();
-  pages = [...files].flatMap(([file, html]) => (file.endsWith('.html') ? [[file, String(html)]] : []));
+beforeAll(async () => {
+  site = await mkdtemp(join(tmpdir(), 'entity-service-docs-'));
+  await run(process.execPath, [script, '--out', site]);
+  const files = globSync('**/*.html', { cwd: site }).filter((file) => !['404.html', 'api.html'].includes(file));
+  pages = new Map(files.map((file) => [file, readFileSync(join(site, file), 'utf8')]));
 });
 
-const page = (file: string) => String(files.get(file));
-const idsIn = (html: string, tag: string) => [...html.matchAll(new RegExp(`<${tag} id="([^"]+)"`, 'g'))].map(([, id = '']) => id);
+afterAll(() => rm(site, { recursive: true, force: true }));
 
-/** The project's documents, one of them with a line more. */
-const withLine = (path: string, line: string) => (source: string) => readDocument(source) + (source === path ? `\n${line}\n` : '');
+const linksIn = (html: string) => [...html.matchAll(/<a [^>]*href="([^"]+)"/g)].map(([, href = '']) => href);
 
-describe('what is missing fails the build, and is named:', () => {
-  test.each([
-    ['docs/audit.md', '[there](errors.md#no-such-code)', 'audit.html: nothing at errors.html#no-such-code'],
-    ['docs/audit.md', '[here](#nowhere)', 'audit.html: nothing at #nowhere'],
-    ['README.md', '[there](docs/no-such-page.md)', 'README.md: nothing at docs/no-such-page.md'],
-    ['docs/errors.md', '![a picture](no-such.png)', 'docs/errors.md: nothing at no-such.png'],
-  ])('in %s %s', (path, line, fault) => {
-    expect(() => buildSite(withLine(path, line))).toThrow(fault);
-  });
-
-  test('but links that lead somewhere become links between pages', () => {
-    const site = buildSite(withLine('docs/audit.md', '[a](errors.md#forbidden) [b](settings.md#settings) [c](../README.md) [d](#events)'));
-    for (const href of ['errors.html#forbidden', 'settings.html#settings', 'index.html', '#events']) {
-      expect(site.get('audit.html')).toContain(`<a href="${href}">`);
-    }
-  });
+test('every document is a page, and every page is in the list of pages', () => {
+  const documents = globSync(['*.md', 'docs/*.md', 'src/client/*.md'], { cwd: project });
+  const expected = documents.map((file) => file.replace(/README(?=\.md$)/, 'index').replace(/\.md$/, '.html'));
+  expect([...pages.keys()].toSorted()).toEqual(expected.toSorted());
+  const [, sidebar = ''] = /<aside class="VPSidebar"(.*?)<\/aside>/s.exec(pages.get('index.html') ?? '') ?? [];
+  expect(linksIn(sidebar).toSorted()).toEqual([...expected, 'api.html'].map((file) => `/${file}`).toSorted());
 });
 
-test('two places of one name are a fault', () => {
-  expect(faultsOf(new Map([['a.html', '<p id="x"></p><p id="x"></p>']]))).toEqual(['a.html: two places are called #x']);
+test('every link within the site leads to a page, to a section of it, or to a file', () => {
+  const faults: string[] = [];
+  for (const [file, html] of pages) {
+    for (const href of linksIn(html).filter((href) => !/^[a-z]+:/.test(href))) {
+      const [path = '', anchor] = decodeURIComponent(href).split('#');
+      const target = path === '' ? file : posix.join(path.startsWith('/') ? '' : posix.dirname(file), path).replace(/^\/|^$/, '');
+      const page = pages.get(target === '' ? 'index.html' : target);
+      const found = page ? anchor === undefined || page.includes(` id="${anchor}"`) : existsSync(join(site, target));
+      if (!found) faults.push(`${file}: ${href}`);
+    }
+  }
+  expect(faults).toEqual([]);
 });
 
-describe('everything has its place, and nothing else has one:', () => {
-  test('operations, with their parameters, statuses and codes', () => {
-    const shown = pages.filter(([file]) => file.startsWith('api-')).flatMap(([, html]) => idsIn(html, 'h2'));
-    const operations = operationsOf(contract);
-    expect(shown.toSorted()).toEqual(operations.map(({ operationId }) => operationId).toSorted());
-    for (const { operationId, tag, parameters, responses } of operations) {
-      const text = page(`api-${tag.toLowerCase().replaceAll(' ', '-')}.html`).split(/(?=<h2 id=)/);
-      const own = text.find((part) => part.startsWith(`<h2 id="${operationId}"`)) ?? '';
-      for (const { name } of parameters) expect(own, operationId).toContain(`<dt><code>${name}</code>`);
-      const statuses = [...own.matchAll(/<p class="status"><strong>(\d+)/g)].map(([, status]) => status);
-      expect(statuses, operationId).toEqual(Object.keys(responses));
-      const codes = JSON.stringify(responses).matchAll(/"code":\{"enum":\[([^\]]+)/g);
-      for (const [, list] of codes) for (const code of JSON.parse(`[${list}]`)) expect(own).toContain(`href="errors.html#${code}"`);
-    }
-  });
-
-  test('schemas and credentials', () => {
-    expect(idsIn(page('schemas.html'), 'h2')).toEqual(Object.keys(contract.components['schemas'] ?? {}));
-    const credentials = page('api.html').slice(page('api.html').indexOf('<h2 id="credentials"'));
-    expect(idsIn(credentials, 'h3')).toEqual(Object.keys(contract.components['securitySchemes'] ?? {}));
-  });
-
-  test('problem codes, with what happened and what to do', () => {
-    const entries = page('errors.html')
-      .split(/(?=<h3 id=)/)
-      .slice(1);
-    expect(entries.map((entry) => idsIn(entry, 'h3')[0])).toEqual(Object.keys(problemStatus));
-    for (const entry of entries) expect(entry).toMatch(/<dt>What happened<\/dt><dd>.+\.<\/dd>\n<dt>What to do<\/dt><dd>.+\.<\/dd>/);
-    expect(idsIn(page('errors.html'), 'tr')).toEqual(Object.keys(catalogues.en.faults));
-  });
-
-  test('settings', () => {
-    const names = tableRows(readDocument('docs/settings.md')).map(([name]) => codeOf(name).toLowerCase());
-    expect(idsIn(page('settings.html'), 'tr')).toEqual(names);
-  });
-
-  test('pages, in the list of pages or behind a link', () => {
-    const linked = new Set(pages.flatMap(([, html]) => [...html.matchAll(/href="([^"#]+)/g)].map(([, target]) => target)));
-    for (const [file] of pages) expect(linked, file).toContain(file);
-  });
+test('the reference has every operation', () => {
+  const reference = readFileSync(join(site, 'api.html'), 'utf8');
+  for (const { operationId, path } of operationsOf(readContract().document)) {
+    expect(reference, operationId).toContain(operationId);
+    expect(reference, operationId).toContain(path);
+  }
 });
 
-/** Elements without an end. */
-const empty = new Set(['meta', 'link', 'img', 'input', 'br', 'hr']);
-
-describe('every page', () => {
-  test('is well-formed, in one language, with one title and landmarks', () => {
-    for (const [file, html] of pages) {
-      const open: string[] = [];
-      for (const [, slash, tag = ''] of html.matchAll(/<(\/?)([a-z][a-z0-9]*)\b[^>]*>/g)) {
-        if (slash === '') open.push(...(empty.has(tag) ? [] : [tag]));
-        else expect(open.pop(), `${file}: what </${tag}> closes`).toBe(tag);
-      }
-      expect(open, file).toEqual([]);
-      expect(html, file).toMatch(/^<!doctype html>\n<html lang="en">/);
-      for (const tag of ['h1', 'main', 'header', 'nav', 'title'])
-        expect(html.match(new RegExp(`<${tag}[ >]`, 'g')), `${file} ${tag}`).toHaveLength(1);
-      for (const [image] of html.matchAll(/<img [^>]+>/g)) expect(image).toMatch(/ alt="[^"]+"/);
+test('a browser reads the site by search and on a phone, and loads nothing from elsewhere', { timeout: 90_000 }, async (context) => {
+  const browser = await openBrowser(context);
+  const tab = await browser.newPage();
+  const elsewhere: string[] = [];
+  const errors: string[] = [];
+  tab.on('pageerror', ({ message }) => errors.push(message));
+  await tab.route('**/*', (route) => {
+    const { origin, pathname } = new URL(route.request().url());
+    if (origin !== 'http://docs.test') {
+      elsewhere.push(route.request().url());
+      return route.abort();
     }
+    const path = join(site, pathname === '/' ? 'index.html' : pathname);
+    return existsSync(path) ? route.fulfill({ path }) : route.fulfill({ status: 404 });
   });
+  await tab.goto('http://docs.test/');
+  await tab.getByRole('button', { name: 'Search' }).click();
+  await tab.locator('.VPLocalSearchBox input').fill('refresh-conflict');
+  await tab.locator('.VPLocalSearchBox a[href^="/docs/errors.html"]').first().click();
+  await tab.waitForURL('**/docs/errors.html*');
 
-  test('has headings that leave out no level', () => {
-    for (const [file, html] of pages) {
-      let level = 0;
-      for (const [, digit, id] of html.matchAll(/<h([1-6]) id="([^"]+)"/g)) {
-        expect(Number(digit), `${file}#${id}`).toBeLessThanOrEqual(level + 1);
-        level = Number(digit);
-      }
-    }
-  });
-
-  test('loads nothing from elsewhere', () => {
-    for (const [file, html] of pages) {
-      const loaded = [...html.matchAll(/<(?:script|img|link|iframe|source)\b[^>]*? (?:src|href)="([^"]+)"/g)].map(
-        ([, target = '']) => target,
-      );
-      for (const target of loaded) expect(target === 'data:,' || files.has(target), `${file} ${target}`).toBe(true);
-    }
-    expect(page('site.css')).not.toMatch(/url\(|@import/);
-    expect(page('site.js')).not.toMatch(/https?:|fetch\(/);
-  });
+  await tab.setViewportSize({ width: 380, height: 800 });
+  for (const file of ['docs/errors.html', 'docs/settings.html', 'docs/security.html', 'api.html']) {
+    await tab.goto(`http://docs.test/${file}`, { waitUntil: 'networkidle' });
+    expect(await tab.evaluate('document.documentElement.scrollWidth'), file).toBeLessThanOrEqual(380);
+  }
+  expect(elsewhere).toEqual([]);
+  expect(errors).toEqual([]);
 });
 
 describe('npm run docs', () => {
-  /** Runs the script, and gives its directory. */
-  async function writeSite(): Promise<string> {
-    const directory = await mkdtemp(join(tmpdir(), 'entity-service-docs-'));
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
-    await run(process.execPath, ['scripts/docs/main.ts', '--out', directory]);
-    return directory;
-  }
-
-  test('writes the site to the directory it is given', async () => {
-    const directory = await writeSite();
-    expect((await readdir(directory)).toSorted()).toEqual([...files.keys()].toSorted());
-    expect(await readFile(join(directory, 'index.html'), 'utf8')).toBe(page('index.html'));
+  test('--serve gives the pages and the reference to this machine until Ctrl-C', async () => {
+    const server = spawn(process.execPath, [script, '--serve', '--port', '4100'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    onTestFinished(() => void server.kill('SIGKILL'));
+    const exit = new Promise((resolve) => server.once('exit', resolve));
+    for await (const line of createInterface({ input: server.stdout })) {
+      // The address is printed with colours.
+      const [, port] = /localhost:\D*(\d+)/.exec(line.replaceAll(/\p{Cc}\[\d*m/gu, '')) ?? [];
+      if (port === undefined) continue;
+      const read = async (path: string) => (await fetch(`http://localhost:${port}/${path}`)).text();
+      expect(await read('docs/errors.md?import')).toContain('refresh-conflict');
+      expect(await read('api.html')).toContain('createSession');
+      server.kill('SIGINT');
+    }
+    await exit;
   });
 
   test('refuses an option it does not know, with exit code 2', async () => {
-    await expect(run(process.execPath, ['scripts/docs/main.ts', '--uot', 'x'])).rejects.toMatchObject({
+    await expect(run(process.execPath, [script, '--uot', 'x'])).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--uot'),
     });
-  });
-
-  test('makes pages that a browser reads from files: by keyboard, by search, on a phone', { timeout: 90_000 }, async (context) => {
-    const browser = await openBrowser(context);
-    const directory = await writeSite();
-    const tab = await browser.newPage();
-    const asked = new Set<string>();
-    const complaints: string[] = [];
-    tab.on('request', (request) => asked.add(new URL(request.url()).protocol));
-    tab.on('pageerror', ({ message }) => complaints.push(message));
-    tab.on('console', (message) => complaints.push(message.text()));
-    await tab.goto(pathToFileURL(join(directory, 'index.html')).href);
-
-    await tab.keyboard.press('Tab');
-    await tab.keyboard.press('Enter');
-    expect(await tab.evaluate('document.activeElement.tagName')).toBe('MAIN');
-
-    await tab.keyboard.press('/');
-    await tab.keyboard.type('refresh-conflict');
-    await tab.locator('#site-results a').first().waitFor();
-    await tab.keyboard.press('Enter');
-    await tab.waitForURL('**/errors.html#refresh-conflict');
-
-    await tab.setViewportSize({ width: 380, height: 800 });
-    for (const file of ['errors.html', 'settings.html', 'api-entities.html', 'security.html']) {
-      await tab.goto(pathToFileURL(join(directory, file)).href);
-      expect(await tab.evaluate('document.documentElement.scrollWidth'), file).toBeLessThanOrEqual(380);
-    }
-    await tab.getByRole('button', { name: 'Menu' }).click();
-    await tab.getByRole('navigation').getByRole('link', { name: 'Settings' }).click();
-    await tab.getByRole('heading', { name: 'Settings' }).waitFor();
-
-    // The empty icon may be asked for.
-    expect([...asked].filter((protocol) => protocol !== 'data:')).toEqual(['file:']);
-    expect(complaints).toEqual([]);
   });
 });
