@@ -4,6 +4,8 @@
  * database. The request log has every refusal.
  */
 
+import { LRUCache } from 'lru-cache';
+
 const windowMilliseconds = 60_000;
 
 /** How many events a minute each budget takes; docs/audit.md computes the greatest growth from it. */
@@ -56,7 +58,7 @@ export class AuditQuota {
 }
 
 class Budget {
-  readonly #tallies = new Map<string, Tally>();
+  readonly #tallies = new LRUCache<string, Tally>({ max: maximumSubjects });
   readonly #now: () => number;
   #since = -Infinity;
   #written = 0;
@@ -87,18 +89,19 @@ class Budget {
     if (now - this.#since < windowMilliseconds) return;
     this.#since = now;
     this.#written = 0;
-    for (const [subject, { kinds, leftOut }] of this.#tallies) {
+    // A copy, because lru-cache does not say what deleting does to an iteration.
+    const tallies = [...this.#tallies.entries()];
+    for (const [subject, { kinds, leftOut }] of tallies) {
       if (leftOut === 0) this.#tallies.delete(subject);
       else kinds.clear();
     }
   }
 
   #tallyOf(subject: string): Tally {
-    const tally = this.#tallies.get(subject) ?? { kinds: new Set(), leftOut: 0 };
-    // Putting it last makes the first one the longest silent.
-    this.#tallies.delete(subject);
+    const known = this.#tallies.get(subject);
+    if (known) return known;
+    const tally: Tally = { kinds: new Set(), leftOut: 0 };
     this.#tallies.set(subject, tally);
-    if (this.#tallies.size > maximumSubjects) this.#tallies.delete(this.#tallies.keys().next().value ?? '');
     return tally;
   }
 }

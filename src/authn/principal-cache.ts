@@ -3,6 +3,7 @@
  * and age, told at once of every change in this process, told by the database's notifications of every change in others, and switched
  * off while that line is down: then every lookup misses.
  */
+import { LRUCache } from 'lru-cache';
 import type { Principal } from './principal.ts';
 
 const maximumEntries = 10_000;
@@ -26,8 +27,8 @@ export interface VerificationStart {
 
 export class PrincipalCache {
   readonly #now: () => number;
-  readonly #entries = new Map<string, Entry>();
-  /** Which credentials (hashes) stand for a subject: a session has a second one for ten seconds after a refresh. */
+  readonly #entries = new LRUCache<string, Entry>({ max: maximumEntries, dispose: ({ subject }, hash) => this.#unlink(subject, hash) });
+  /** The credentials (hashes) of each subject that have an entry: a session has a second one for ten seconds after a refresh. */
   readonly #hashes = new Map<string, Set<string>>();
   #enabled = false;
   #generation = 0;
@@ -57,7 +58,7 @@ export class PrincipalCache {
       return entry.principal;
     }
     this.misses += 1;
-    if (entry) this.#remove(hash, entry);
+    if (entry) this.#entries.delete(hash);
     return undefined;
   }
 
@@ -67,7 +68,6 @@ export class PrincipalCache {
    */
   keep(hash: string, subject: string, principal: Principal, lifeMilliseconds: number, { generation, at }: VerificationStart): void {
     if (!this.#enabled || generation !== this.#generation) return;
-    if (this.#entries.size >= maximumEntries) this.#evictOldest();
     this.#entries.set(hash, { principal, subject, until: at + Math.min(maximumAgeMilliseconds, lifeMilliseconds) });
     const hashes = this.#hashes.get(subject);
     if (hashes) hashes.add(hash);
@@ -79,11 +79,9 @@ export class PrincipalCache {
     this.#generation++;
     if (!notice.startsWith('session ') && !notice.startsWith('key ')) {
       this.#entries.clear();
-      this.#hashes.clear();
       return;
     }
     for (const hash of this.#hashes.get(notice) ?? []) this.#entries.delete(hash);
-    this.#hashes.delete(notice);
   }
 
   /** Whether notifications arrive. Off forgets everything. */
@@ -92,15 +90,8 @@ export class PrincipalCache {
     this.forget('all');
   }
 
-  #evictOldest(): void {
-    for (const [hash, entry] of this.#entries) {
-      this.#remove(hash, entry);
-      return;
-    }
-  }
-
-  #remove(hash: string, { subject }: Entry): void {
-    this.#entries.delete(hash);
+  /** Called for each entry that leaves the cache, also when the cache is full or another entry replaces it. */
+  #unlink(subject: string, hash: string): void {
     const hashes = this.#hashes.get(subject);
     hashes?.delete(hash);
     if (hashes?.size === 0) this.#hashes.delete(subject);

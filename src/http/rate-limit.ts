@@ -2,6 +2,7 @@
  * The limit on URLs, and the rate limits (security rule 81): a token bucket for each address, which only requests without a valid credential
  * draw from, and one for each user, if the operator wants it. Bounded in number; IPv6 addresses count by /64.
  */
+import { LRUCache } from 'lru-cache';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Scheme, Schemes } from '../authn/authenticate.ts';
 import { Problem } from '../errors.ts';
@@ -29,7 +30,8 @@ interface Bucket {
 /** A token bucket for each of the keys that are in use. */
 class Buckets {
   readonly rate: Rate;
-  readonly #buckets = new Map<string, Bucket>();
+  /** Beyond the maximum, the bucket that has been unused for longest is forgotten. */
+  readonly #buckets = new LRUCache<string, Bucket>({ max: maximumBuckets });
   readonly #now: () => number;
 
   constructor(rate: Rate, now: () => number) {
@@ -48,14 +50,15 @@ class Buckets {
   #filled(key: string): Bucket {
     const { perSecond, burst } = this.rate;
     const now = this.#now();
-    const bucket = this.#buckets.get(key) ?? { tokens: burst, at: now };
-    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) / 1_000) * perSecond);
-    bucket.at = now;
-    // Putting it last makes the first one the longest unused.
-    this.#buckets.delete(key);
-    this.#buckets.set(key, bucket);
-    if (this.#buckets.size > maximumBuckets) this.#buckets.delete(this.#buckets.keys().next().value ?? '');
-    return bucket;
+    const known = this.#buckets.get(key);
+    if (!known) {
+      const full = { tokens: burst, at: now };
+      this.#buckets.set(key, full);
+      return full;
+    }
+    known.tokens = Math.min(burst, known.tokens + ((now - known.at) / 1_000) * perSecond);
+    known.at = now;
+    return known;
   }
 }
 

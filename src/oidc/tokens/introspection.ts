@@ -3,6 +3,7 @@
  * 30 seconds and a bad one, or a refusal to answer about one token, for 10. Asks once for all requests with the same token meanwhile.
  */
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { ClientError, ResponseBodyError, tokenIntrospection, WWWAuthenticateChallengeError, type Configuration } from 'openid-client';
 import { discover, innermostMessage } from './discover.ts';
 import { outageErrors } from './issuer-http.ts';
@@ -36,7 +37,7 @@ export class Introspection {
   readonly #options: CachedMetadataOptions;
   readonly #client: CachedMetadata<Configuration>;
   readonly #isOurs: (text: string) => Promise<boolean>;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new LRUCache<string, Kept>({ max: maximumKept });
   readonly #running = new Map<string, Promise<Kept>>();
   #failedAt = Number.NEGATIVE_INFINITY;
 
@@ -80,11 +81,6 @@ export class Introspection {
     const answer = (await this.#isOurs(token)) ? inactive : await this.#answer(client, token);
     const isActive = 'claims' in answer && answer.claims['active'] === true;
     const kept = { ...answer, until: askedAt + (isActive ? activeMilliseconds : inactiveMilliseconds) };
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size < maximumKept) break;
-      this.#kept.delete(oldest);
-    }
-    this.#kept.delete(hash);
     this.#kept.set(hash, kept);
     return kept;
   }
