@@ -1,5 +1,6 @@
 /** Network addresses as text: which address a text names, which addresses count as one client, and which are of a list. Pure functions. */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** Stands for every text that names no IP address. All of them count as one client. */
 const unknownAddress = 'unknown';
@@ -26,7 +27,7 @@ export function cleanAddress(text: string | undefined): string {
 export function addressGroup(text: string): string {
   const address = cleanAddress(text);
   if (!isIPv6(address)) return address;
-  const network = expand(address).slice(0, 4);
+  const network = ipaddr.IPv6.parse(address).parts.slice(0, 4);
   return `${network.map((group) => group.toString(16)).join(':')}::/64`;
 }
 
@@ -49,16 +50,6 @@ const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
 /** The IPv4 address that an IPv6 address maps, or the IPv6 address itself when it maps none. */
 function unmapped(address: string): string {
-  const groups = expand(address);
-  const [high = 0, low = 0] = groups.slice(6);
-  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-  return isMapped ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : address;
-}
-
-/** The eight groups of an IPv6 address. The URL parser brings every spelling into one, with at most one `::` and no dots. */
-function expand(address: string): number[] {
-  const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);
-  const [head = [], tail = []] = canonical.split('::').map((half) => (half === '' ? [] : half.split(':')));
-  const zeros = Array<string>(8 - head.length - tail.length).fill('0');
-  return [...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16));
+  const parsed = ipaddr.IPv6.parse(address);
+  return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : address;
 }
