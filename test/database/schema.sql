@@ -1,0 +1,564 @@
+create sequence audit_event_id_seq;
+
+create sequence entity_key_seq;
+
+create sequence profile_id_seq;
+
+create sequence role_id_seq;
+
+create sequence user_account_id_seq;
+
+create table api_key (
+  id text not null,
+  key_hash bytea not null,
+  user_id bigint not null,
+  name text not null,
+  profile_id bigint,
+  scopes jsonb,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
+  replaced_at timestamp with time zone,
+  revoked_at timestamp with time zone
+);
+
+create table audit_event (
+  id bigint generated always as identity not null,
+  at timestamp with time zone default clock_timestamp() not null,
+  event text not null,
+  outcome text not null,
+  user_name text,
+  request_id text,
+  session_id uuid,
+  address text,
+  user_agent text,
+  detail jsonb default '{}'::jsonb not null
+);
+
+create table entity (
+  name text not null,
+  key bigint generated always as identity not null,
+  version bigint default 1 not null,
+  fields jsonb not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null
+);
+
+create table idempotency (
+  user_name text not null,
+  entity text not null,
+  key text not null,
+  fingerprint bytea not null,
+  entity_key bigint not null,
+  created_at timestamp with time zone default now() not null
+);
+
+create table identity (
+  issuer text not null,
+  subject text not null,
+  user_id bigint not null,
+  created_at timestamp with time zone default now() not null,
+  id uuid default gen_random_uuid() not null,
+  claims_at timestamp with time zone
+);
+
+create table kysely_migration (
+  name character varying(255) not null,
+  "timestamp" character varying(255) not null
+);
+
+create table kysely_migration_lock (
+  id character varying(255) not null,
+  is_locked integer default 0 not null
+);
+
+create table login_attempt (
+  kind text not null,
+  subject bytea not null,
+  failures integer default 0 not null,
+  pending integer default 0 not null,
+  pending_at timestamp with time zone default now() not null,
+  blocked_until timestamp with time zone,
+  since timestamp with time zone default now() not null,
+  last_at timestamp with time zone default now() not null
+) with (fillfactor=50);
+
+create table openid_transaction (
+  state_hash bytea not null,
+  browser_hash bytea not null,
+  issuer text not null,
+  nonce text not null,
+  code_verifier text not null,
+  return_path text not null,
+  session_id uuid,
+  expires_at timestamp with time zone default (now() + '00:10:00'::interval) not null
+);
+
+create table profile (
+  id bigint generated always as identity not null,
+  name text not null,
+  label text not null,
+  locale text
+);
+
+create table profile_role (
+  profile_id bigint not null,
+  role_id bigint not null
+);
+
+create table role (
+  id bigint generated always as identity not null,
+  name text not null,
+  description text default ''::text not null
+);
+
+create table role_grant (
+  role_id bigint not null,
+  entity text not null,
+  action text not null,
+  condition text default 'any'::text not null
+);
+
+create table service_secret (
+  name text not null,
+  value bytea not null
+);
+
+create table session (
+  id uuid default gen_random_uuid() not null,
+  token_hash bytea not null,
+  user_id bigint not null,
+  profile_id bigint,
+  method text not null,
+  issuer text,
+  scopes jsonb,
+  locale text not null,
+  credential_version integer not null,
+  authenticated_at timestamp with time zone default now() not null,
+  created_at timestamp with time zone default now() not null,
+  last_seen_at timestamp with time zone default now() not null,
+  idle_expires_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  revoked_reason text,
+  address text,
+  user_agent text,
+  subject text,
+  issuer_session_id text,
+  end_session_url text,
+  signed_in_at timestamp with time zone
+);
+
+create table superseded_token (
+  token_hash bytea not null,
+  session_id uuid not null,
+  refreshed boolean not null,
+  superseded_at timestamp with time zone default now() not null
+);
+
+create table unlinked_claims (
+  issuer text not null,
+  subject text not null,
+  claims_at timestamp with time zone not null
+);
+
+create table user_account (
+  id bigint generated always as identity not null,
+  name text not null,
+  display_name text not null,
+  locale text,
+  password_hash text,
+  credential_version integer default 1 not null,
+  active boolean default true not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null
+);
+
+create table user_profile (
+  user_id bigint not null,
+  profile_id bigint not null,
+  is_default boolean default false not null
+);
+
+alter table api_key add constraint api_key_id_check CHECK ((id ~ '^[0-9A-Za-z]{12}$'::text));
+
+alter table api_key add constraint api_key_key_hash_check CHECK ((octet_length(key_hash) = 32));
+
+alter table api_key add constraint api_key_pkey PRIMARY KEY (id);
+
+alter table api_key add constraint api_key_profile_id_fkey FOREIGN KEY (profile_id) REFERENCES profile(id) ON DELETE CASCADE;
+
+alter table api_key add constraint api_key_user_id_fkey FOREIGN KEY (user_id) REFERENCES user_account(id);
+
+alter table audit_event add constraint audit_event_outcome_check CHECK ((outcome = ANY (ARRAY['ok'::text, 'refused'::text, 'failed'::text])));
+
+alter table audit_event add constraint audit_event_pkey PRIMARY KEY (id);
+
+alter table entity add constraint entity_created_by_fkey FOREIGN KEY (created_by) REFERENCES user_account(name);
+
+alter table entity add constraint entity_fields_check CHECK ((jsonb_typeof(fields) = 'object'::text));
+
+alter table entity add constraint entity_pkey PRIMARY KEY (name, key);
+
+alter table entity add constraint entity_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES user_account(name);
+
+alter table idempotency add constraint idempotency_pkey PRIMARY KEY (user_name, entity, key);
+
+alter table idempotency add constraint idempotency_user_name_fkey FOREIGN KEY (user_name) REFERENCES user_account(name);
+
+alter table identity add constraint identity_id_key UNIQUE (id);
+
+alter table identity add constraint identity_pkey PRIMARY KEY (issuer, subject);
+
+alter table identity add constraint identity_user_id_fkey FOREIGN KEY (user_id) REFERENCES user_account(id);
+
+alter table kysely_migration add constraint kysely_migration_pkey PRIMARY KEY (name);
+
+alter table kysely_migration_lock add constraint kysely_migration_lock_pkey PRIMARY KEY (id);
+
+alter table login_attempt add constraint login_attempt_kind_check CHECK ((kind = ANY (ARRAY['account'::text, 'address'::text])));
+
+alter table login_attempt add constraint login_attempt_pkey PRIMARY KEY (kind, subject);
+
+alter table openid_transaction add constraint openid_transaction_browser_hash_check CHECK ((octet_length(browser_hash) = 32));
+
+alter table openid_transaction add constraint openid_transaction_pkey PRIMARY KEY (state_hash);
+
+alter table openid_transaction add constraint openid_transaction_session_id_fkey FOREIGN KEY (session_id) REFERENCES session(id) ON DELETE CASCADE;
+
+alter table openid_transaction add constraint openid_transaction_state_hash_check CHECK ((octet_length(state_hash) = 32));
+
+alter table profile add constraint profile_name_check CHECK ((name ~ '^[A-Za-z0-9 _.-]{1,64}$'::text));
+
+alter table profile add constraint profile_name_key UNIQUE (name);
+
+alter table profile add constraint profile_pkey PRIMARY KEY (id);
+
+alter table profile_role add constraint profile_role_pkey PRIMARY KEY (profile_id, role_id);
+
+alter table profile_role add constraint profile_role_profile_id_fkey FOREIGN KEY (profile_id) REFERENCES profile(id) ON DELETE CASCADE;
+
+alter table profile_role add constraint profile_role_role_id_fkey FOREIGN KEY (role_id) REFERENCES role(id) ON DELETE CASCADE;
+
+alter table role add constraint role_name_check CHECK ((name ~ '^[A-Za-z0-9 _.-]{1,64}$'::text));
+
+alter table role add constraint role_name_key UNIQUE (name);
+
+alter table role add constraint role_pkey PRIMARY KEY (id);
+
+alter table role_grant add constraint role_grant_action_check CHECK ((action = ANY (ARRAY['create'::text, 'read'::text, 'update'::text, 'delete'::text])));
+
+alter table role_grant add constraint role_grant_condition_check CHECK ((condition = ANY (ARRAY['any'::text, 'own'::text])));
+
+alter table role_grant add constraint role_grant_entity_check CHECK (((entity = '*'::text) OR (entity ~ '^[A-Za-z][A-Za-z0-9_.-]{0,63}$'::text)));
+
+alter table role_grant add constraint role_grant_pkey PRIMARY KEY (role_id, entity, action);
+
+alter table role_grant add constraint role_grant_role_id_fkey FOREIGN KEY (role_id) REFERENCES role(id) ON DELETE CASCADE;
+
+alter table service_secret add constraint service_secret_pkey PRIMARY KEY (name);
+
+alter table session add constraint session_method_check CHECK ((method = ANY (ARRAY['password'::text, 'token'::text, 'openid'::text])));
+
+alter table session add constraint session_pkey PRIMARY KEY (id);
+
+alter table session add constraint session_profile_id_fkey FOREIGN KEY (profile_id) REFERENCES profile(id) ON DELETE SET NULL;
+
+alter table session add constraint session_token_hash_check CHECK ((octet_length(token_hash) = 32));
+
+alter table session add constraint session_token_hash_key UNIQUE (token_hash);
+
+alter table session add constraint session_user_id_fkey FOREIGN KEY (user_id) REFERENCES user_account(id);
+
+alter table superseded_token add constraint superseded_token_pkey PRIMARY KEY (token_hash);
+
+alter table superseded_token add constraint superseded_token_session_id_fkey FOREIGN KEY (session_id) REFERENCES session(id) ON DELETE CASCADE;
+
+alter table unlinked_claims add constraint unlinked_claims_pkey PRIMARY KEY (issuer, subject);
+
+alter table user_account add constraint user_account_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 128)));
+
+alter table user_account add constraint user_account_name_key UNIQUE (name);
+
+alter table user_account add constraint user_account_pkey PRIMARY KEY (id);
+
+alter table user_profile add constraint user_profile_pkey PRIMARY KEY (user_id, profile_id);
+
+alter table user_profile add constraint user_profile_profile_id_fkey FOREIGN KEY (profile_id) REFERENCES profile(id) ON DELETE CASCADE;
+
+alter table user_profile add constraint user_profile_user_id_fkey FOREIGN KEY (user_id) REFERENCES user_account(id) ON DELETE CASCADE;
+
+CREATE INDEX api_key_user_id_idx ON public.api_key USING btree (user_id) WHERE (revoked_at IS NULL);
+
+CREATE INDEX audit_event_at_idx ON public.audit_event USING btree (at);
+
+CREATE INDEX audit_event_user_name_idx ON public.audit_event USING btree (user_name, at);
+
+CREATE INDEX idempotency_by_age ON public.idempotency USING btree (created_at);
+
+CREATE INDEX identity_user_id_idx ON public.identity USING btree (user_id);
+
+CREATE INDEX openid_transaction_browser_hash_idx ON public.openid_transaction USING btree (browser_hash);
+
+CREATE INDEX openid_transaction_expires_at_idx ON public.openid_transaction USING btree (expires_at);
+
+CREATE INDEX session_expires_at_idx ON public.session USING btree (LEAST(idle_expires_at, expires_at));
+
+CREATE INDEX session_issuer_idx ON public.session USING btree (issuer, subject) WHERE ((issuer IS NOT NULL) AND (revoked_at IS NULL));
+
+CREATE INDEX session_user_id_idx ON public.session USING btree (user_id) WHERE (revoked_at IS NULL);
+
+CREATE INDEX superseded_token_session_id_idx ON public.superseded_token USING btree (session_id);
+
+CREATE UNIQUE INDEX user_profile_default_key ON public.user_profile USING btree (user_id) WHERE is_default;
+
+CREATE TRIGGER api_key_changed AFTER UPDATE OF key_hash, profile_id, scopes, expires_at, revoked_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION forget_principal('key');
+
+CREATE TRIGGER audit_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
+CREATE TRIGGER identity_changed AFTER DELETE OR UPDATE OF issuer, subject, user_id OR TRUNCATE ON public.identity FOR EACH STATEMENT EXECUTE FUNCTION forget_principal();
+
+CREATE TRIGGER profile_changed AFTER DELETE OR UPDATE ON public.profile FOR EACH STATEMENT EXECUTE FUNCTION forget_principal();
+
+CREATE TRIGGER profile_role_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.profile_role FOR EACH STATEMENT EXECUTE FUNCTION forget_principal();
+
+CREATE TRIGGER role_changed AFTER DELETE OR UPDATE ON public.role FOR EACH STATEMENT EXECUTE FUNCTION forget_principal();
+
+CREATE TRIGGER role_grant_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.role_grant FOR EACH STATEMENT EXECUTE FUNCTION forget_principal();
+
+CREATE TRIGGER session_changed AFTER UPDATE OF token_hash, profile_id, idle_expires_at, expires_at, revoked_at, locale ON public.session FOR EACH ROW EXECUTE FUNCTION forget_principal('session');
+
+CREATE TRIGGER session_removed AFTER DELETE ON public.session FOR EACH ROW EXECUTE FUNCTION forget_principal('session');
+
+CREATE TRIGGER user_account_changed AFTER UPDATE OF active, credential_version, display_name ON public.user_account FOR EACH ROW EXECUTE FUNCTION forget_principal('user');
+
+CREATE TRIGGER user_profile_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.user_profile FOR EACH STATEMENT EXECUTE FUNCTION forget_principal();
+
+CREATE OR REPLACE FUNCTION public.address_retry_seconds(settled login_attempt, moment timestamp with time zone)
+ RETURNS integer
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if settled.failures >= 20 then
+    return greatest(1, ceil(extract(epoch from settled.since + interval '5 minutes' - moment)));
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.begin_login_attempt(account bytea, address bytea, OUT verdict text, OUT retry_seconds integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  a login_attempt;
+  b login_attempt;
+  moment timestamptz := clock_timestamp();
+begin
+  -- Read before the account's row is made, and without a lock, which would reverse the order of locks below.
+  select * into b from login_attempt where kind = 'address' and subject = address;
+  retry_seconds := address_retry_seconds(settle_login_attempt(b, moment), moment);
+  if retry_seconds is not null then
+    verdict := 'address';
+    return;
+  end if;
+
+  -- Always the account's row before the address's, so that no two attempts wait for each other.
+  loop
+    select * into a from login_attempt where kind = 'account' and subject = account for update;
+    exit when found;
+    insert into login_attempt (kind, subject) values ('account', account) on conflict do nothing;
+  end loop;
+  loop
+    select * into b from login_attempt where kind = 'address' and subject = address for update;
+    exit when found;
+    insert into login_attempt (kind, subject) values ('address', address) on conflict do nothing;
+  end loop;
+  -- After the locks, which other attempts may have held for long.
+  moment := clock_timestamp();
+  a := settle_login_attempt(a, moment);
+  b := settle_login_attempt(b, moment);
+
+  if a.failures >= 100 then
+    verdict := 'account';
+    retry_seconds := 900;
+  elsif a.blocked_until > moment then
+    verdict := 'account';
+    retry_seconds := ceil(extract(epoch from a.blocked_until - moment));
+  elsif b.failures >= 20 then
+    verdict := 'address';
+    retry_seconds := address_retry_seconds(b, moment);
+  elsif a.pending >= greatest(1, 5 - a.failures) or b.pending >= 20 - b.failures then
+    verdict := 'full';
+  else
+    verdict := 'go';
+    update login_attempt set failures = a.failures, pending = a.pending + 1, pending_at = moment, last_at = moment
+      where kind = 'account' and subject = account;
+    update login_attempt set failures = b.failures, pending = b.pending + 1, pending_at = moment, last_at = moment, since = b.since
+      where kind = 'address' and subject = address;
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.end_login_attempt(account bytea, address bytea, outcome text)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  moment timestamptz := clock_timestamp();
+  result integer;
+begin
+  update login_attempt set
+    pending = greatest(pending - 1, 0),
+    failures = case outcome when 'succeeded' then 0 when 'failed' then failures + 1 else failures end,
+    blocked_until = case
+      when outcome = 'succeeded' then null
+      when outcome = 'failed' and failures >= 4 then moment + least(900, 2 ^ (failures - 4)) * interval '1 second'
+      else blocked_until
+    end,
+    last_at = moment
+  where kind = 'account' and subject = account
+  returning failures into result;
+
+  update login_attempt set
+    pending = greatest(pending - 1, 0),
+    failures = case when outcome <> 'failed' then failures when since <= moment - interval '5 minutes' then 1 else failures + 1 end,
+    since = case when outcome = 'failed' and (failures = 0 or since <= moment - interval '5 minutes') then moment else since end,
+    last_at = moment
+  where kind = 'address' and subject = address;
+  return result;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.forget_principal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_level = 'ROW' then
+    perform pg_notify('principal', tg_argv[0] || ' ' || old.id);
+  else
+    perform pg_notify('principal', 'all');
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.json_merge_patch(target jsonb, patch jsonb)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+begin
+  if jsonb_typeof(patch) <> 'object' then
+    return patch;
+  end if;
+  -- `|| '{}'` decompresses a stored target once, instead of once for each member that is looked up.
+  target := case jsonb_typeof(target) when 'object' then target || '{}' else '{}' end;
+  if not patch @? 'strict $.* ? (@ == null || @.type() == "object")' then
+    return target || patch;
+  end if;
+  return (
+    select case
+        -- `-` compares each member of the target with each name.
+        when count(*) filter (where jsonb_typeof(value) = 'null') > 128 then
+          (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(target) where patch -> key is distinct from 'null')
+        else coalesce(target - array_agg(key) filter (where jsonb_typeof(value) = 'null'), target)
+      end
+      || coalesce(jsonb_object_agg(
+        key,
+        case jsonb_typeof(value) when 'object' then json_merge_patch(coalesce(target -> key, '{}'), value) else value end
+      ) filter (where jsonb_typeof(value) <> 'null'), '{}')
+    from jsonb_each(patch)
+  );
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.open_session(token_hash bytea, user_id bigint, credential_version integer, method text, issuer text, subject text, issuer_session_id text, end_session_url text, scopes jsonb, locale text, authenticated_at timestamp with time zone, idle_seconds double precision, absolute_seconds double precision, address text, user_agent text, maximum integer, signed_in_at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT opened session, OUT evicted uuid[])
+ RETURNS SETOF record
+ LANGUAGE plpgsql
+ ROWS 1
+AS $function$
+#variable_conflict use_column
+declare
+  began     constant timestamptz := least(open_session.authenticated_at, now());
+  -- `least` leaves out nulls.
+  signed_in constant timestamptz := case
+    when open_session.method = 'password' then now()
+    when open_session.signed_in_at is not null then least(open_session.signed_in_at, now())
+  end;
+  expires   constant timestamptz := began + make_interval(secs => open_session.absolute_seconds);
+begin
+  if expires <= now() then
+    return;
+  end if;
+  -- Puts the sign-ins of one user in a row, so that the maximum is one, and a password change before or after them. The statements below
+  -- see what those before them have left.
+  perform from user_account
+    where id = open_session.user_id and active and credential_version = open_session.credential_version
+    for no key update;
+  if not found then
+    return;
+  end if;
+
+  insert into session (
+    token_hash, user_id, profile_id, method, issuer, subject, issuer_session_id, end_session_url, scopes, locale, credential_version,
+    authenticated_at, signed_in_at, idle_expires_at, expires_at, address, user_agent
+  )
+  select
+    open_session.token_hash, user_account.id, user_profile.profile_id, open_session.method, open_session.issuer, open_session.subject,
+    open_session.issuer_session_id, open_session.end_session_url, open_session.scopes,
+    coalesce(open_session.locale, profile.locale, user_account.locale, 'en'), open_session.credential_version,
+    began, signed_in, least(now() + make_interval(secs => open_session.idle_seconds), expires), expires, open_session.address,
+    open_session.user_agent
+  from user_account
+    left join user_profile on user_profile.user_id = user_account.id and is_default
+    left join profile on profile.id = user_profile.profile_id
+  where user_account.id = open_session.user_id
+  returning session.* into opened;
+
+  select array_agg(surplus.id) into evicted from (
+    select id from session
+    where user_id = open_session.user_id and revoked_at is null and idle_expires_at > now() and expires_at > now()
+      and id <> opened.id
+    -- Those of tokens go first: a token must not end the sessions that the user opened, by opening fifty of its own.
+    order by method = 'token', last_seen_at desc
+    offset open_session.maximum - 1
+  ) surplus;
+  if evicted is not null then
+    -- Without those that another transaction has ended meanwhile.
+    with ended as (
+      update session set revoked_at = now(), revoked_reason = 'evicted' where id = any (evicted) and revoked_at is null returning id
+    )
+    select array_agg(ended.id) into evicted from ended;
+  end if;
+  evicted := coalesce(evicted, '{}');
+  return next;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'audit_event is append only';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.settle_login_attempt(stored login_attempt, moment timestamp with time zone)
+ RETURNS login_attempt
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  settled login_attempt := stored;
+begin
+  if settled.kind = 'address' and settled.since <= moment - interval '5 minutes' then
+    settled.failures := 0;
+  end if;
+  if settled.pending_at < moment - interval '15 seconds' then
+    if settled.kind = 'address' and settled.failures = 0 then
+      settled.since := settled.pending_at;
+    end if;
+    settled.failures := settled.failures + settled.pending;
+    settled.pending := 0;
+  end if;
+  return settled;
+end $function$;
