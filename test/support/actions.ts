@@ -1,4 +1,4 @@
-/** What callers, providers and administrators do to credentials and rights, each through its own front door. */
+/** Changes that callers, providers and administrators make to credentials and rights, each through its own interface. */
 import type { components } from '../../generated/api.ts';
 import { AdminCommand, type Run } from './admin.ts';
 import { loginClient, type TestIssuer } from './issuer.ts';
@@ -77,7 +77,7 @@ export class Actions {
     return await this.#send('POST', '/auth', { form: { oidcIssuer: issuer.id, access_token } });
   }
 
-  /** The provider ends all that `subject` has opened through it. */
+  /** The provider ends all sessions that `subject` has opened through it. */
   async logOutByProvider(issuer: TestIssuer, subject: string): Promise<Answer> {
     const claims = { sub: subject, aud: loginClient.id, events: { [logoutEvent]: {} }, client_id: undefined, scope: undefined };
     const logout_token = await issuer.mint({ claims, header: { typ: 'logout+jwt' } });

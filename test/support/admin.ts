@@ -1,4 +1,4 @@
-/** The administration command as tests run it: in a process of its own, as operators start one, or in the test's, which is quicker. */
+/** Runs the administration command: in a process of its own, as operators do, or in the test's process, which is faster. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
@@ -16,12 +16,12 @@ export interface Run {
 }
 
 export interface RunOptions {
-  /** What it reads on standard input, which is empty otherwise. */
+  /** The command's standard input; empty by default. */
   input?: string | Buffer;
   environment?: Record<string, string>;
 }
 
-/** Starts a process, with nothing of our own environment but `environment`. */
+/** Starts a process whose environment is only `environment`. */
 export async function startAdmin(words: readonly string[], { input = '', environment = {} }: RunOptions = {}): Promise<Run> {
   const child = spawn(process.execPath, ['src/cli/main.ts', ...words], {
     cwd: root,
@@ -34,7 +34,7 @@ export async function startAdmin(words: readonly string[], { input = '', environ
     },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // Whoever does not read its input ends without it.
+  // A process that does not read its input may end first.
   child.stdin.on('error', () => undefined).end(input);
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
@@ -56,7 +56,7 @@ export async function runAdmin(words: readonly string[], { input = '', environme
   return { code: desk.exitCode, stdout, stderr };
 }
 
-/** The command on one database. */
+/** Runs the command on one database. */
 export class AdminCommand {
   readonly #environment: Record<string, string>;
 
@@ -68,19 +68,22 @@ export class AdminCommand {
     return runAdmin(words, { input, environment: this.#environment });
   }
 
-  /** What it says to people; fails the test when it was not done, or when something went to standard error. */
+  /** Returns the text for people on standard output. Fails the test if the command failed, or wrote to standard error. */
   async say(words: readonly string[], input: string | Buffer = ''): Promise<string> {
     const run = await this.run(words, input);
     expect(run).toMatchObject({ code: 0, stderr: '' });
     return run.stdout;
   }
 
-  /** The document that `--json` prints; fails the test when it was not done, or when anything else was printed. */
+  /** Returns the document that `--json` prints. Fails the test if the command failed, or printed anything else. */
   async json<T>(words: readonly string[], input: string | Buffer = ''): Promise<T> {
     return JSON.parse(await this.say([...words, '--json'], input)) as T;
   }
 
-  /** What it says on standard error when it refuses; fails the test when it does not, or says more than one line, or prints anything. */
+  /**
+   * Returns the error line of a refused command. Fails the test if the command succeeded, wrote to standard output, or wrote more than one
+   * line of error.
+   */
   async refusal(words: readonly string[], input: string | Buffer = '', code = 1): Promise<string> {
     const run = await this.run(words, input);
     expect(run).toMatchObject({ code, stdout: '' });

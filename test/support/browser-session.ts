@@ -1,12 +1,12 @@
-/** A browser that signs in at a provider: it keeps cookies, follows what it is told to, and shows what it got. */
+/** A browser that signs in at a provider: it stores cookies, follows redirects, and returns the answers. */
 import { expect } from 'vitest';
 import type { TestIssuer } from './issuer.ts';
 import type { Answer, TestService } from './service.ts';
 
 export class BrowserSession {
-  /** Of the service. */
+  /** The cookies of the service. */
   readonly cookies = new Map<string, string>();
-  /** Of the provider. */
+  /** The cookies of the provider. */
   readonly jar = new Map<string, string>();
   readonly #service: TestService;
 
@@ -28,20 +28,20 @@ export class BrowserSession {
     return answer;
   }
 
-  /** Leaves for the provider; returns the address it is sent to there. */
+  /** Begins the sign-in; returns the address at the provider. */
   async start(issuer: TestIssuer, query = ''): Promise<URL> {
     const answer = await this.call('GET', `/auth/oidc/${issuer.id}/start${query}`);
     expect(answer.status, answer.text).toBe(303);
     return new URL(answer.headers.get('location') ?? '');
   }
 
-  /** Does what the provider asks for; returns the path that the provider sends it back to. */
+  /** Logs in at the provider; returns the path that the provider redirects it to. */
   async visit(issuer: TestIssuer, address: URL, login: string, cancel = false): Promise<string> {
     const { pathname, search } = await issuer.visit(address.href, login, { jar: this.jar, cancel });
     return pathname + search;
   }
 
-  /** Signs in, and returns the answer to the browser that comes back. */
+  /** Signs in; returns the service's answer to the callback. */
   async signIn(issuer: TestIssuer, login: string, query = ''): Promise<Answer<{ code: string }>> {
     return await this.call('GET', await this.visit(issuer, await this.start(issuer, query), login));
   }

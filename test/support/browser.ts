@@ -1,11 +1,11 @@
-/** Debian's Chromium for tests that need a person's browser. Plain `npm test` goes without where there is none, and says so. */
+/** Debian's Chromium for tests that need a real browser. Without it, plain `npm test` skips these tests and prints the reason. */
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext } from 'playwright-core';
 import { afterAll, onTestFinished, type TestContext } from 'vitest';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
-/** The first two for containers; the others keep the browser from calling home. */
+/** The first two are for containers; the others stop the browser's own requests to its maker. */
 const args = [
   '--no-sandbox',
   '--disable-gpu',
@@ -17,15 +17,15 @@ const args = [
 ];
 
 /**
- * One Chromium for the tests of a file. The returned function opens a profile with nothing in it, closed when the test is over. It skips the
- * test when there is no Chromium, unless BROWSER_REQUIRED is set: then it fails.
+ * Starts one Chromium for the tests of a file. The returned function opens an empty profile, which is closed when the test is over. Without
+ * Chromium it skips the test, or fails it if BROWSER_REQUIRED is set.
  */
 export function useBrowser(): (context: TestContext) => Promise<BrowserContext> {
   let launched: Promise<Browser> | undefined;
   afterAll(async () => (await launched)?.close());
   return async ({ skip }) => {
     if (!existsSync(executablePath)) {
-      const reason = `no Chromium at ${executablePath}: "apt-get install chromium" brings it, or set CHROMIUM to one`;
+      const reason = `no Chromium at ${executablePath}: run "apt-get install chromium", or set CHROMIUM to its path`;
       if (process.env['BROWSER_REQUIRED']) throw new Error(reason);
       skip(reason);
     }

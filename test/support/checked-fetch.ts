@@ -1,6 +1,6 @@
 /**
- * Holds what a service in another process answers to its client to openapi.yaml, as `contract.ts` does with services of this one. What is
- * wrong is found there, and fails the test that started the service.
+ * Checks the answers of a service in another process against openapi.yaml; `contract.ts` does so for services in this process. A fault
+ * fails the test that started the service.
  */
 import type { Fetch } from '../../src/client/index.ts';
 import { found, violations } from './contract.ts';
@@ -16,7 +16,7 @@ export const checkedFetch: Fetch = async (url, init) => {
   return response;
 };
 
-/** Whether the path is one of the template, such as `/auth/profile/{name}`. */
+/** Whether the path matches the template, such as `/auth/profile/{name}`. */
 function isAt(template: string, path: string): boolean {
   const parts = template.split('/');
   const given = path.split('/');

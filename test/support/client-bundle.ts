@@ -1,4 +1,4 @@
-/** The client as one file, the way bundlers hand it to a browser. */
+/** The client as one file, as bundlers make it for a browser. */
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 

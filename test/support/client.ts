@@ -1,11 +1,11 @@
-/** The client as tests use it, and a server that answers as it is told. */
+/** The client for tests, and a scripted server. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { EntityServiceClient, type Clock, type CookieJar, type ClientOptions, type ErrorStyle } from '../../src/client/index.ts';
 
-/** A client of a service that runs somewhere. */
+/** A client of the service at a URL. */
 export function clientOf<S extends ErrorStyle = 'throw'>(
   { url }: { url: string },
   options: Omit<ClientOptions<S>, 'baseUrl'> = {},
@@ -13,14 +13,14 @@ export function clientOf<S extends ErrorStyle = 'throw'>(
   return new EntityServiceClient<S>({ baseUrl: url, ...options });
 }
 
-/** The session of a client as a `Cookie` header, for requests that the client would not send. Throws when there is none. */
+/** The session of a client as a `Cookie` header, for requests that the client would not send. Throws without a session. */
 export function cookieHeader({ cookies }: { cookies: CookieJar | undefined }, { url }: { url: string }): string {
   const header = cookies?.header(new URL(url));
   if (header === undefined) throw new Error('the client has no session');
   return header;
 }
 
-/** A clock on which pauses take no time and are noted, and a request's time is up when the test says so. */
+/** A clock that records pauses without waiting. A request's time is up when the test says so. */
 export class PausingClock implements Clock {
   /** The milliseconds of the pauses so far. */
   readonly pauses: number[] = [];
@@ -51,19 +51,19 @@ export class PausingClock implements Clock {
     });
   }
 
-  /** Lets the time of every request under way be up. */
+  /** Ends the time limit of every request in progress. */
   expire(): void {
     this.#now += this.#deadlineMs;
     for (const resolve of this.#waiting) resolve();
   }
 
-  /** How many deadlines are being watched. */
+  /** The number of active deadlines. */
   get watched(): number {
     return this.#waiting.size;
   }
 }
 
-/** One answer of a scripted server: a problem, a body, or anything else done to the socket. */
+/** One answer of a scripted server: a problem, a body, or any other action on the socket. */
 export type Step = (response: ServerResponse, request: IncomingMessage) => void;
 
 export interface Heard {
@@ -73,7 +73,7 @@ export interface Heard {
   body: string;
 }
 
-/** A server that answers each request with the next step, the last one for ever, and notes what it has heard. Stops with the test. */
+/** A server that answers each request with the next step, and repeats the last one. It records the requests, and stops with the test. */
 export async function scriptedServer(...steps: Step[]): Promise<{ url: string; heard: Heard[] }> {
   const heard: Heard[] = [];
   const server = createServer((request, response) => {
@@ -116,7 +116,7 @@ export const empty =
   (response) =>
     response.writeHead(status, headers).end();
 
-/** An entity as the service sends it. */
+/** An entity in the form that the service sends. */
 export function entity(fields: object = {}, version = 1): object {
   const at = '2026-11-20T08:00:00.000Z';
   return { name: 'note', key: '1', version, createdAt: at, createdBy: 'ada', updatedAt: at, updatedBy: 'ada', fields };

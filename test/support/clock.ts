@@ -1,16 +1,16 @@
-/** Moves the database's clock for what one test made, by moving what is written in its rows. */
+/** Moves the database's clock for the rows of one test, by changing their timestamps. */
 import { sql } from 'kysely';
 import { hashToken } from '../../src/sessions/token.ts';
 import type { TestService } from './service.ts';
 
 const hashOf = (cookie: string) => hashToken(cookie.slice(cookie.indexOf('=') + 1));
 
-/** The row of the session whose present token this cookie carries. Throws when there is none. */
+/** The row of the session whose present token is in this cookie. Throws when there is none. */
 export function sessionOf({ db }: TestService, cookie: string) {
   return db.selectFrom('session').where('token_hash', '=', hashOf(cookie)).selectAll().executeTakeFirstOrThrow();
 }
 
-/** Makes it `seconds` ago that the tokens were superseded: the one this cookie carries, or all of a session. */
+/** Sets the time at which tokens were superseded to `seconds` ago: of the token in this cookie, or of all tokens of a session. */
 export async function agingToken(service: TestService, cookie: string | undefined, seconds: number, sessionId?: string): Promise<void> {
   await service.db
     .updateTable('superseded_token')

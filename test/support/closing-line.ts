@@ -1,4 +1,4 @@
-/** Says why tests were skipped, and prints `N passed, N failed, N skipped` as the very last line of a run: what CI reads. */
+/** Prints why tests were skipped, and `N passed, N failed, N skipped` as the very last line of a run. CI reads that line. */
 import { writeSync } from 'node:fs';
 import type { Reporter, TestModule } from 'vitest/node';
 
@@ -9,7 +9,7 @@ export default class ClosingLine implements Reporter {
   onInit(): void {
     process.once('exit', (code) => {
       const { passed, skipped, pending } = this.count;
-      // A run can fail without any test: when the server of the suite does not start, when it is interrupted, when no file matches.
+      // A run can fail without a failed test: when the suite's server does not start, when the run is interrupted, or when no file matches.
       const failed = code === 0 ? this.count.failed : Math.max(1, this.count.failed);
       for (const reason of this.reasons) writeSync(1, `${reason}\n`);
       writeSync(1, `${passed} passed, ${failed} failed, ${skipped + pending} skipped\n`);
@@ -27,7 +27,7 @@ export default class ClosingLine implements Reporter {
         if (result.state === 'skipped' && result.note) this.reasons.add(`skipped: ${test.name}: ${result.note}`);
         if (state === 'failed') failedTests += 1;
       }
-      // A file or a hook can fail without any test of it having failed.
+      // A file or a hook can fail although none of its tests has failed.
       if (module.state() === 'failed' && failedTests === 0) this.count.failed += 1;
     }
   }

@@ -1,4 +1,4 @@
-/** A collector of traces that speaks OTLP over HTTP and keeps what it is sent. */
+/** A collector of traces that speaks OTLP over HTTP and stores what it receives. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -30,14 +30,14 @@ export interface CollectedSpan extends Omit<RawSpan, 'attributes'> {
 export interface Collector {
   url: string;
   spans: CollectedSpan[];
-  /** All that was sent, as it was. */
+  /** All received bodies, unparsed. */
   text(): string;
 }
 
 const valuesOf = (attributes: Attribute[]) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
 
-/** Closed by `finished`, by default when the test is over. */
+/** Closed by `finished`: by default when the test is over. */
 export async function startCollector(finished: (close: () => Promise<void>) => void = onTestFinished): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const texts: string[] = [];

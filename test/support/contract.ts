@@ -1,7 +1,6 @@
 /**
- * Checks every answer of every service that runs in this process against openapi.yaml as it passes: the status is declared, the required
- * headers are there, the body fits. Also notes which operation has answered with which status, for the
- * judgement of `coverage-reporter.ts`.
+ * Checks every answer of every service in this process against openapi.yaml: the status is declared, the required headers are there, the
+ * body fits. It also records the pairs of operation and status for `coverage-reporter.ts`.
  */
 import { channel } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
@@ -9,24 +8,24 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { operationsOf, readContract, resolve, type Operation, type ResponseObject } from '../../src/contract/contract.ts';
 import { createAjv } from '../../src/contract/validate.ts';
 
-/** Where `coverage-reporter.ts` looks for what was exercised; empty outside of the suite. */
+/** The directory where `coverage-reporter.ts` reads the recorded pairs; empty outside the suite. */
 const coverageFile = process.env['CONTRACT_COVERAGE_FILE'];
 
 const { document } = readContract();
 const operations = new Map(operationsOf(document).map((operation) => [operation.operationId, operation]));
 const ajv = createAjv();
-// Ajv compiles the whole document to get at a schema inside it.
+// Ajv compiles the whole document to reach a schema inside it.
 ajv.addVocabulary(Object.keys(document));
 ajv.addSchema({ $id: 'openapi.yaml', ...document });
 
-/** What is wrong with `value` by the schema at a JSON pointer into openapi.yaml, URI-encoded (`#/components/schemas/Entity`). */
+/** The faults of `value` by the schema at a JSON pointer into openapi.yaml, URI-encoded (`#/components/schemas/Entity`). */
 export function misfits(pointer: string, value: unknown): string[] {
   const validate = ajv.getSchema(`openapi.yaml${pointer}`);
   if (!validate) throw new Error(`openapi.yaml: no schema at ${pointer}`);
   return validate(value) === true ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
 }
 
-/** Statuses that any request can get before an operation is known (the document's description says so). */
+/** Statuses that a request can get before its operation is known, as the document's description says. */
 const beforeOperation = new Set([405, 408, 414, 431]);
 
 export interface SeenAnswer {
@@ -35,7 +34,7 @@ export interface SeenAnswer {
   body: string;
 }
 
-/** What is wrong with an answer of the operation; empty when nothing is. */
+/** The faults of an answer of the operation; empty when there are none. */
 export function violations(operationId: string, answer: SeenAnswer): string[] {
   const operation = operations.get(operationId);
   if (!operation) return [`${operationId} is not in openapi.yaml`];
@@ -59,7 +58,7 @@ function headerViolations(declared: ResponseObject, { headers }: SeenAnswer): st
 
 function bodyViolations(operation: Operation, declared: ResponseObject, { status, headers, body }: SeenAnswer): string[] {
   const contentType = String(headers['content-type'] ?? '').split(';')[0] ?? '';
-  if (!declared.content || operation.method === 'head') return body === '' ? [] : ['there is a body and none is declared'];
+  if (!declared.content || operation.method === 'head') return body === '' ? [] : ['a body that is not declared'];
   if (!(contentType in declared.content)) return [`content type ${contentType || 'none'} is not declared`];
   const pointer = ['paths', operation.path, operation.method, 'responses', String(status)];
   const response = pointer.reduce<unknown>((node, part) => (node as Record<string, unknown>)[part], document);
@@ -70,7 +69,7 @@ function bodyViolations(operation: Operation, declared: ResponseObject, { status
 
 const escape = (part: string) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
 
-/** Faults found since the process began; `service.ts` makes tests fail on them. */
+/** Faults found since the process began; `service.ts` fails tests because of them. */
 export const found: string[] = [];
 
 const bodies = new WeakMap<FastifyReply, string>();
@@ -79,19 +78,19 @@ function watch(app: FastifyInstance): void {
   app.addHook('onSend', async (_request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
     bodies.set(reply, typeof payload === 'string' ? payload : '');
   });
-  // The session's cookie is written by a later onSend, so the headers are complete only now.
+  // A later onSend sets the session's cookie, so the headers are complete only now.
   app.addHook('onResponse', async (request: FastifyRequest, reply: FastifyReply) => {
     const { operationId } = request.routeOptions.config;
     if (operationId === undefined) return;
     try {
       found.push(...violations(operationId, { status: reply.statusCode, headers: reply.getHeaders(), body: bodies.get(reply) ?? '' }));
     } catch (error) {
-      // Fastify would only log it.
+      // Fastify would only log a thrown error.
       found.push(`${operationId} ${reply.statusCode}: ${String(error)}`);
     }
     if (coverageFile) appendFileSync(coverageFile, `${operationId} ${reply.statusCode}\n`);
   });
 }
 
-// Fastify announces every instance it makes, before any route is registered.
+// Fastify announces every instance before any route is registered.
 channel('fastify.initialization').subscribe((message) => watch((message as { fastify: FastifyInstance }).fastify));

@@ -1,6 +1,6 @@
 /**
- * Fails a full run in which some operation never answered with some status that openapi.yaml declares for it. What answered is noted by
- * `contract.ts`; the exceptions are in `test/contract/uncovered.json`, which may only get shorter. Runs of a part of the suite are not judged.
+ * Fails a full run in which an operation did not answer with each status that openapi.yaml declares for it. `contract.ts` records the
+ * answers. The exceptions are in `test/contract/uncovered.json`, which may only get shorter. Runs of a part of the suite are not checked.
  */
 import { readFileSync } from 'node:fs';
 import type { Reporter, TestSpecification, Vitest } from 'vitest/node';
@@ -26,12 +26,15 @@ export default class CoverageReporter implements Reporter {
     const lines = complaints(new Set(readFileSync(file, 'utf8').split('\n')), readUncovered());
     if (lines.length === 0) return;
     this.vitest?.logger.error(`\n${lines.join('\n')}\n`);
-    // The closing line counts a run that ends so as failed.
+    // The closing line counts such a run as failed.
     process.exitCode = 1;
   }
 }
 
-/** What is to be done about the pairs of operation and status (`getEntity 404`) that were not exercised, or were against expectation. */
+/**
+ * What to do about the pairs of operation and status (`getEntity 404`) that no test got, or that a test got although they are listed as
+ * exceptions.
+ */
 export function complaints(exercised: ReadonlySet<string>, uncovered: Readonly<Record<string, string>>): string[] {
   const declared = operationsOf(readContract().document).flatMap(({ operationId, responses }) =>
     Object.keys(responses).map((status) => `${operationId} ${status}`),

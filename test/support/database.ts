@@ -1,4 +1,4 @@
-/** A database of its own for a test or a test file: a copy of the migrated template, with no rows in it. */
+/** A separate database for a test or a test file: a copy of the migrated template, without rows. */
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'pg';
 import { inject } from 'vitest';
@@ -18,8 +18,8 @@ export async function createDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * A pool whose connections may be ended by the server at any time. One that is closing while its database is dropped reports that as an error,
- * and an error without a listener ends the process.
+ * A pool whose connections the server may end at any time. A connection that is closing while its database is dropped emits an error, and
+ * an error without a listener ends the process.
  */
 export function openPool(url: string): Pool {
   const pool = new Pool({ connectionString: url });

@@ -1,12 +1,12 @@
-/** Swagger UI in a browser, as a person uses it. */
+/** Swagger UI in a browser, used like a person does. */
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 
-/** Opens Swagger UI, and notes whom it asks and what it complains about. */
+/** Opens Swagger UI, and records its requests and its error messages. */
 export async function openDocs(browser: BrowserContext, origin: string): Promise<{ page: Page; asked: Set<string>; complaints: string[] }> {
   const page = await browser.newPage();
   const asked = new Set<string>();
   const complaints: string[] = [];
-  // Every attempt, those included that the page's policy stops before they leave.
+  // Every attempted request, also those that the page's policy blocks.
   page.on('request', (request) => asked.add(new URL(request.url()).origin));
   page.on('pageerror', ({ message }) => complaints.push(message));
   page.on('console', (message) => {
@@ -17,7 +17,7 @@ export async function openDocs(browser: BrowserContext, origin: string): Promise
   return { page, asked, complaints };
 }
 
-/** Unfolds an operation and makes its fields ready to be filled in. */
+/** Opens an operation and makes its fields editable. */
 export async function tryOut(page: Page, tag: string, operationId: string): Promise<Locator> {
   const operation = page.locator(`#operations-${tag}-${operationId}`);
   await operation.locator('.opblock-summary-control').click();
@@ -25,7 +25,7 @@ export async function tryOut(page: Page, tag: string, operationId: string): Prom
   return operation;
 }
 
-/** Sends the request and reads the answer off the page. */
+/** Sends the request and returns the answer that the page shows. */
 export async function execute(operation: Locator): Promise<{ status: string; body: Record<string, unknown> }> {
   await operation.getByRole('button', { name: 'Execute' }).click();
   const answer = operation.locator('.live-responses-table');

@@ -15,7 +15,7 @@ export interface Step {
   expected: string;
 }
 
-/** The commands of the `console` blocks in order, each with what stands below it. */
+/** The commands of the `console` blocks in order, each with the answer below it. */
 export function stepsOf(text: string): Step[] {
   const steps: Step[] = [];
   for (const [, block = ''] of text.matchAll(/^```console\n(.*?)^```$/gms)) {
@@ -31,7 +31,7 @@ export function stepsOf(text: string): Step[] {
   return steps;
 }
 
-/** What differs from run to run, and how to know it. */
+/** The values that differ from run to run, as patterns. */
 const variable: Record<string, RegExp> = {
   time: /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g,
   uuid: /\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g,
@@ -40,7 +40,7 @@ const variable: Record<string, RegExp> = {
   keyId: /(?<="id":")[0-9A-Za-z]{12}(?=")/g,
 };
 
-/** The text with its JSON on one line, as the service sends it, and with a name in place of everything that varies. */
+/** The text with its JSON on one line, as the service sends it, and with a name in place of every value that varies. */
 export function comparable(text: string): string {
   const [, json, rest = ''] = /^(\{(?:[^\n]*\}|.*?\n\}))\n(.*)$/s.exec(`${text.trimEnd()}\n`) ?? [];
   let result = json === undefined ? text : `${JSON.stringify(JSON.parse(json))}\n${rest}`;
@@ -48,7 +48,7 @@ export function comparable(text: string): string {
   return result.trim();
 }
 
-/** A directory that is as good as the project and has no data in it. */
+/** A directory with the project's files and without data. */
 export async function projectDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-readme-'));
   const callOff = reapAfter(directory);
@@ -62,7 +62,7 @@ export async function projectDirectory(): Promise<string> {
   return directory;
 }
 
-/** Runs the commands in `cwd` in one shell, since later ones use what earlier ones have set, and returns what each has answered. */
+/** Runs the commands in `cwd` in one shell, since later ones use variables of earlier ones. Returns the answer of each. */
 export async function runAll(commands: readonly string[], cwd: string): Promise<string[]> {
   // A record separator ends each answer.
   await writeFile(join(cwd, 'tour.sh'), commands.map((command) => `${command}\nprintf '\\036'\n`).join(''));
@@ -72,9 +72,9 @@ export async function runAll(commands: readonly string[], cwd: string): Promise<
 
 /**
  * Starts the service with an empty database, runs the commands of a document against it and compares the answers. The document may show
- * `npm start` as its first command. It has port 3000 and a password of its own making for the first administrator.
- *
- * @returns the directory and the service, which goes on running, and `asRun`, which gives a text of the document their port and password
+ * `npm start` as its first command. The service has its own port and its own password of the first administrator; the document shows port
+ * 3000.
+ * @returns the directory, the running service, and `asRun`, which puts their port and password into a text of the document
  */
 export async function runDocument(text: string) {
   const cwd = await projectDirectory();

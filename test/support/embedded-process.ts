@@ -1,8 +1,8 @@
 /**
- * Stands in for the service in tests that kill, interrupt and race it: opens the embedded database of a directory and then does what is
- * written to its standard input. Everything it tells is a line of JSON.
- *
- * `write TABLE` inserts rows for ever and tells each number once it is committed; `query` asks the database something; `stop` stops and ends.
+ * Stands in for the service in tests that kill, interrupt and race it: opens the embedded database of a directory, then runs the commands
+ * on its standard input. It writes lines of JSON.
+ * `write TABLE` inserts rows without end and prints each number once it is committed; `query` queries the database; `stop` stops the
+ * database and ends.
  */
 import { createInterface } from 'node:readline';
 import { Client } from 'pg';

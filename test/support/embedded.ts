@@ -1,4 +1,4 @@
-/** Data directories and stand-ins for service processes, for the tests of the embedded database. Both are gone when the test is over. */
+/** Data directories and stand-ins for service processes, for the tests of the embedded database. Both are removed when the test is over. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { findProcess } from '../../src/database/embedded/process.ts';
 import { reapAfter } from './server-reaper.ts';
 
-/** A directory that is not there yet, below one that only we may enter. Give `afterAll` for one that a whole file shares. */
+/** A directory that does not exist yet, below one that only this user may enter. Pass `afterAll` for one that a whole file shares. */
 export async function newDataDir(whenDone: (cleanUp: () => Promise<void>) => void = onTestFinished): Promise<string> {
   const parent = await mkdtemp(join(tmpdir(), 'entity-service-embedded-'));
   const dataDir = join(parent, 'data');
@@ -25,18 +25,18 @@ export async function newDataDir(whenDone: (cleanUp: () => Promise<void>) => voi
   return dataDir;
 }
 
-/** Process number of the server as PostgreSQL itself wrote it down; undefined when it left cleanly or was never there. */
+/** The PostgreSQL server's process id from its own lock file; undefined after a clean stop, or if it never ran. */
 export async function serverPid(dataDir: string): Promise<number | undefined> {
   const lock = await readFile(join(dataDir, 'postgresql/data/postmaster.pid'), 'utf8').catch(() => undefined);
   return lock === undefined ? undefined : Number(lock.split('\n')[0]);
 }
 
-/** Whether a process of that number runs; one that has ended and only waits to be collected by its parent does not. */
+/** Whether a process with that id runs; false for a zombie that its parent has not yet collected. */
 export async function isAlive(pid: number | undefined): Promise<boolean> {
   return pid !== undefined && (await findProcess(pid)) !== undefined;
 }
 
-/** Whatever a failed test has left running. */
+/** Processes that a failed test has left running. */
 async function stopServer(dataDir: string): Promise<void> {
   const pid = await serverPid(dataDir);
   if (!(await isAlive(pid))) return;
@@ -45,7 +45,7 @@ async function stopServer(dataDir: string): Promise<void> {
 
 export async function connect(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
-  client.on('error', () => {}); // the server is stopped and killed under it
+  client.on('error', () => {}); // the server stops and kills it
   await client.connect();
   onTestFinished(() => client.end().catch(() => {}));
   return client;
@@ -53,9 +53,9 @@ export async function connect(url: string): Promise<Client> {
 
 export interface ServiceProcess {
   pid: number;
-  /** The next thing it tells; fails when it ends without another word. */
+  /** The next line of its output; rejects when it ends without another line. */
   next(): Promise<Record<string, unknown>>;
-  /** What else it told before it ended. */
+  /** The lines before its end. */
   rest(): AsyncIterable<Record<string, unknown>>;
   send(command: string): void;
   signal(signal: NodeJS.Signals): void;
@@ -79,7 +79,7 @@ export function startService(args: string[], options: { uid?: number; gid?: numb
     pid: child.pid ?? 0,
     async next() {
       const { value, done } = await events.next();
-      if (done) throw new Error('the process ended without another word');
+      if (done) throw new Error('the process ended without another line');
       return value;
     },
     rest: () => events,

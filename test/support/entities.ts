@@ -1,4 +1,4 @@
-/** Entities as tests read them, and rows as tests put them there behind the service's back. */
+/** Reads entities for tests, and inserts rows directly into the database. */
 import { sql } from 'kysely';
 import type { TestService } from './service.ts';
 
@@ -14,7 +14,7 @@ export interface Entity {
   fields: Record<string, unknown>;
 }
 
-/** Stores a row under a key of the test's choice, which no caller of the service has. The owner is the name of a user. */
+/** Inserts a row under a key of the test's choice; callers of the service cannot choose the key. The owner is the name of a user. */
 export async function seed({ db }: TestService, name: string, key: string, fields: object, owner: string): Promise<void> {
   await sql`insert into entity (name, key, fields, created_by, updated_by) overriding system value
     values (${name}, ${key}, ${JSON.stringify(fields)}, ${owner}, ${owner})`.execute(db);

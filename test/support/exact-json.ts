@@ -1,10 +1,10 @@
 /**
- * JSON compared digit for digit, and random JSON objects of the kind the service accepts. An independent judge: it shares no code with the
+ * Compares JSON digit for digit, and makes random JSON objects that the service accepts. It is independent: it shares no code with the
  * reader in `src/http/json.ts`.
  */
 import * as fc from 'fast-check';
 
-/** A number by its decimal value: `1.0`, `1e0` and `1` are one, 9007199254740993 and 9007199254740992 are not. */
+/** A number by its decimal value: `1.0`, `1e0` and `1` are equal, 9007199254740993 and 9007199254740992 differ. */
 export function decimalOf(token: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(token) ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');
@@ -13,7 +13,7 @@ export function decimalOf(token: string): string {
   return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }
 
-/** A number in the place of one that JSON.parse would have rounded. */
+/** Replaces a number that JSON.parse would have rounded. */
 export class Decimal {
   readonly value: string;
   constructor(token: string) {
@@ -28,7 +28,7 @@ export function exactly(text: string): unknown {
   return JSON.parse(text, revive);
 }
 
-/** Numbers that a double holds exactly, in the ways JSON can write them. */
+/** Numbers that a 64-bit float represents exactly, in all the ways that JSON can write them. */
 const numberText = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number === 0 ? 0 : number)),
   fc.integer().map(String),

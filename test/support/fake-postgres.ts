@@ -1,4 +1,6 @@
-/** An attacker on the port where a client expects PostgreSQL: asks for what it is told to, and records all that it receives. */
+/**
+ * An attacker on the port where a client expects PostgreSQL. It requests the password by a given method, and records all that it receives.
+ */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -26,7 +28,7 @@ const answers = {
   'asks for the password': [message('R', int32(3))],
   'asks for the MD5 of the password': [message('R', Buffer.concat([int32(5), Buffer.from('salt')]))],
   'asks for nothing': [Buffer.concat([signedIn, ready])],
-  'asks for nothing and does not even say so': [ready],
+  'asks for nothing and sends no AuthenticationOk': [ready],
   'begins SCRAM and does not finish it': [scram, Buffer.concat([signedIn, ready])],
 } satisfies Record<string, Buffer[]>;
 
@@ -40,13 +42,13 @@ interface Certificate {
 
 export class FakePostgres {
   readonly #server: Server;
-  /** What each connection has sent after its first message, which holds the names of user and database. */
+  /** What each connection has sent after its first message, which contains the names of user and database. */
   readonly #received: Buffer[][] = [];
 
   private constructor(attack: Attack, tls: Certificate | undefined) {
     this.#server = createServer((socket) => {
       if (!tls) return this.#attack(socket, answers[attack]);
-      // The client asks whether there is TLS.
+      // The client asks whether the server supports TLS.
       socket.once('data', () => {
         socket.write('S');
         this.#attack(new TLSSocket(socket, { isServer: true, ...tls }), answers[attack]);
@@ -54,7 +56,7 @@ export class FakePostgres {
     });
   }
 
-  /** Listens until the test is over, with TLS where a certificate is given. */
+  /** Listens until the test is over; with TLS if a certificate is given. */
   static async start(attack: Attack, tls?: Certificate): Promise<FakePostgres> {
     const fake = new FakePostgres(attack, tls);
     onTestFinished(() => void fake.#server.close());

@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL server of the whole suite: the one DATABASE_URL names, else a throw-away one, fast because nothing in it has to survive.
- * Makes the migrated template that `database.ts` copies for the tests.
+ * The PostgreSQL server of the whole suite: the one of DATABASE_URL, else a throw-away one without durability, for speed. Makes the
+ * migrated template that `database.ts` copies for the tests.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { reapAfter } from './server-reaper.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A database on the suite's server, whose role may create others. Nothing is kept in it. */
+    /** A maintenance database on the suite's server, whose role may create databases. It has no data. */
     postgresUrl: string;
     templateName: string;
   }
@@ -40,7 +40,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** A file for the run in which every process notes what has been answered; `contract.ts` writes it, `coverage-reporter.ts` reads it. */
+/** A file for the run, in which every process records the answers: `contract.ts` writes it, `coverage-reporter.ts` reads it. */
 async function noteCoverage(): Promise<{ remove(): Promise<void> }> {
   const file = join(tmpdir(), `contract-coverage-${randomBytes(6).toString('hex')}`);
   await writeFile(file, '');
@@ -53,13 +53,13 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   return given ? { url: given, stop: async () => {} } : startThrowAwayServer();
 }
 
-/** A server in memory where there is enough, which is removed when it stops or when this process ends. */
+/** A server, in memory if there is enough. It is removed when it stops or when this process ends. */
 export async function startThrowAwayServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const directory = await mkdtemp(join(await scratch(), 'entity-service-test-'));
   const callOff = reapAfter(directory);
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum: 'off' };
   const embedded = await openEmbedded(join(directory, 'data'), { settings, tcp: true });
-  // Without `require_auth`, as an operator's address.
+  // Without `require_auth`, like an operator's URL.
   const url = new URL(embedded.url);
   url.search = '';
   return {
@@ -72,10 +72,10 @@ export async function startThrowAwayServer(): Promise<{ url: string; stop(): Pro
   };
 }
 
-/** Several times what the suite's databases take at once. */
+/** Several times the space that the suite's databases take at once. */
 const enoughBytes = 1024 ** 3;
 
-/** Memory, where there is enough: a database is three hundred files, which take a disk ten times as long to make. */
+/** A directory in memory if there is enough: a database has three hundred files, which take ten times as long to create on a disk. */
 async function scratch(): Promise<string> {
   const memory = '/dev/shm';
   const free = await statfs(memory).then(

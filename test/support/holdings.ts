@@ -1,4 +1,4 @@
-/** What a user has that an operation about credentials could change, and how to call each such operation. */
+/** The credentials and rights of a user that an operation could change, and how to call each such operation. */
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../../src/database/tables.ts';
 import { sessionOf } from './clock.ts';
@@ -19,7 +19,7 @@ export async function holdingsOf({ db }: { db: Kysely<Database> }, userId: strin
   return rows;
 }
 
-/** A user with one of each thing, and the session that asks. */
+/** A user with one row of each kind, and the session that calls. */
 export interface Holder {
   userId: string;
   userName: string;
@@ -28,11 +28,11 @@ export interface Holder {
   otherSessionId: string;
   otherProfile: string;
   keyId: string;
-  /** Of an identity by which no session was opened. */
+  /** An identity through which no session was opened. */
   linkId: string;
 }
 
-/** Makes a user called `userName`, linked to the subject of that name at every issuer. */
+/** Creates a user called `userName`, linked to the subject of that name at every issuer. */
 export async function createHolder(
   service: TestService,
   issuers: readonly TestIssuer[],
@@ -43,7 +43,7 @@ export async function createHolder(
   await service.createProfile(userId, otherProfile, {});
   for (const issuer of issuers) await service.link(issuer, userName, userName);
   const [issuer] = issuers;
-  if (!issuer) throw new Error('name an issuer');
+  if (!issuer) throw new Error('pass at least one issuer');
   const spare = { issuer: issuer.url, subject: `${userName}-spare`, user_id: userId };
   const { id: linkId } = await service.db.insertInto('identity').values(spare).returning('id').executeTakeFirstOrThrow();
   const { id: otherSessionId } = await sessionOf(service, await service.openSession(userId));
@@ -53,7 +53,7 @@ export async function createHolder(
 
 type Request = [method: string, path: string, call?: Call];
 
-/** Every operation that needs a session, and those that may have one, as a request that succeeds where the session has the right to it. */
+/** Every operation that needs or accepts a session, as a request that succeeds if the session has the right. */
 export const requests: Record<string, (holder: Holder) => Request> = {
   getSession: () => ['GET', '/auth'],
   listSessions: () => ['GET', '/auth/sessions'],
@@ -79,7 +79,7 @@ export const requests: Record<string, (holder: Holder) => Request> = {
 /** Sends the request of an operation with the holder's session. Throws for an operation that is not in {@link requests}. */
 export function send<T = { code: string }>(service: TestService, operationId: string, holder: Holder): Promise<Answer<T>> {
   const request = requests[operationId];
-  if (!request) throw new Error(`say in test/support/holdings.ts how to call ${operationId}`);
+  if (!request) throw new Error(`test/support/holdings.ts does not describe a request of ${operationId}`);
   const [method, path, call] = request(holder);
   return service.call<T>(method, path, { ...call, cookie: holder.cookie });
 }

@@ -1,6 +1,7 @@
 /**
- * Another user of the machine, who waits for the port of the embedded PostgreSQL, and for the place of its socket, and asks all that connect
- * for their password. Arguments: the port and, if any, the path of the socket. Tells each event in a line of JSON; ends with its standard input.
+ * Another user of the machine. It waits for the port of the embedded PostgreSQL, and for the path of its socket, and requests a password
+ * from each client. Arguments: the port and, if any, the path of the socket. Writes each event as a line of JSON; ends with its standard
+ * input.
  */
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,7 +20,7 @@ const attack = (socket: Socket) => {
   });
 };
 
-/** Resolves once it listens there; gives up where it may not. */
+/** Resolves once it listens there; fails where it may not. */
 async function take(place: { port: number; host: string } | { path: string }): Promise<void> {
   for (;;) {
     const server = createServer(attack);

@@ -1,7 +1,7 @@
 /**
- * A real OpenID provider on the loopback address, with keys of its own, that tests can switch off, watch, and sign with. Tokens come from
- * its endpoints (`machineToken`, `signIn`), or are minted with its key to say what no provider would (`mint`). Browsers sign in at it through
- * `visit`.
+ * A real OpenID provider on the loopback address, with its own keys. Tests can switch it off, watch it, and sign with its keys. Its
+ * endpoints issue tokens (`machineToken`, `signIn`). `mint` signs tokens with its key that no provider would issue. Browsers sign in at it
+ * through `visit`.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { Provider, type Configuration } from 'oidc-provider';
 import { afterAll } from 'vitest';
 import { systemClock, type Clock } from '../../src/oidc/tokens/issuer-registry.ts';
 
-/** How the issuer answers: as it should, not at all, with a redirect, with more than anybody reads, or with nonsense. */
+/** How the issuer answers: normally, not at all, with a redirect, with more than the limit, or with nonsense. */
 export type Behaviour = 'up' | 'down' | 'silent' | 'redirecting' | 'endless' | 'nonsense';
 
 export interface SigningKey {
@@ -25,7 +25,7 @@ export interface SigningKey {
 }
 
 export interface Minted {
-  /** Replace those of a good access token; undefined leaves one out. */
+  /** Replace those of a valid access token; undefined removes one. */
   claims?: Record<string, unknown>;
   header?: Record<string, unknown>;
   key?: SigningKey;
@@ -36,29 +36,29 @@ export const audience = 'entity-service';
 const client = { id: 'web', secret: 'web-secret-web-secret-web-secret-web', redirectUri: 'https://client.example/callback' };
 /** The service under test as a client of the issuer, under its default PUBLIC_URL. */
 export const loginClient = { id: 'entity-login', secret: 'login-secret-login-secret-login-secret' };
-/** Swagger UI of the service as a client of the issuer: one without a secret. */
+/** Swagger UI of the service as a client of the issuer, without a secret. */
 export const docsClient = { id: 'entity-docs', resource };
 
-/** In what issuers differ. */
+/** The differences between issuers. */
 export interface IssuerOptions {
   alg?: string;
-  /** The only way it takes client secrets; by default there are several. */
+  /** The only accepted method of client authentication; by default there are several. */
   clientAuthentication?: 'client_secret_post';
-  /** Whether its access tokens say nothing to anybody but itself, which `loginClient` may ask about them. */
+  /** Whether its access tokens are opaque; `loginClient` may introspect them. */
   opaque?: boolean;
-  /** Where it knows the service to be; by default its default PUBLIC_URL. */
+  /** The service's URL as registered at the issuer; by default its default PUBLIC_URL. */
   publicUrl?: string;
-  /** Where it sends logout tokens. */
+  /** The URL for logout tokens. */
   backchannelLogoutUri?: string;
 }
 
 export class TestIssuer {
   readonly url: string;
   readonly id: string;
-  /** The paths that were asked for. */
+  /** The paths of its requests. */
   readonly requests: string[] = [];
   behaviour: Behaviour = 'up';
-  /** What it answers at some paths in place of what it would: JSON, or a whole response. */
+  /** Answers that replace its own at some paths: JSON, or a whole response. */
   readonly answers = new Map<string, () => object | Promise<object>>();
   key: SigningKey;
   readonly options: IssuerOptions;
@@ -76,7 +76,7 @@ export class TestIssuer {
     server.on('request', (request, response) => this.#answer(request, response));
   }
 
-  /** Call at the top of a test file: the issuer is closed after its tests. `clock` says when `mint` is. */
+  /** Call at the top of a test file: the issuer is closed after its tests. `clock` is the time for `mint`. */
   static async start(id: string, clock?: Clock, options: IssuerOptions = {}): Promise<TestIssuer> {
     const server = createServer();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -88,7 +88,7 @@ export class TestIssuer {
     return issuer;
   }
 
-  /** Starts the provider anew with these keys. */
+  /** Restarts the provider with these keys. */
   publish(keys: SigningKey[]): void {
     const provider = new Provider(this.url, configuration(keys, this.id, this.options));
     const callback = provider.callback();
@@ -115,17 +115,17 @@ export class TestIssuer {
     return this.entry({ clientId: loginClient.id, clientSecretFile, algorithms: [this.key.alg], ...members });
   }
 
-  /** How often it was asked about tokens. */
+  /** The number of introspection requests. */
   get introspections(): number {
     return this.requests.filter((path) => path === '/token/introspection').length;
   }
 
-  /** How often its keys were asked for. */
+  /** The number of requests for its keys. */
   get keyRequests(): number {
     return this.requests.filter((path) => path === '/jwks').length;
   }
 
-  /** An access token signed with the issuer's key: a good one for the subject `alice`, but for what is asked otherwise. */
+  /** An access token signed with the issuer's key: valid for the subject `alice`, except for the given claims, header and key. */
   mint({ claims = {}, header = {}, key = this.key }: Minted = {}): Promise<string> {
     const now = Math.floor(this.#clock.wall() / 1_000);
     const payload = {
@@ -144,7 +144,7 @@ export class TestIssuer {
       .sign(key.privateKey);
   }
 
-  /** A token of the client itself, whose subject is the client's id; without a resource it is opaque and for nobody in particular. */
+  /** A token of the client itself, whose subject is the client's id. Without a resource it is opaque and has no audience. */
   async machineToken(scope: string, withResource = true): Promise<string> {
     const answer = await this.#post('/token', { grant_type: 'client_credentials', scope, ...(withResource && { resource }) });
     return ((await answer.json()) as { access_token: string }).access_token;
@@ -185,8 +185,8 @@ export class TestIssuer {
   }
 
   /**
-   * What a browser with the cookies in `jar` does at the issuer, from this address on: logging in as `login`, or cancelling, and consenting.
-   * Returns where the issuer sends it then.
+   * The steps of a browser with the cookies in `jar` at the issuer, from this address on: log in as `login` or cancel, and consent. Returns
+   * the address that the issuer then redirects to.
    */
   async visit(address: string, login: string, { jar = new Map<string, string>(), cancel = false } = {}): Promise<URL> {
     let location = new URL(address);
@@ -209,10 +209,10 @@ export class TestIssuer {
       const prompt = page.includes('name="login"') ? { prompt: 'login', login, password: 'any' } : { prompt: 'consent' };
       form = next || cancel ? undefined : prompt;
     }
-    throw new Error('the issuer did not let the browser go');
+    throw new Error('the issuer did not redirect the browser back');
   }
 
-  /** Signs out at the issuer, from this address on, as its page asks; returns where the issuer sends the browser then. */
+  /** Signs out at the issuer, from this address on, by the form of its page. Returns the address that the issuer then redirects to. */
   async signOut(address: string, jar: Map<string, string>): Promise<URL> {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
     const page = await (await fetch(address, { headers: { cookie } })).text();
@@ -285,8 +285,8 @@ export async function writeIssuersText(text: string): Promise<string> {
 }
 
 /**
- * The present, until a test moves it. What is measured in seconds since (how long something is kept) stands still between, however long the
- * test takes; the time of day goes on, as it does for the issuer.
+ * The present time, until a test moves it. The steady clock, which measures durations, stands still however long the test takes. The wall
+ * clock runs on, as the issuer's does.
  */
 export class TestClock implements Clock {
   #elapsed = 0;
@@ -341,7 +341,7 @@ function configuration(
     findAccount: (_context, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
     scopes: ['openid', 'entities:read', 'entities:write'],
     pkce: { required: () => true },
-    // Its own dispatcher does not call this machine, where the service under test is.
+    // The provider's own dispatcher refuses to connect to this machine, where the service under test runs.
     fetch: (url, { dispatcher: _dispatcher, ...init } = {}) => fetch(url, init),
     ttl: { AccessToken: 300, ClientCredentials: 300, IdToken: 300, Session: 300, Grant: 300, Interaction: 300 },
     features: {

@@ -1,6 +1,6 @@
 /**
- * The order of the files: first those that start processes, crowd the service and break it, so that none of them is left to run alone in the
- * end. Vitest goes by size where it has not run them before, and the longest are short texts.
+ * The order of the files: first those that start processes and cause load and failures, so that none of them runs alone at the end. For
+ * files that it has not run before, Vitest sorts by size, but the slowest files are short.
  */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 

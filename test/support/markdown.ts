@@ -1,4 +1,4 @@
-/** Reads the parts of Markdown files that tests hold to the code. */
+/** Reads the parts of Markdown files that tests compare with the code. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,7 +9,7 @@ export function readDocument(path: string): string {
   return readFileSync(join(project, path), 'utf8');
 }
 
-/** What stands under a heading, up to the next one of the same or a higher level. Throws when there is no such heading. */
+/** The text under a heading, up to the next heading of the same or a higher level. Throws when there is no such heading. */
 export function section(text: string, heading: string): string {
   const lines = text.split('\n');
   const start = lines.indexOf(heading);
@@ -19,7 +19,7 @@ export function section(text: string, heading: string): string {
   return lines.slice(start + 1, end === -1 ? undefined : end).join('\n');
 }
 
-/** The rows of the tables in a text, as the text of their cells, without the rows of headings. */
+/** The rows of the tables in a text, as the texts of their cells, without the header rows. */
 export function tableRows(text: string): string[][] {
   const rows = text.split('\n').filter((line) => line.startsWith('|'));
   return rows
@@ -36,9 +36,9 @@ function isRule(row: string | undefined): boolean {
   return row !== undefined && /^\|[\s|:-]+$/.test(row);
 }
 
-/** The text of a cell that is code and nothing else; fails on any other. */
+/** The text of a cell that is only code; fails for any other cell. */
 export function codeOf(cell: string | undefined): string {
   const code = /^`([^`]+)`$/.exec(cell ?? '')?.[1];
-  if (code === undefined) throw new Error(`not a cell of code: ${cell}`);
+  if (code === undefined) throw new Error(`a cell that is not only code: ${cell}`);
   return code;
 }

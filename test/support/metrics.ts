@@ -12,16 +12,19 @@ interface Sample {
 }
 
 export interface Metrics {
-  /** The types by name, as announced. */
+  /** The types by name, from the TYPE lines. */
   types: Map<string, string>;
   samples: Sample[];
-  /** The value of the one sample with these labels and no others; `absent` where there is none, or the test fails. */
+  /**
+   * The value of the one sample with exactly these labels. Without such a sample it returns `absent`, or fails the test if that is not
+   * given.
+   */
   value(name: string, labels?: Labels, absent?: number): number;
   /** The labels of every sample of that name. */
   labels(name: string): Labels[];
 }
 
-/** Asks the service at `url` with {@link metricsToken}. */
+/** Requests /metrics of the service at `url` with {@link metricsToken}. */
 export async function scrape(url: string): Promise<Metrics> {
   const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}`, connection: 'close' } });
   const text = await answer.text();

@@ -1,4 +1,4 @@
-/** Debian's nginx for tests that need a load balancer. Plain `npm test` goes without where there is none, and says so. */
+/** Debian's nginx for tests that need a load balancer. Without it, plain `npm test` skips these tests and prints the reason. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -13,17 +13,16 @@ const program = process.env['NGINX'] ?? '/usr/sbin/nginx';
 
 /**
  * Why there is no nginx; undefined when there is one.
- *
- * @throws Error when there is none though NGINX_REQUIRED is set.
+ * @throws Error if there is none and NGINX_REQUIRED is set.
  */
 export function whyNoNginx(): string | undefined {
   if (existsSync(program)) return undefined;
-  const reason = `no nginx at ${program}: "apt-get install nginx-light" brings it, or set NGINX to one`;
+  const reason = `no nginx at ${program}: run "apt-get install nginx-light", or set NGINX to its path`;
   if (process.env['NGINX_REQUIRED']) throw new Error(reason);
   return reason;
 }
 
-/** What operators write, but for the directories; the answers' `x-replica` says who gave them. */
+/** A configuration like an operator's, except for the directories. The header `x-replica` names the replica that answered. */
 const configuration = (port: number, directory: string, replicas: string[]) => `
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 pid ${directory}/pid;
@@ -50,7 +49,7 @@ http {
 }
 `;
 
-/** Balances between the services at `urls` on a port of its own until it is stopped. */
+/** Balances between the services at `urls` on its own port until it is stopped. */
 export async function startNginx(urls: string[]): Promise<{ port: number; stop: () => Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-nginx-'));
   const port = await freePort();
@@ -73,7 +72,7 @@ export async function startNginx(urls: string[]): Promise<{ port: number; stop: 
     await rm(directory, { recursive: true, force: true });
   };
   while (!(await isOpen(port))) {
-    if (nginx.exitCode !== null) throw new Error('nginx does not start');
+    if (nginx.exitCode !== null) throw new Error('nginx did not start');
     await delay(10);
   }
   return { port, stop };

@@ -1,6 +1,6 @@
 /**
- * The operations of openapi.yaml as contract tests go through them, each with a request that would be accepted, made from the document's own
- * examples: so a new operation is tested without a new line. It does not know what any operation is for.
+ * The operations of openapi.yaml for contract tests, each with a request that would be accepted, made from the document's own examples. A
+ * new operation is tested without further code. This file does not depend on what an operation does.
  */
 import { operationsOf, readContract, resolve, type Operation } from '../../src/contract/contract.ts';
 import type { Call } from './service.ts';
@@ -8,23 +8,23 @@ import type { Call } from './service.ts';
 export const { text: contractText, document } = readContract();
 export const operations = operationsOf(document);
 
-/** Operations that only an authenticated caller gets past the door of. */
+/** Operations that require authentication. */
 export const guarded = operations.filter(({ security }) => security.length > 0 && security.every((way) => Object.keys(way).length > 0));
 /** Operations that read a body; all others ignore it. */
 export const withBody = operations.filter(({ requestBody }) => requestBody !== undefined);
-/** Operations by which the cookie of a browser could be abused from another site (security rule 27): not those that no credential is for. */
+/** Operations that another site could abuse with a browser's cookie (security rule 27); those without authentication are not among them. */
 export const changing = operations.filter(
   ({ method, operationId, security }) => method !== 'get' && method !== 'head' && (security.length > 0 || operationId === 'createSession'),
 );
 
-/** The operation's title in a test: `getEntity`, with where it is. */
+/** The operation's title in a test: `getEntity` with its method and path. */
 export const titled = (list: readonly Operation[]): [string, Operation][] =>
   list.map((operation) => [`${operation.operationId} (${operation.method.toUpperCase()} ${operation.path})`, operation]);
 
-/** The operation's method as HTTP writes it. */
+/** The operation's method in capital letters, as in HTTP. */
 export const methodOf = ({ method }: Operation): string => method.toUpperCase();
 
-/** The path with the examples of its parameters, or with `values` in their place, which are inserted as they are. */
+/** The path with the examples of its parameters, or with `values` in their place, inserted without encoding. */
 export function pathOf({ operationId, path, parameters }: Operation, values: Record<string, string> = {}): string {
   return path.replace(/{(\w+)}/g, (_match, name: string) => {
     const parameter = parameters.find((candidate) => candidate.in === 'path' && candidate.name === name);
@@ -34,12 +34,12 @@ export function pathOf({ operationId, path, parameters }: Operation, values: Rec
   });
 }
 
-/** The media type the operation's body is sent as, and the first example of one; undefined when it takes none. */
+/** The media type of the operation's body, and its first example; undefined when the operation takes no body. */
 export function bodyOf(operation: Operation): { type: string; text: string } | undefined {
   return operation.requestBody && exampleBody(operation);
 }
 
-/** The body of an operation that takes one: its media type and schema, and the first example as a value and as it is sent. */
+/** The body of an operation that takes one: its media type and schema, and the first example as a value and as text. */
 export function exampleBody({ operationId, requestBody }: Operation): { type: string; schema: object; value: object; text: string } {
   const [[type, { schema = {}, examples }] = ['', {}]] = Object.entries(requestBody?.content ?? {});
   const [example] = Object.values(examples ?? {});
@@ -53,7 +53,7 @@ export function encodeBody(type: string, value: object): string {
   return type === 'application/json' ? JSON.stringify(value) : new URLSearchParams(value as Record<string, string>).toString();
 }
 
-/** The body of {@link bodyOf} ready to send; nothing for an operation that takes none. */
+/** The body of {@link bodyOf} ready to send; empty for an operation that takes none. */
 export function exampleCall(operation: Operation, call: Call = {}): Call {
   const body = bodyOf(operation);
   return body ? { ...call, headers: { 'content-type': body.type, ...call.headers }, raw: body.text } : call;

@@ -1,4 +1,6 @@
-/** PgBouncer that pools by transaction, for tests of what a pooler does. Plain `npm test` goes without where there is none, and says so. */
+/**
+ * PgBouncer in transaction pooling mode, for tests behind a pooler. Without it, plain `npm test` skips these tests and prints the reason.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +15,7 @@ const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
 const programs = process.env['PGBOUNCER']
   ? [process.env['PGBOUNCER']]
   : [join(cache, 'entity-service/pgbouncer/pgbouncer'), '/usr/sbin/pgbouncer'];
-/** The first that knows prepared statements. */
+/** The first version that supports prepared statements. */
 const program = programs.find((path) => {
   const [, major = 0, minor = 0] = /PgBouncer (\d+)\.(\d+)/.exec(spawnSync(path, ['--version']).stdout?.toString() ?? '') ?? [];
   return Number(major) > 1 || Number(minor) >= 21;
@@ -21,25 +23,24 @@ const program = programs.find((path) => {
 
 /**
  * Why there is no PgBouncer; undefined when there is one.
- *
- * @throws Error when there is none though PGBOUNCER_REQUIRED is set.
+ * @throws Error if there is none and PGBOUNCER_REQUIRED is set.
  */
 export function whyNoPgBouncer(): string | undefined {
   if (program !== undefined) return undefined;
-  const reason = `no PgBouncer 1.21 or later at ${programs.join(' or ')}: ".ci/pgbouncer" brings one, or set PGBOUNCER to one`;
+  const reason = `no PgBouncer 1.21 or later at ${programs.join(' or ')}: run ".ci/pgbouncer", or set PGBOUNCER to its path`;
   if (process.env['PGBOUNCER_REQUIRED']) throw new Error(reason);
   return reason;
 }
 
 export interface PgBouncer {
-  /** The address of the database through it. */
+  /** The URL of the database through it. */
   url: string;
   stop(): Promise<void>;
 }
 
 /** Pools connections to the database of `databaseUrl`, with at most `serverConnections` to PostgreSQL, as docs/production.md says. */
 export async function startPgBouncer(databaseUrl: string, serverConnections: number): Promise<PgBouncer> {
-  // Wherever PostgreSQL listens, the proxy has a port that every account may use.
+  // The proxy has a TCP port that every account may use, wherever PostgreSQL listens.
   const proxy = await Proxy.open(databaseUrl);
   const { host, port: serverPort, user = '', password = '', database = '' } = new Client({ connectionString: proxy.urlOf(databaseUrl) });
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-pgbouncer-'));
@@ -63,7 +64,7 @@ log_disconnections = 0
 log_stats = 0
 `,
   );
-  // It does not run as root.
+  // PgBouncer refuses to run as root.
   const account = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
   const pooler = spawn(program ?? '', ['-q', ...account, file], { stdio: ['ignore', 'ignore', 'inherit'] });
   const ended = once(pooler, 'exit');
@@ -71,7 +72,7 @@ log_stats = 0
   url.search = '';
   url.host = `127.0.0.1:${port}`;
   while (!(await isOpen(url.href))) {
-    if (pooler.exitCode !== null) throw new Error('PgBouncer does not start');
+    if (pooler.exitCode !== null) throw new Error('PgBouncer did not start');
     await delay(10);
   }
   const stop = async () => {

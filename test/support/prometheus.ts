@@ -1,4 +1,7 @@
-/** Debian's Prometheus for tests of what operators load into theirs. Plain `npm test` goes without where there is none, and says so. */
+/**
+ * Debian's Prometheus for tests of the files that operators load into it. Without it, plain `npm test` skips these tests and prints the
+ * reason.
+ */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -14,31 +17,30 @@ const program = process.env['PROMETHEUS'] ?? '/usr/bin/prometheus';
 
 /**
  * Why there is no Prometheus; undefined when there is one.
- *
- * @throws Error when there is none though PROMETHEUS_REQUIRED is set.
+ * @throws Error if there is none and PROMETHEUS_REQUIRED is set.
  */
 export function whyNoPrometheus(): string | undefined {
   if (existsSync(program)) return undefined;
-  const reason = `no prometheus at ${program}: "apt-get install prometheus" brings it, or set PROMETHEUS to one`;
+  const reason = `no prometheus at ${program}: run "apt-get install prometheus", or set PROMETHEUS to its path`;
   if (process.env['PROMETHEUS_REQUIRED']) throw new Error(reason);
   return reason;
 }
 
 export interface Series {
   metric: Record<string, string>;
-  /** The numbers of it that are neither NaN nor infinite, in the order of time. */
+  /** Its finite numbers, in the order of time. */
   numbers: number[];
 }
 
 export interface Prometheus {
-  /** What its API answers at a path under `/api/v1/`. Throws what it complains of, such as an expression that is none. */
+  /** The answer of its API at a path under `/api/v1/`. Throws the error that Prometheus reports, such as an invalid expression. */
   ask<T>(path: string, parameters?: Record<string, string>): Promise<T>;
-  /** The series of an expression over the last half minute, each a second apart. */
+  /** The series of an expression over the last half minute, one second apart. */
   series(expression: string): Promise<Series[]>;
   stop(): Promise<void>;
 }
 
-/** Runs one with this configuration on a port of its own until it is stopped. */
+/** Runs Prometheus with this configuration on its own port until it is stopped. */
 export async function startPrometheus(configuration: object): Promise<Prometheus> {
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-prometheus-'));
   const file = join(directory, 'prometheus.yml');
@@ -55,7 +57,7 @@ export async function startPrometheus(configuration: object): Promise<Prometheus
     return data;
   };
   while (!(await isReady(url))) {
-    if (prometheus.exitCode !== null) throw new Error('Prometheus does not start');
+    if (prometheus.exitCode !== null) throw new Error('Prometheus did not start');
     await delay(10);
   }
   return {
@@ -81,7 +83,7 @@ async function isReady(url: string): Promise<boolean> {
   );
 }
 
-/** Runs the unit tests of rules in a file of promtool's own format; what it reports on failures is in the error. */
+/** Runs the unit tests of rules in a file of promtool's own format. The thrown error contains the failures. */
 export async function testRules(file: string): Promise<void> {
   await promisify(execFile)(join(dirname(program), 'promtool'), ['test', 'rules', file]);
 }

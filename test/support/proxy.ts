@@ -1,4 +1,7 @@
-/** A cable between a service and its PostgreSQL that tests can pull out, clamp off, or cut at a chosen moment. It reads nothing it passes on. */
+/**
+ * A TCP proxy between a service and its PostgreSQL that tests can cut, stall, or cut at a chosen moment. It does not parse what it passes
+ * on.
+ */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,7 +17,7 @@ export class Proxy {
   #server: Server;
   #port = 0;
   #mode: 'open' | 'reset' | 'stalled' = 'open';
-  /** Text in what is sent to the database that breaks the line once it has arrived there. */
+  /** When this text is sent to the database, the connection breaks after the text has arrived there. */
   #fatal: string | undefined;
   #delayMs = 0;
 
@@ -31,14 +34,14 @@ export class Proxy {
     return proxy;
   }
 
-  /** The address of the same database through this cable. */
+  /** The URL of the same database through this proxy. */
   urlOf(databaseUrl: string): string {
     const url = new URL(databaseUrl);
     url.host = `127.0.0.1:${this.#port}`;
     return url.href;
   }
 
-  /** Ends every connection and refuses new ones, as a host does on which PostgreSQL has stopped. */
+  /** Ends every connection and refuses new ones, like a host on which PostgreSQL has stopped. */
   async cut(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -46,13 +49,13 @@ export class Proxy {
     await closed;
   }
 
-  /** Ends every connection, and new ones as soon as they are made, as a load balancer does that has nobody to pass them on to. */
+  /** Ends every connection, and new ones at once, like a load balancer without a backend. */
   reset(): void {
     this.#mode = 'reset';
     this.#endLines();
   }
 
-  /** Lets nothing pass any more and ends nothing, as a network does that swallows packets; new connections are accepted and never answered. */
+  /** Stops all traffic without ending a connection, like a network that drops packets. New connections are accepted and never answered. */
   stall(): void {
     this.#mode = 'stalled';
     for (const { client, server } of this.#lines) {
@@ -61,7 +64,7 @@ export class Proxy {
     }
   }
 
-  /** After {@link stall}: new connections work, and those that were there stay silent for good. */
+  /** After {@link stall}: new connections work, and the older ones stay silent permanently. */
   abandon(): void {
     this.#mode = 'open';
     for (const { client, server } of this.#lines) {
@@ -70,17 +73,17 @@ export class Proxy {
     }
   }
 
-  /** Lets everything pass `ms` milliseconds late, in both directions. */
+  /** Delays all traffic by `ms` milliseconds, in both directions. */
   slow(ms: number): void {
     this.#delayMs = ms;
   }
 
-  /** Breaks the line on which the next `text` is sent, after that has reached the database and before its answer comes back. */
+  /** Breaks the connection on which the next `text` is sent, after the database has received it and before its answer returns. */
   loseAnswerTo(text: string): void {
     this.#fatal = text;
   }
 
-  /** Makes everything work again, for connections that are still there too. */
+  /** Makes all connections work again, also those that were stalled. */
   async restore(): Promise<void> {
     this.#mode = 'open';
     this.#fatal = undefined;
@@ -112,7 +115,7 @@ export class Proxy {
       client.on('data', (bytes: Buffer) => {
         if (this.#fatal === undefined || !bytes.includes(this.#fatal)) return toServer(bytes);
         this.#fatal = undefined;
-        // Half-closed, the server still does what it was sent; its answer has nowhere to go.
+        // After the half-close the server still runs the statement; its answer is dropped.
         line.server.removeAllListeners('data').resume();
         return line.server.end(bytes);
       });
@@ -123,7 +126,7 @@ export class Proxy {
     });
   }
 
-  /** Writes at once, or late and in order. */
+  /** Writes at once, or with the delay and in order. */
   #passTo(socket: Socket): (bytes: Buffer) => void {
     let waiting = 0;
     let last = Promise.resolve();

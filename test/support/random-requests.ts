@@ -1,6 +1,6 @@
 /**
- * Random requests of every kind, most of which must be refused: anything anywhere, and requests that are right but for one thing. Who calls is
- * told by number, since a credential is made when it is sent.
+ * Random requests of every kind, most of which must be refused: completely random ones, and valid ones with one change. Callers are given
+ * by number, since a credential is made when the request is sent.
  */
 import { METHODS } from 'node:http';
 import * as fc from 'fast-check';
@@ -10,7 +10,7 @@ import { bodyOf, methodOf, operations, pathOf } from './operations.ts';
 import { requiredParameters } from './schema-values.ts';
 
 const pick = <T>(...values: T[]) => fc.constantFrom(...values);
-/** Mostly `usual`, sometimes anything. */
+/** Mostly `usual`, sometimes `rare`. */
 const mostly = <T>(usual: fc.Arbitrary<T>, rare: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 6, arbitrary: usual }, { weight: 1, arbitrary: rare });
 
@@ -41,7 +41,7 @@ const path = fc.oneof(
 
 const anyMethod = pick(...METHODS.filter((method) => method !== 'CONNECT'));
 
-/** A method and a path: mostly of an operation, with all sorts of things in the place of its parameters. */
+/** A method and a path: mostly of an operation, with random texts in place of its parameters. */
 const target = fc.oneof(
   {
     weight: 6,
@@ -76,7 +76,7 @@ const query = mostly(
   ),
 );
 
-/** What a header may hold by HTTP; Node refuses to send anything else. */
+/** The characters that HTTP allows in a header; Node refuses to send others. */
 const headerText = fc.stringMatching(/^[\x21-\x7e\xa0-\xff]{0,40}$/);
 const tag = pick('"1"', '"2"', 'W/"1"', '*', '"1", "2"', '1', '"', '""', ',', '"9999999999999999999"');
 const header = fc.oneof(
@@ -102,7 +102,7 @@ const header = fc.oneof(
   ),
 );
 
-/** The credentials of the callers that a test has made. */
+/** The credentials of the callers that a test has created. */
 export interface Callers {
   cookies: readonly string[];
   keys: readonly string[];
@@ -145,7 +145,7 @@ const body = fc.oneof(
   { weight: 3, arbitrary: pick('x'.repeat(1_025), 'x'.repeat(8_193), tooLarge, '['.repeat(50_000)) },
 );
 
-/** One thing that is different from the request that the document gives as an example. */
+/** One difference from the request that the document gives as an example. */
 interface Change {
   headers?: Record<string, string>;
   query?: string;
@@ -161,7 +161,7 @@ const anyChange: fc.Arbitrary<Change> = fc.oneof(
   fc.constant({}),
 );
 
-/** A request, but for the credential. */
+/** A request without its credential. */
 export interface RandomRequest {
   method: string;
   url: string;
@@ -169,7 +169,7 @@ export interface RandomRequest {
   payload: string | Buffer | undefined;
 }
 
-/** Anything anywhere. */
+/** Completely random requests. */
 export const anything: fc.Arbitrary<RandomRequest> = fc
   .record({ target, query, credential, headers: fc.array(header, { maxLength: 3 }), payload: body })
   .map(({ target: { method, path }, query, credential, headers, payload }) => ({
@@ -182,7 +182,7 @@ export const anything: fc.Arbitrary<RandomRequest> = fc
 /** A body larger than any operation takes. */
 export const oversized: fc.Arbitrary<Change> = fc.constant({ payload: tooLarge });
 
-/** The document's example of an operation, on one of the rows with these keys, but for one thing. */
+/** The document's example of an operation, on one of the rows with these keys, with one change. */
 export const oneOff = (rows: readonly string[], change: fc.Arbitrary<Change> = anyChange): fc.Arbitrary<RandomRequest> =>
   fc
     .record({ operation: pick(...operations), key: pick(...rows), caller: fc.nat(2), change })

@@ -1,6 +1,4 @@
-/**
- * HTTP as `fetch` refuses to speak it: every method, repeated headers, and bytes that are no HTTP at all. It checks nothing.
- */
+/** HTTP that `fetch` refuses to speak: every method, repeated headers, and bytes that are not HTTP. It does not check the answers. */
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 
@@ -10,7 +8,7 @@ export interface RawAnswer {
   text: string;
 }
 
-/** Sends a request with `headers` as they are, name and value in turn, repetitions included. */
+/** Sends a request with `headers` unchanged: name and value in turn, with repetitions. */
 export function sendRequest(origin: string, method: string, path: string, headers: string[] = [], body?: string): Promise<RawAnswer> {
   const { hostname, port, host } = new URL(origin);
   const length = body === undefined ? [] : ['content-length', String(Buffer.byteLength(body))];
@@ -26,7 +24,7 @@ export function sendRequest(origin: string, method: string, path: string, header
   });
 }
 
-/** Sends bytes and reads until the server hangs up, or answers and falls silent; the answer of the first response. */
+/** Sends bytes and reads until the server closes the connection, or answers and sends no more. Returns the first response. */
 export function sendBytes(origin: string, bytes: string | Buffer): Promise<RawAnswer> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {

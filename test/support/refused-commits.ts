@@ -1,4 +1,4 @@
-/** Fails the COMMIT of transactions that write certain rows, by triggers that PostgreSQL runs then, and shows what there is afterwards. */
+/** Fails the COMMIT of transactions that write certain rows, by deferred triggers, and reads the rows afterwards. */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { AuditEventName } from '../../src/audit/store.ts';
 import type { Database } from '../../src/database/tables.ts';
@@ -11,19 +11,19 @@ export class RefusedCommits {
   }
 
   static async prepare(db: Kysely<Database>): Promise<RefusedCommits> {
-    // Insufficient resources (class 53), such as a full disk, which a COMMIT may meet.
+    // Insufficient resources (class 53), such as a full disk, an error that a COMMIT can return.
     await sql`
       create function refuse_commit() returns trigger language plpgsql as $$
       begin raise exception 'no commit' using errcode = '53400'; end $$`.execute(db);
     return new RefusedCommits(db);
   }
 
-  /** Runs `work` while no transaction is committed that has written a row of the table. */
+  /** Runs `work` while the COMMIT of each transaction that has written a row of the table fails. */
   async ofTable(table: keyof Database, work: () => Promise<void>): Promise<void> {
     await this.#refusing(table, sql`insert or update or delete`, sql``, work);
   }
 
-  /** Runs `work` while no transaction is committed that has written an audit event of this name. */
+  /** Runs `work` while the COMMIT of each transaction that has written an audit event of this name fails. */
   async ofEvent(event: AuditEventName, work: () => Promise<void>): Promise<void> {
     await this.#refusing('audit_event', sql`insert`, sql`when (new.event = ${sql.lit(event)})`, work);
   }
@@ -39,7 +39,7 @@ export class RefusedCommits {
     }
   }
 
-  /** A hash of the rows of the table, and how many events there are of each name. */
+  /** A hash of the rows of the table, and the number of events of each name. */
   async stateOf(table: keyof Database, events: readonly AuditEventName[]) {
     const { rows } = await sql<{ hash: string }>`
       select md5(coalesce(string_agg(t::text, ',' order by t::text), '')) as hash from ${sql.table(table)} t`.execute(this.#db);

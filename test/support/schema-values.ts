@@ -1,6 +1,6 @@
 /**
- * Random values that fit a schema of openapi.yaml. It knows the keywords that requests use, and throws at any other, so that a new one is
- * learnt before it is relied on.
+ * Random values that fit a schema of openapi.yaml. It supports the keywords that requests use, and throws for any other, so that no keyword
+ * is ignored silently.
  */
 import * as fc from 'fast-check';
 import { resolve, type Operation, type ParameterObject, type Reference } from '../../src/contract/contract.ts';
@@ -31,19 +31,19 @@ const annotations = ['description', 'examples', 'example', 'title', 'default', '
 const keywords = `type enum format pattern minLength maxLength minimum maximum minItems maxItems uniqueItems
   items required properties additionalProperties anyOf`.split(/\s+/);
 
-/** The schema itself. Throws when it has a keyword that nothing here reads. */
+/** The schema itself. Throws when it has an unsupported keyword. */
 export function readSchema(reference: object): Schema {
   const schema = resolve<Schema>(document, reference);
   const unread = Object.keys(schema).filter((keyword) => !keywords.includes(keyword) && !annotations.includes(keyword));
-  if (unread.length > 0) throw new Error(`teach test/support/schema-values.ts and violations.ts what ${unread.join(', ')} asks for`);
+  if (unread.length > 0) throw new Error(`test/support/schema-values.ts and violations.ts do not support ${unread.join(', ')}`);
   return schema;
 }
 
-/** Whether the schema takes any member, so that there is no saying what one should be. */
+/** Whether the schema takes any member, without a schema of its members. */
 export const isOpenObject = ({ type, properties, additionalProperties }: Schema): boolean =>
   type === 'object' && properties === undefined && additionalProperties === true;
 
-/** Values that fit the schema; texts are short even where long ones would do. */
+/** Values that fit the schema; texts are short even where long ones are allowed. */
 export function valuesOf(reference: object): fc.Arbitrary<unknown> {
   const schema = readSchema(reference);
   if (schema.enum) return fc.constantFrom(...schema.enum);
@@ -60,7 +60,7 @@ export function valuesOf(reference: object): fc.Arbitrary<unknown> {
     case 'object':
       return isOpenObject(schema) ? objectText.map((text) => JSON.parse(text) as unknown) : objects(schema);
     default:
-      throw new Error(`teach test/support/schema-values.ts the type ${String(schema.type)}`);
+      throw new Error(`test/support/schema-values.ts does not support the type ${String(schema.type)}`);
   }
 }
 
@@ -79,11 +79,11 @@ function texts({ format, pattern, minLength = 0, maxLength = 1_024 }: Schema): f
     case 'password':
       break;
     default:
-      throw new Error(`teach test/support/schema-values.ts the format ${format}`);
+      throw new Error(`test/support/schema-values.ts does not support the format ${format}`);
   }
   if (pattern === undefined) return any.filter(fits);
   const expression = new RegExp(pattern, 'u');
-  // Unicode classes are beyond fast-check; what has one takes almost any text.
+  // fast-check does not support Unicode classes. A pattern with one allows almost any text.
   return (pattern.includes('\\P') ? any : fc.stringMatching(expression)).filter((text) => expression.test(text) && fits(text));
 }
 
@@ -97,12 +97,12 @@ function objects({ properties = {}, required = [] }: Schema): fc.Arbitrary<unkno
   return fc.record(members, { requiredKeys: required, noNullPrototype: true });
 }
 
-/** One value that fits, the same each time. */
+/** One value that fits, always the same. */
 export function sampleOf(reference: object): unknown {
   return fc.sample(valuesOf(reference), { numRuns: 1, seed: 1 })[0];
 }
 
-/** Values of the parameters that the operation requires there, the same each time. */
+/** Values of the parameters that the operation requires in that place, always the same. */
 export function requiredParameters({ parameters }: Operation, place: ParameterObject['in']): Record<string, string> {
   const wanted = parameters.filter((parameter) => parameter.in === place && parameter.required);
   return Object.fromEntries(wanted.map(({ name, schema, example }) => [name, String(example ?? sampleOf(schema))]));

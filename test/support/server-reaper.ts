@@ -1,9 +1,9 @@
-/** Sees to it that no throw-away server outlives the suite, however the suite ends: Ctrl-C, a kill, a crash. */
+/** Ensures that no throw-away server outlives the suite, however the suite ends: Ctrl-C, a kill, a crash. */
 import { spawn } from 'node:child_process';
 
 /**
- * Starts a process that outlives ours by a moment: when we end, its input does too, and then it kills the server of `<directory>/data` and
- * removes the directory. Call the returned function once both are gone in good order.
+ * Starts a process that outlives this one by a moment. When this process ends, the input of the other ends; it then kills the server of
+ * `<directory>/data` and removes the directory. Call the returned function after a regular stop and removal.
  */
 export function reapAfter(directory: string): () => void {
   const lock = `${directory}/data/postgresql/data/postmaster.pid`;

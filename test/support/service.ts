@@ -1,6 +1,6 @@
 /**
- * The service as tests meet it: a real server on a free port over a database of its own, and a caller that speaks HTTP to it. Import this
- * before anything that builds a service.
+ * The service for tests: a real server on a free port with its own database, and a caller that speaks HTTP to it. Import this before
+ * anything that builds a service.
  */
 import { found } from './contract.ts';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
@@ -40,7 +40,7 @@ export interface Call {
   json?: unknown;
   /** Sent as a form. */
   form?: Record<string, string> | [string, string][];
-  /** Sent as it is. */
+  /** Sent unchanged. */
   raw?: string | Buffer;
   cookie?: string | undefined;
 }
@@ -55,20 +55,20 @@ export interface ProblemBody {
   errors?: { pointer?: string; parameter?: string; code: string; detail: string }[];
 }
 
-/** The password of every user that `TestService.createUser` makes. */
+/** The password of every user that `TestService.createUser` creates. */
 export const password = 'correct horse battery staple';
 
-/** The administrator behind the links that tests make. */
+/** The administrator who makes the links of the tests. */
 const administrator: Actor = { name: 'operator', origin: undefined, via: 'cli' };
 
-/** Grants as tests write them: entity → actions, or entity → [actions, condition]. */
+/** Grants in the short form of tests: entity → actions, or entity → [actions, condition]. */
 export type TestGrants = Record<string, Action[] | { actions: Action[]; condition: Condition }>;
 
 export class TestService {
   readonly #database: TestDatabase;
   readonly #service: Service;
   #passwordHash: Promise<string> | undefined;
-  /** The origin it is reached at. */
+  /** The origin of the service. */
   readonly url: string;
 
   private constructor(database: TestDatabase, service: Service) {
@@ -94,7 +94,7 @@ export class TestService {
     }
   }
 
-  /** Lets sign-ins wait for their turn as long as it takes, where a machine that is busy with other work would make them wait too long. */
+  /** Removes the time limits on waiting sign-ins, which a busy machine would otherwise exceed. */
   waitPatiently(): void {
     const { context } = this.#service;
     context.gate = createHashingQueue(undefined, { schedule: patient });
@@ -109,7 +109,7 @@ export class TestService {
     return this.#service.context;
   }
 
-  /** Where other processes find its database. */
+  /** The URL of its database, for other processes. */
   get databaseUrl(): string {
     return this.#database.url;
   }
@@ -119,19 +119,19 @@ export class TestService {
     return TestService.start(settings, { url: this.#database.url, drop: async () => undefined }, clock);
   }
 
-  /** Stops it as SIGTERM does: whoever keeps a connection is given notice for most of a second, and loses no request. */
+  /** Stops it as SIGTERM does: clients with an open connection get notice for most of a second, and lose no request. */
   async stop(): Promise<void> {
     await this.#service.close();
   }
 
-  /** For when nobody calls it any more: without connections no notice is given. */
+  /** Closes it without notice to clients, which only clients with open connections need. */
   async close(): Promise<void> {
     this.#service.app.server.closeIdleConnections();
     await this.stop();
     await this.#database.drop();
   }
 
-  /** Waits until every process has heard of what was changed behind its back, such as a clock moved by an UPDATE. */
+  /** Waits until every process has processed changes made directly in the database, such as timestamps moved by an UPDATE. */
   settle(): Promise<void> {
     return this.context.listener.settle();
   }
@@ -150,14 +150,14 @@ export class TestService {
     return { status: response.status, headers: response.headers, body: (isJson && text ? JSON.parse(text) : undefined) as T, text };
   }
 
-  /** Sends a request without a socket, which is quicker and takes what `fetch` would refuse. */
+  /** Sends a request without a socket, which is faster and allows requests that `fetch` refuses. */
   inject(request: InjectOptions): Promise<LightMyRequestResponse> {
     return this.#service.app.inject(request);
   }
 
-  /** A user with {@link password} and, unless `grants` is null, a default profile and role of the same name with these grants. */
+  /** Creates a user with {@link password} and, unless `grants` is null, a default profile and role of the same name with these grants. */
   async createUser(name: string, grants: TestGrants | null = { '*': ['create', 'read', 'update', 'delete'] }): Promise<{ id: string }> {
-    // The work of one hash, which verifying repeats each time, is enough for all who have this password.
+    // All users with this password share one hash, because making a hash is expensive.
     this.#passwordHash ??= hashPassword(this.context, password);
     const user = await this.db
       .insertInto('user_account')
@@ -182,12 +182,12 @@ export class TestService {
     await db.insertInto('user_profile').values({ user_id: userId, profile_id: profile.id, is_default: isDefault }).execute();
   }
 
-  /** Lets the subject of an issuer act as the user called `userName`. */
+  /** Links the subject of an issuer to the user called `userName`. */
   async link(issuer: { url: string }, subject: string, userName: string): Promise<void> {
     expect(await linkIdentity(this.db, administrator, await this.#user(userName), { issuer: issuer.url, subject })).toBe('linked');
   }
 
-  /** Takes that away again, and waits until every process knows. */
+  /** Removes that link, and waits until every process has processed the removal. */
   async unlink(issuer: { url: string }, subject: string, userName: string): Promise<void> {
     expect(await unlinkIdentity(this.db, administrator, await this.#user(userName), { issuer: issuer.url, subject })).toBeTypeOf('number');
     await this.settle();
@@ -197,13 +197,13 @@ export class TestService {
     return await this.db.selectFrom('user_account').where('name', '=', name).select(['id', 'name']).executeTakeFirstOrThrow();
   }
 
-  /** An API key of the user that acts under their default profile, unless `wanted` says otherwise. */
+  /** Creates an API key of the user that acts under their default profile, unless `wanted` says otherwise. */
   async createKey(userId: string, wanted: Partial<NewKey> = {}): Promise<string> {
     const key = { userId, name: 'test', profileId: null, scopes: null, expiresInDays: 90, ...wanted };
     return (await inTransaction(this.db, (trx) => insertKey(trx, key))).key;
   }
 
-  /** A live session of the user, as {@link signIn} would open it but without the work on a password; returns the cookie. */
+  /** Inserts a live session of the user like that of {@link signIn}, without the work on a password. Returns the cookie. */
   async openSession(userId: string): Promise<string> {
     const { config } = this.context;
     const token = newToken();
@@ -224,14 +224,14 @@ export class TestService {
   }
 }
 
-/** The session cookie that an answer sets, as a `Cookie` header carries it. Fails the test when there is none. */
+/** The session cookie of an answer, as a `Cookie` header. Fails the test when there is none. */
 export function cookieOf(answer: Answer): string {
   const [pair = ''] = (answer.headers.getSetCookie()[0] ?? '').split(';');
   expect(pair).toMatch(/^(__Host-)?sid=.{32}$/);
   return pair;
 }
 
-/** A service for all tests of a file; `service()` gives it once they run. */
+/** A service for all tests of a file; `service()` returns it while they run. */
 export function useService(settings: Settings = {}, clock?: Clock): () => TestService {
   let service: TestService | undefined;
   beforeAll(async () => {

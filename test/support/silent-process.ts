@@ -1,4 +1,4 @@
-/** A process that listens like a replica of the service and says that it has heard a notification only when the test lets it. */
+/** A process that listens like a replica of the service, and confirms a notification only when the test allows it. */
 import { Client } from 'pg';
 
 export class SilentProcess {
@@ -20,12 +20,12 @@ export class SilentProcess {
     const client = new Client({ connectionString: databaseUrl, application_name: 'entity-service listen' });
     await client.connect();
     await client.query('listen principal');
-    // By the lock of two numbers each process that listens is counted (database/listen.ts).
+    // The shared lock of two numbers counts each listening process (database/listen.ts).
     await client.query('select pg_advisory_lock_shared(1936941420, 1)');
     return new SilentProcess(client);
   }
 
-  /** Resolves once this process is asked whether it has heard what was sent before. */
+  /** Resolves once this process is asked to confirm the earlier notifications. */
   get asked(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (this.#questions.length > 0) resolve();
@@ -33,7 +33,7 @@ export class SilentProcess {
     return promise;
   }
 
-  /** Says that it has heard. */
+  /** Confirms the notifications. */
   async answer(): Promise<void> {
     for (const [channel, token] of this.#questions.splice(0))
       await this.#client.query("select pg_notify($1, 'heard ' || $2 || ' ' || pg_backend_pid())", [channel, token]);

@@ -1,4 +1,4 @@
-/** The service as an operator starts it: the real `npm start` in a process group of its own, as a terminal would give it. */
+/** The service as an operator starts it: `npm start` in a process group of its own, as in a terminal. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -15,20 +15,20 @@ const readyLine = 'Press Ctrl-C to stop.';
 export interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** From the first signal that was sent until the end. */
+  /** From the first signal until the end. */
   milliseconds: number;
 }
 
 export interface Started {
-  /** Of npm, whose child the service is. */
+  /** The process id of npm, whose child the service is. */
   pid: number;
   url: string;
   port: number;
-  /** What was written for people, so far. */
+  /** The text for people so far. */
   told(): string;
-  /** The log so far, a JSON object a line. */
+  /** The log so far, one JSON object a line. */
   log(): Record<string, unknown>[];
-  /** Resolves once it says that it is ready; rejects with what it told when it ends before. */
+  /** Resolves once the service reports that it is ready. Rejects with its output if it ends before. */
   ready: Promise<void>;
   /** Signals the whole process group, as Ctrl-C does. */
   signal(name: NodeJS.Signals): void;
@@ -40,13 +40,13 @@ export interface Started {
 export interface StartOptions {
   uid?: number;
   gid?: number;
-  /** Defaults to any free one, which is also where PUBLIC_URL then points to. */
+  /** Defaults to any free port, which PUBLIC_URL then contains. */
   port?: number;
-  /** Defaults to the project. */
+  /** Defaults to the project's directory. */
   cwd?: string;
 }
 
-/** Runs `npm start` with nothing but these settings; kills what is left of it when the test is over. */
+/** Runs `npm start` with only these settings. Kills the remaining processes when the test is over. */
 export async function npmStart(
   settings: Record<string, string>,
   { port: given, cwd = project, ...identity }: StartOptions = {},
@@ -102,7 +102,7 @@ export async function npmStart(
   };
 }
 
-/** Only what a login shell would have, so that neither the suite's settings nor its Node.js help. */
+/** Only the variables of a login shell: neither the suite's settings nor its Node.js. */
 export function loginEnvironment(settings: Record<string, string> = {}): Record<string, string> {
   const path = (process.env['PATH'] ?? '').split(':').filter((entry) => !entry.endsWith('node_modules/.bin'));
   return { PATH: path.join(':'), HOME: process.env['HOME'] ?? '/', ...settings };
@@ -110,7 +110,7 @@ export function loginEnvironment(settings: Record<string, string> = {}): Record<
 
 const stopLimitMilliseconds = 10_000;
 
-/** A client of the service with a session. Whatever it is answered must be what openapi.yaml says. */
+/** A client of the service with a session. Its answers are checked against openapi.yaml. */
 export async function signIn(
   service: Started,
   user: string,

@@ -1,4 +1,4 @@
-/** The answers that openapi.yaml declares and no test gets yet: pairs of operation and status, each with the reason. */
+/** The pairs of operation and status that openapi.yaml declares and no test gets yet, each with the reason. */
 import { readFileSync } from 'node:fs';
 
 export const uncoveredFile = 'test/contract/uncovered.json';

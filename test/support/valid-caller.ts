@@ -1,6 +1,6 @@
 /**
- * Callers that know what they are doing, one for each of the four ways in, and what they need to be there: it turns a draft whose values fit
- * the contract into a request that must succeed. What it has not heard of is sent as drafted, and may be refused.
+ * Callers for each of the four kinds of credentials, and the rows that their requests need. Turns a draft whose values fit the contract
+ * into a request that must succeed. An operation that is unknown here is sent as drafted, and may be refused.
  */
 import { sql } from 'kysely';
 import type { LightMyRequestResponse } from 'fastify';
@@ -11,7 +11,7 @@ import { bodyOf, encodeBody, methodOf, pathOf } from './operations.ts';
 import { password, type TestService } from './service.ts';
 import type { Draft, Way } from './valid-requests.ts';
 
-/** A session and a token last longer than that. */
+/** A session and a token are valid for longer than that. */
 const usesOfCredential = 100;
 
 interface Caller {
@@ -19,7 +19,7 @@ interface Caller {
   name: string;
   password: string;
   way: Way;
-  /** What it carries; undefined when it has to get something new. */
+  /** The credential; undefined when a new one is needed. */
   headers: Record<string, string> | undefined;
   uses: number;
 }
@@ -33,7 +33,7 @@ export interface Sent {
   remoteAddress?: string;
 }
 
-/** What a draft lacks: values of path and query parameters, the body, headers. */
+/** The parts that complete a draft: values of path and query parameters, the body, headers. */
 interface Completion {
   values?: Record<string, string>;
   query?: Record<string, string>;
@@ -88,7 +88,7 @@ export class ValidCaller {
     };
   }
 
-  /** Remembers what the answer to a request has changed for its caller. */
+  /** Updates its caller by the answer to a request. */
   learn({ operation, way }: Draft, { payload }: Sent, { statusCode, headers }: LightMyRequestResponse): void {
     const caller = this.#callerBy(way);
     if (operation.operationId === 'changePassword' && statusCode === 204)
@@ -102,12 +102,12 @@ export class ValidCaller {
 
   #callerBy(way: Way): Caller {
     const caller = this.#callers.get(way);
-    if (!caller) throw new Error(`nobody comes in by ${way}`);
+    if (!caller) throw new Error(`there is no caller with the credential ${way}`);
     return caller;
   }
 
   async #credential(caller: Caller, renew: boolean): Promise<Record<string, string>> {
-    // A session may be refreshed only so often.
+    // The number of refreshes of a session is limited.
     if (!caller.headers || renew || ++caller.uses % usesOfCredential === 0) caller.headers = await this.#obtain(caller);
     return caller.headers;
   }
@@ -130,7 +130,10 @@ export class ValidCaller {
     }
   }
 
-  /** Begins to sign in at the provider, or to link by a session, and lets the browser go from there; where it goes, with which cookies. */
+  /**
+   * Begins to sign in at the provider, or to link by a session. Returns the callback that the provider redirects to, and the cookies for
+   * it.
+   */
   async #return(way: Way, session?: string): Promise<{ path: string; cookie: string }> {
     const path = `/auth/oidc/${this.#issuer.id}`;
     const left = session
@@ -148,7 +151,7 @@ export class ValidCaller {
     return this.#issuer.mint({ claims: { sub: way } });
   }
 
-  /** What the operations that take a path parameter or a body need, by the name of the operation. */
+  /** Completes the operations that take a path parameter or a body, by their operation id. */
   readonly #completions: Record<string, (caller: Caller, draft: Draft) => Promise<Completion>> = {
     createSession: async ({ name, password, way }, { lot, locale }) => ({
       body: {
@@ -196,12 +199,12 @@ export class ValidCaller {
     return { values: { name, key } };
   }
 
-  /** A user has so many keys at most. */
+  /** The number of keys of a user is limited. */
   async #dropKeys(userId: string): Promise<void> {
     await sql`delete from api_key where user_id = ${userId}`.execute(this.#service.db);
   }
 
-  /** A link by which no session was opened. */
+  /** Inserts a link through which no session was opened. */
   async #newLink(userId: string): Promise<string> {
     const link = { issuer: this.#issuer.url, subject: String(++this.#last), user_id: userId };
     return (await this.#service.db.insertInto('identity').values(link).returning('id').executeTakeFirstOrThrow()).id;
@@ -213,7 +216,7 @@ export class ValidCaller {
   }
 }
 
-/** The cookie that the answer sets, as a `Cookie` header carries it. */
+/** The cookie that the answer sets, as a `Cookie` header. */
 function cookieIn({ headers, body }: LightMyRequestResponse, name: string): string {
   const cookie = [headers['set-cookie']].flat().find((line) => line?.startsWith(`${name}=`));
   if (!cookie) throw new Error(`no cookie ${name}: ${body}`);

@@ -1,11 +1,14 @@
-/** Random requests of which every value fits openapi.yaml. What has to be there for them to succeed is the business of `world.ts`. */
+/** Random requests whose values all fit openapi.yaml. `valid-caller.ts` creates the rows that they need to succeed. */
 import * as fc from 'fast-check';
 import type { Operation, ParameterObject } from '../../src/contract/contract.ts';
 import { objectText } from './exact-json.ts';
 import { exampleBody, operations } from './operations.ts';
 import { isOpenObject, readSchema, valuesOf } from './schema-values.ts';
 
-/** The four ways in: by a session after a password, by one after signing in at an OpenID provider, by API key, by OAuth 2.0 access token. */
+/**
+ * The four credentials: a session after a password, a session after signing in at an OpenID provider, an API key, an OAuth 2.0 access
+ * token.
+ */
 export type Way = 'session' | 'openid' | 'api-key' | 'bearer';
 
 export interface Draft {
@@ -14,7 +17,7 @@ export interface Draft {
   path: Record<string, string>;
   query: Record<string, string>;
   headers: Record<string, string>;
-  /** JSON text, or a value to be written as the operation takes it; undefined for none. */
+  /** JSON text, or a value to encode in the operation's media type; undefined for none. */
   body: unknown;
   locale: string;
   /** Decides what the document leaves open. */
@@ -23,18 +26,21 @@ export interface Draft {
 
 const waysBy: Record<string, Way[]> = { sessionCookie: ['session', 'openid'], apiKey: ['api-key'], oauth2: ['bearer'], openId: ['bearer'] };
 
-/** The ways that a draft of the operation may come by; for one that takes no credential, by whom else it is about. */
+/**
+ * The credentials that a draft of the operation may use. For an operation without authentication, the credential of the user that it
+ * concerns.
+ */
 export function waysOf({ security }: Operation): Way[] {
   const ways = security.flatMap((alternative) => Object.keys(alternative).flatMap((scheme) => waysBy[scheme] ?? []));
   return ways.length > 0 ? [...new Set(ways)] : ['session', 'openid', 'bearer'];
 }
 
 const tags = fc.constantFrom('*', '"1"', '"1", "7"', ' "1" ', 'W/"7", "1"');
-/** Where a schema says less than the words beside it. */
+/** Parameters whose schema allows more than their description. */
 const special: Record<string, fc.Arbitrary<string>> = {
   'If-Match': tags,
   'If-None-Match': fc.oneof(tags, fc.constantFrom('"7"', 'W/"1"')),
-  // Short ones would be met again, with another body.
+  // A short key would be drawn again with another body, which is a conflict.
   'Idempotency-Key': fc.oneof(
     fc.uuid(),
     fc.uuid().map((uuid) => `"${uuid} \\"\\\\ é"`.replace('é', '~')),
@@ -55,14 +61,14 @@ function bodies(operation: Operation): fc.Arbitrary<unknown> {
   return operation.requestBody.required ? body : fc.option(body, { nil: undefined });
 }
 
-/** Checking and hashing a password costs more than all else together, and a session has to be there first. */
+/** Changing a password costs more than all other operations together, and operations with a session need one first. */
 function weightOf({ operationId, security }: Operation): number {
   if (operationId === 'changePassword') return 1;
   if (security.length === 0) return 2;
   return security.some((way) => 'apiKey' in way) ? 16 : 8;
 }
 
-/** A right request of the operation by one of the ways. */
+/** Valid requests of the operation with one of the credentials. */
 export function draftsOf(operation: Operation, ways: Way[]): fc.Arbitrary<Draft> {
   return fc.record({
     operation: fc.constant(operation),
@@ -76,7 +82,7 @@ export function draftsOf(operation: Operation, ways: Way[]): fc.Arbitrary<Draft>
   });
 }
 
-/** Any operation by any way that it takes. */
+/** Any operation with any credential that it accepts. */
 export const drafts: fc.Arbitrary<Draft> = fc.oneof(
   ...operations.map((operation) => ({ weight: weightOf(operation), arbitrary: draftsOf(operation, waysOf(operation)) })),
 );

@@ -1,19 +1,19 @@
-/** For every keyword of a schema, a value that breaks it and nothing else that can be helped: what the server must refuse. */
+/** For each keyword of a schema, a value that breaks it and, as far as possible, no other: the server must refuse it. */
 import { createAjv } from '../../src/contract/validate.ts';
 import { isOpenObject, readSchema, sampleOf, type Schema } from './schema-values.ts';
 
 export interface Violation {
-  /** The keyword that does not hold. */
+  /** The violated keyword. */
   keyword: string;
-  /** JSON pointer to what is wrong; empty for the value itself. */
+  /** JSON pointer to the fault; empty for the value itself. */
   pointer: string;
-  /** The whole value, wrong in this one place. */
+  /** The whole value, with this one fault. */
   value: unknown;
 }
 
 type Put = (value: unknown) => unknown;
 
-/** The violations of a value that otherwise is `valid`. `typed` is false where everything is text: in parameters and forms. */
+/** The violations of the otherwise valid value `valid`. `typed` is false for parameters and forms, where every value is text. */
 export function violationsOf(reference: object, valid: unknown, typed: boolean): Violation[] {
   return [...walk(readSchema(reference), valid, '', (value) => value, typed)];
 }
@@ -56,7 +56,7 @@ function* walkMembers(schema: Schema, valid: Record<string, unknown>, pointer: s
   }
 }
 
-/** A value of no type that the schema takes. */
+/** A value whose type the schema refuses. */
 function strangerTo(schema: object): unknown {
   const validate = createAjv().compile(schema);
   const found = [[], { a: 1 }, 'text', true, null].find((value) => !validate(value));
@@ -87,11 +87,11 @@ const odd = [
   'a\n',
 ];
 
-/** Texts that the pattern does not take, and that the schema's other keywords do. */
+/** Texts that break the pattern and fit the schema's other keywords. */
 function mismatches({ pattern = '', minLength = 0, maxLength = Infinity }: Schema): string[] {
   const expression = new RegExp(pattern, 'u');
   const found = odd.filter((text) => !expression.test(text) && text.length >= minLength && text.length <= maxLength);
-  if (found.length === 0) throw new Error(`teach test/support/violations.ts a text that ${pattern} does not take`);
+  if (found.length === 0) throw new Error(`test/support/violations.ts has no text that ${pattern} refuses`);
   return found;
 }
 
@@ -102,6 +102,6 @@ function misformatted(format: string): string {
     'date-time': '2026-13-01',
   };
   const value = known[format];
-  if (value === undefined) throw new Error(`teach test/support/violations.ts a text that is no ${format}`);
+  if (value === undefined) throw new Error(`test/support/violations.ts has no text that is not ${format}`);
   return value;
 }
