@@ -1,6 +1,6 @@
 /**
- * What in a new OpenAPI document breaks callers of an old one. Whoever adds operations, optional parameters and members, statuses, codes and
- * ways in breaks nobody.
+ * The changes in a new OpenAPI document that break callers of an old one. Added operations, optional parameters and members, statuses,
+ * codes and credentials break no caller.
  */
 import { breaksInSchema, dereference, type Direction, type Document } from './schemas.ts';
 
@@ -30,14 +30,14 @@ interface Operation {
 
 const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'];
 
-/** An operation and the document it stands in. */
+/** An operation and its document. */
 interface Place {
   document: Document;
   operation: Operation;
   parameters: Parameter[];
 }
 
-/** The operations by method and path, whatever the parameters of the path are called. */
+/** The operations by method and path, with the names of path parameters removed. */
 function operationsOf(document: Document): Map<string, Place> {
   const found = new Map<string, Place>();
   for (const [path, value] of Object.entries((document['paths'] ?? {}) as Record<string, Document>)) {
@@ -52,7 +52,7 @@ function operationsOf(document: Document): Map<string, Place> {
   return found;
 }
 
-/** Every breaking change from `before` to `now`, in the order of `before`; empty when there is none. */
+/** Each breaking change from `before` to `now`, in the order of `before`; empty when there is none. */
 export function breaksBetween(before: Document, now: Document): string[] {
   const successors = operationsOf(now);
   return [...operationsOf(before)].flatMap(([name, old]) => {
@@ -77,7 +77,7 @@ const securityOf = ({ document, operation }: Place) => (operation.security ?? do
 function breaksInSecurity(old: Place, next: Place): string[] {
   const before = securityOf(old);
   const now = securityOf(next);
-  // No alternative at all lets everybody in, as an empty one does.
+  // An empty list of alternatives allows callers without a credential, as an empty alternative does.
   if (now.length === 0) return [];
   const enough = (given: Record<string, string[]>, asked: Record<string, string[]>) =>
     Object.entries(asked).every(([scheme, scopes]) => given[scheme] && scopes.every((scope) => given[scheme]?.includes(scope)));
@@ -86,7 +86,7 @@ function breaksInSecurity(old: Place, next: Place): string[] {
     .map((given) => `is not open any more to ${Object.keys(given).join(' with ') || 'callers without a credential'} as before`);
 }
 
-/** Parameters of the path are matched by where they stand, all others by name. */
+/** Path parameters are matched by their place, all others by name. */
 function keyOf({ name, in: place }: Parameter, index: number): string {
   if (place === 'path') return `path ${index}`;
   return `${place} ${place === 'header' ? name.toLowerCase() : name}`;

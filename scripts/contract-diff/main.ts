@@ -1,4 +1,6 @@
-/** Compares openapi.yaml with the last released document and fails when it would break a caller of that: part of `npm run check:contract`. */
+/**
+ * Compares openapi.yaml with the last released document and fails on a change that breaks its callers: part of `npm run check:contract`.
+ */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { breaksBetween } from './breaks.ts';

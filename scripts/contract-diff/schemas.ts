@@ -1,6 +1,6 @@
 /**
- * Whether everything that one JSON Schema describes is also described by another. It compares what the schemas say, keyword by keyword, and
- * rather reports a difference too many: a pattern that is written differently counts as another one.
+ * Whether one JSON Schema includes everything that another describes. It compares the schemas keyword by keyword. When in doubt it reports
+ * a difference: two patterns that are written differently count as different.
  */
 
 /** A parsed OpenAPI document, for following references. */
@@ -25,8 +25,8 @@ export interface Side {
 }
 
 /**
- * `request`: callers go on sending what the old schema took. `response`: they go on reading what it promised; further members and further
- * values of an enum are announced as additive, so clients expect them.
+ * `request`: callers still send what the old schema accepted. `response`: callers still read what the old schema promised. The contract
+ * announces further members and enum values as additive, so callers expect them.
  */
 export type Direction = 'request' | 'response';
 
@@ -39,16 +39,16 @@ const bounds = [
 ] as const;
 const compared = ['pattern', 'format', 'const', 'multipleOf', 'not'];
 
-/** What a caller of the old schema would run into with the new one, each with the place; empty when nothing. */
+/** The breaks for a caller of the old schema, each with its place; empty when there are none. */
 export function breaksInSchema(old: Side, now: Side, direction: Direction, at: string, seen = new Set<string>()): string[] {
   const [before, after] = [flatten(old), flatten(now)];
   const key = JSON.stringify([before, after]);
-  // A schema that contains itself has been compared on the way here.
+  // A recursive schema has already been compared on this path.
   if (seen.has(key)) return [];
   seen.add(key);
   const inner = (from: unknown, to: unknown, place: string) =>
     breaksInSchema({ ...old, schema: from }, { ...now, schema: to }, direction, place, seen);
-  // Whatever `narrow` describes must be described by `wide`.
+  // `wide` must include everything that `narrow` describes.
   const [narrow, wide] = direction === 'request' ? [before, after] : [after, before];
   const says = (what: string) => `${at}: ${what}`;
   const found: string[] = [];
@@ -82,7 +82,7 @@ export function breaksInSchema(old: Side, now: Side, direction: Direction, at: s
   return [...found, ...breaksInAlternatives(before, after, direction, at, inner)];
 }
 
-/** Of `anyOf` and `oneOf`: each alternative that may come must still be one of those expected. */
+/** For `anyOf` and `oneOf`: each alternative of the narrow schema must be one of the wide one. */
 function breaksInAlternatives(
   before: Schema,
   after: Schema,
@@ -109,7 +109,7 @@ function typesOf({ type, enum: values, anyOf, oneOf }: Schema): string[] {
   return types.includes('number') ? [...types, 'integer'] : types;
 }
 
-/** The schema with its reference followed and its `allOf` made one. */
+/** The schema with its reference resolved and its `allOf` merged. */
 function flatten({ document, schema }: Side): Schema {
   const { allOf = [], ...own } = dereference(document, schema) as Schema;
   return allOf.reduce<Schema>((sum, part) => merge(sum, flatten({ document, schema: part })), own);
@@ -123,7 +123,7 @@ function merge(one: Schema, other: Schema): Schema {
   return { ...one, ...other, ...(Object.keys(properties).length > 0 && { properties }), ...(required.length > 0 && { required }) };
 }
 
-/** What `#/…` points to, or the value itself. Throws on a reference that leads nowhere. */
+/** The target of a `#/…` reference, or the value itself. Throws on a reference without a target. */
 export function dereference(document: Document, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('$ref' in value)) return value;
   const parts = String(value.$ref).slice(2).split('/');

@@ -1,4 +1,4 @@
-/** The faults by name, each with the database that its long form needs. */
+/** The faults by name, each with the database of its long form. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { diskBytes, fillDisk } from '../../test/faults/disk-full.ts';
@@ -33,7 +33,7 @@ const stops = { rounds: 10, clients: 64, writes: 500 };
 
 type Settings = Record<string, string>;
 
-/** Runs `work` on a PostgreSQL of its own, with fsync on, whose server is started again when it dies. */
+/** Runs `work` on a separate PostgreSQL with fsync on, whose server is restarted when it dies. */
 async function onDatabase<T>(work: (databaseUrl: string, settings: Settings) => Promise<T>): Promise<T> {
   const database = await embeddedDatabase();
   try {
@@ -45,7 +45,7 @@ async function onDatabase<T>(work: (databaseUrl: string, settings: Settings) => 
   }
 }
 
-/** Runs `work` with a data directory in which the service alone keeps a database. */
+/** Runs `work` with a data directory whose database only the service uses. */
 async function onDirectory<T>(work: (dataDir: string, settings: Settings) => Promise<T>): Promise<T> {
   const database = await embeddedDatabase();
   try {
@@ -58,7 +58,7 @@ async function onDirectory<T>(work: (dataDir: string, settings: Settings) => Pro
 async function addressIn(dataDir: string): Promise<string> {
   const layout = layoutOf(dataDir);
   const server = await findServer(layout);
-  if (!server) throw new Error('the embedded database does not run');
+  if (!server) throw new Error('the embedded database is not running');
   return urlOf(server.address, layout, await readPassword(layout));
 }
 
@@ -81,7 +81,7 @@ export const faults: Record<string, Fault> = {
       }),
   },
   stop: {
-    about: 'SIGTERM while 64 clients write, again and again',
+    about: 'repeated SIGTERM while 64 clients write',
     run: (_options, progress) => onDatabase((url, settings) => stopService(stops, url, settings, progress)),
   },
   'stop-workers': {
@@ -89,12 +89,12 @@ export const faults: Record<string, Fault> = {
     run: (_options, progress) => onDatabase((url, settings) => stopService(stops, url, { ...settings, WORKERS: '2' }, progress)),
   },
   'slow-clients': {
-    about: '200 clients send a byte at a time while others are served, until they are turned away',
+    about: '200 clients send a byte at a time beside other clients, until the service disconnects them',
     run: ({ seconds }, progress) =>
       onDatabase((url, settings) => serveBesideSlowClients({ clients: 200, seconds, toTheEnd: true }, url, settings, progress)),
   },
   overload: {
-    about: 'four times as many reads, creates and sign-ins a second as can be done',
+    about: 'reads, creates and sign-ins at four times the capacity',
     run: ({ seconds }, progress) => overloadApart(seconds, progress),
   },
   postgres: {
@@ -102,18 +102,18 @@ export const faults: Record<string, Fault> = {
     run: (options, progress) => onDatabase((url, settings) => breakBehindProxy(options, url, settings, progress)),
   },
   'disk-full': {
-    about: 'the disk of the service with its embedded PostgreSQL is full, first for tables, then for everything; for root alone',
+    about: 'the disk of the service with its embedded PostgreSQL is full, first for tables, then for all files; needs root',
     run: (options, progress) => onDirectory((dataDir, settings) => fillUp(options, dataDir, settings, progress)),
   },
 };
 
-/** PostgreSQL and the service get one processor and the clients another, so that clients take nothing from what they measure. */
+/** PostgreSQL and the service get one processor and the clients another, so that the clients do not distort the measurement. */
 async function overloadApart(seconds: number, progress: Progress): Promise<Outcome> {
   await keepTo(0);
   return await onDatabase((url, settings) => overloadService({ seconds, withCrowd: true }, url, settings, progress, () => keepTo(1)));
 }
 
-/** Keeps this process, and those it starts from now on, to one processor. */
+/** Restricts this process, and those it starts from now on, to one processor. */
 async function keepTo(processor: number): Promise<void> {
   await promisify(execFile)('taskset', ['--all-tasks', '--cpu-list', '--pid', String(processor), String(process.pid)]);
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run test:faults`: the faults of test/faults in their long form, each against a service and a database of its own. A line of progress
- * at a time goes to standard error, the table of results to standard output. Fails when a ledger and the rows do not agree.
+ * `npm run test:faults`: the faults of test/faults in their long form, each against a separate service and database. Progress goes to
+ * standard error, one line at a time; the table of results goes to standard output. Fails when a ledger differs from the rows.
  */
 import { parseArgs } from 'node:util';
 import { embeddedDatabase, postgresVersion } from '../lib/database.ts';
@@ -40,7 +40,7 @@ process.stdout.write(json ? `${JSON.stringify({ machine, options, results }, nul
 async function run(name: string, progress: (line: string) => void): Promise<Outcome> {
   try {
     const fault = faults[name];
-    if (!fault) throw new Error('there is no such fault');
+    if (!fault) throw new Error('unknown fault');
     return await fault.run(options, progress);
   } catch (error) {
     return { violations: [error instanceof Error ? (error.stack ?? error.message) : String(error)], figures: {} };

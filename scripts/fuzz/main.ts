@@ -1,4 +1,7 @@
-/** Sends many random requests, and the same again: `npm run test:fuzz -- --cases 100000 --seed 1`. The suite sends 2,000 of another seed each time. */
+/**
+ * Sends many random requests, reproducible by their seed: `npm run test:fuzz -- --cases 100000 --seed 1`. The suite sends 2,000 with a new
+ * seed each time.
+ */
 import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
@@ -8,7 +11,7 @@ const usage = `npm run test:fuzz -- [options]
   --seed N    sends the requests of this seed (another one each time)
   --help      print this
 `;
-/** With fewer it is chance whether every kind of answer is met, which the run insists on. */
+/** The run requires every kind of answer. With fewer requests it would be chance whether all occur. */
 const leastCases = 2_000;
 
 const { cases, seed } = readOptions();

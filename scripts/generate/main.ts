@@ -1,6 +1,6 @@
 /**
- * Makes everything in `generated/` from `openapi.yaml`: `npm run generate`. With `-- --check` it writes nothing and fails when a file on
- * disk differs from what it would write.
+ * Generates all files of `generated/` from `openapi.yaml`: `npm run generate`. With `-- --check` it writes nothing and fails when a file on
+ * disk differs from its output.
  */
 import { createClient } from '@hey-api/openapi-ts';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ async function generateTypes(): Promise<string> {
   return banner + astToString(await openapiTypescript(new URL('openapi.yaml', root)));
 }
 
-/** The route table: what each operation is called, where it is, and whether the binder authenticates its callers. */
+/** The route table: each operation's name, method, path and tag, and whether the binder authenticates its callers. */
 function generateOperations(document: ContractDocument): string {
   const entries = operationsOf(document).map(({ operationId, method, path, tag, security }) => {
     const open = security.length === 0 || security.some((alternative) => Object.keys(alternative).length === 0);
@@ -30,8 +30,8 @@ function generateOperations(document: ContractDocument): string {
 }
 
 /**
- * The client's types, and a function for each operation. The generator's own runtime is left out: ours in `src/client` has deadlines,
- * repeats and typed problems, and takes its place under the names that the functions import.
+ * The client's types, and a function for each operation. The generator's own runtime is left out. `src/client` replaces it under the names
+ * that the functions import, with deadlines, repeats and typed problems.
  */
 async function generateClient(): Promise<[file: string, text: string][]> {
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-client-'));
@@ -51,7 +51,10 @@ async function generateClient(): Promise<[file: string, text: string][]> {
   }
 }
 
-/** Our banner, our runtime, and none of the type parameters that only the generator's own has a use for: whether to throw, and the errors. */
+/**
+ * Inserts the banner and the runtime, and removes the type parameters that only the generator's own runtime uses: whether to throw, and the
+ * errors.
+ */
 function overOurRuntime(text: string): string {
   return text
     .replace(/^\/\/ This file is auto-generated .*\n\n/, banner)
@@ -66,7 +69,10 @@ function overOurRuntime(text: string): string {
     .replaceAll(/\b\w+Errors, /g, '');
 }
 
-/** The catalogue's codes as a type. The contract has those that operations answer with; before one is known there are others. */
+/**
+ * The catalogue's codes as a type. The contract lists only the codes of operations; a request whose operation is not known gets other
+ * codes.
+ */
 function generateProblemCodes(): string {
   return `${banner}export type ProblemCode =\n${Object.keys(problemStatus)
     .map((code) => `  | '${code}'`)
@@ -90,7 +96,7 @@ for (const [file, text] of files) {
     await writeFile(url, text);
     console.log(`wrote ${file}`);
   } else if ((await readFile(url, 'utf8').catch(() => '')) !== text) {
-    console.error(`${file} is not what openapi.yaml makes; run "npm run generate" and commit the result`);
+    console.error(`${file} differs from what openapi.yaml generates; run "npm run generate" and commit the result`);
     process.exitCode = 1;
   }
 }

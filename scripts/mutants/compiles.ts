@@ -1,8 +1,8 @@
-/** Whether a file still compiles with another text: a mistake that the compiler finds needs no test. */
+/** Whether a file still compiles with another text: a mistake that the compiler reports needs no test. */
 import { join } from 'node:path';
 import ts from 'typescript';
 
-/** One compiler for many questions. It looks at the changed file alone, which takes about 0.1 s, not at the files that import it. */
+/** One compiler for all checks. It checks the changed file alone, which takes about 0.1 s, and not the files that import it. */
 export function openCompiler(project: string): (file: string, text: string) => boolean {
   const { config } = ts.readConfigFile(join(project, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as { config: unknown };
   const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, project);

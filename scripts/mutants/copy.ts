@@ -1,4 +1,4 @@
-/** A copy of the checkout, in which mistakes can be made: the checkout itself is never changed. */
+/** A copy of the checkout for the mistakes: the checkout itself is never changed. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ export interface Copy {
   remove(): void;
 }
 
-/** Of the files as they are now, committed or not. A process of its own removes it if this one is killed. */
+/** Copies the files in their present state, committed or not. A separate process removes the copy if this one is killed. */
 export function copyProject(project: string): Copy {
   const directory = mkdtempSync(join(tmpdir(), 'entity-service-mutants-'));
   const callOff = reapAfter(directory);

@@ -1,8 +1,8 @@
-/** The functions of a file that have a body, by which the record says what a test reaches. */
+/** The functions of a file that have a body: the reach of a test is recorded by function. */
 import ts from 'typescript';
 
 export interface Body {
-  /** `path#n` of the n-th body of the file: it outlives a change elsewhere in the file. */
+  /** `path#n` for the n-th body of the file. Changes elsewhere in the file do not change it. */
   id: string;
   start: number;
   end: number;
@@ -19,7 +19,7 @@ export function functionBodies(file: string, text: string): Body[] {
   return found;
 }
 
-/** The text with a call of the probe at the start of every body. */
+/** The text with a call of the probe at the start of each body. */
 export function withProbes(file: string, text: string): string {
   let probed = text;
   for (const { id, start } of functionBodies(file, text).toSorted((one, other) => other.start - one.start)) {

@@ -1,6 +1,6 @@
 /**
- * `npm run test:mutants`: makes one small mistake at a time in a copy of the project and runs the tests that reach it. Prints the mistakes that
- * no test noticed. Fails when there is one that `accepted.json` does not explain, or one about which the tests show nothing.
+ * `npm run test:mutants`: makes one small mistake at a time in a copy of the project and runs the tests that reach it. Prints the mistakes
+ * that no test noticed. Fails on one that `accepted.json` does not explain, and on one with unclear test results.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { startServer } from './server.ts';
 import { runTests, type TestRun } from './tests.ts';
 
 interface Result extends Shown {
-  /** `unclear`: the tests failed in a way that shows nothing about the mistake. */
+  /** `unclear`: the test results do not show whether the mistake was noticed. */
   status: 'caught' | 'survived' | 'accepted' | 'unclear';
   /** The test that noticed it, why the mistake is accepted, or what is unclear. */
   reason: string;
@@ -33,7 +33,7 @@ const options = readOptions();
 const progress = (line: string) => process.stderr.write(`${line}\n`);
 
 const copy = copyProject(project);
-// What is under way is killed with this process, and then copy and server are removed by the processes that watch it.
+// Running tests are killed with this process; their watching processes then remove copy and server.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 try {
   const compiles = openCompiler(copy.directory);
@@ -76,7 +76,7 @@ async function makeAll(mistakes: Iterable<Mutation>): Promise<Result[]> {
       const shown = showMutation(text, mutation);
       writeFileSync(path, applyMutation(text, mutation));
       const run = files.length > 0 ? await runTests(files, tests) : undefined;
-      // A failure counts when it happens twice: a test may fail once because the machine is busy.
+      // A failure counts when it happens twice, since a busy machine can cause one.
       const again = run?.failedFile === undefined ? undefined : await runTests([run.failedFile], tests);
       writeFileSync(path, text);
       await server.clear();
@@ -88,7 +88,7 @@ async function makeAll(mistakes: Iterable<Mutation>): Promise<Result[]> {
       lastFiles = files.length > 0 ? files : lastFiles;
     }
     if (lastFiles.length > 0 && (await runTests(lastFiles, tests)).status !== 'passed')
-      throw new Error('the tests fail without a mistake as well, so nothing is known of the mistakes');
+      throw new Error('the tests fail without a mistake as well, so their results show nothing');
     return results;
   } finally {
     await server.stop();
@@ -100,7 +100,7 @@ function judge(shown: Shown, run: TestRun | undefined, again: TestRun | undefine
     const isSure = again !== undefined && again.status !== 'passed';
     return { ...shown, status: isSure ? 'caught' : 'unclear', reason: run.failure ?? 'failed' };
   }
-  if (run?.status === 'no end') return { ...shown, status: 'caught', reason: 'the tests did not end' };
+  if (run?.status === 'no end') return { ...shown, status: 'caught', reason: 'the tests did not end in time' };
   const known = accepted.find(({ file, before, after }) => file === shown.file && before === shown.before && after === shown.after);
   if (known) return { ...shown, status: 'accepted', reason: known.reason };
   return { ...shown, status: 'survived', reason: run ? `${Object.keys(run.files).length} files passed` : 'no test reaches it' };
@@ -121,7 +121,7 @@ function report(results: Result[]): void {
     accepted: count('accepted'),
     unclear: count('unclear'),
   };
-  if (results.length === 0) progress(`no mistake can be made in ${options.only.join(', ')}`);
+  if (results.length === 0) progress(`there is no possible mistake in ${options.only.join(', ')}`);
   if (results.length === 0 || count('survived') + count('unclear') > 0) process.exitCode = 1;
   if (options.json) {
     process.stdout.write(`${JSON.stringify({ ...summary, results }, null, 2)}\n`);

@@ -1,9 +1,9 @@
-/** The small mistakes that can be made in a file of TypeScript: one place, one replacement each. */
+/** The small mistakes for a TypeScript file: each replaces one place. */
 import ts from 'typescript';
 import { sqlMutations, type Change } from './sql.ts';
 
 export interface Mutation extends Change {
-  /** Path below the project. */
+  /** Path relative to the project. */
   file: string;
 }
 
@@ -30,17 +30,17 @@ const otherMethod: Record<string, string> = {
   includes: 'startsWith',
 };
 
-/** Calls in a chain of Kysely that can be left out. */
+/** Calls in a Kysely chain that can be removed. */
 const clauses = new Set(['where', 'whereRef', 'forUpdate', 'forShare', 'limit', 'skipLocked', 'onConflict', 'orderBy', 'distinct']);
 
-/** Calls that leave no trace in any answer or row. */
+/** Calls that affect neither an answer nor a row. */
 const logging = /^(\w+\.)*(log|logger|span|recorder)\b/;
 
 export function findMutations(file: string, text: string): Mutation[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found: Mutation[] = [];
   const visit = (node: ts.Node): void => {
-    // Types and imports are gone when the code runs.
+    // Types and imports do not exist when the code runs.
     if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return;
     if (ts.isCallExpression(node) && logging.test(node.expression.getText())) return;
     for (const change of changesOf(node, text)) found.push({ file, ...change });
@@ -50,7 +50,7 @@ export function findMutations(file: string, text: string): Mutation[] {
   return found.filter(({ start, end }) => isShort(text.slice(start, end)));
 }
 
-/** Leaving out twenty lines is no small mistake, and every test would notice. */
+/** Removing twenty lines is no small mistake, and every test would notice it. */
 const isShort = (removed: string) => removed.split('\n').length <= 4;
 
 function changesOf(node: ts.Node, text: string): Change[] {
@@ -78,7 +78,7 @@ function changesOf(node: ts.Node, text: string): Change[] {
   return ts.isStringLiteral(node) || ts.isTemplateLiteral(node) ? changesOfText(node, text) : [];
 }
 
-/** Fragments of SQL are known by their tag, whole statements by their words. */
+/** Fragments of SQL are recognised by their tag, whole statements by their words. */
 function changesOfText(node: ts.Node, text: string): Change[] {
   const isFragment = ts.isTaggedTemplateExpression(node.parent) && /^sql\b/.test(node.parent.tag.getText());
   return sqlMutations(text, node.getStart(), node.getEnd(), isFragment);
@@ -89,7 +89,7 @@ function isCall(expression: ts.Expression): boolean {
   return ts.isCallExpression(inner) && !logging.test(inner.expression.getText());
 }
 
-/** `return await` differs from `return` inside of `try` only. */
+/** `return await` differs from `return` only inside `try`. */
 function isReturned({ parent }: ts.AwaitExpression): boolean {
   return ts.isReturnStatement(parent) && !ts.findAncestor(parent, (node) => (ts.isFunctionLike(node) ? 'quit' : ts.isTryStatement(node)));
 }
@@ -118,7 +118,7 @@ function changesOfRegex(node: ts.RegularExpressionLiteral): Change[] {
   return changes;
 }
 
-/** A limit is moved by one; a large number is mostly a time, of which a test can tell the double only. */
+/** A limit is moved by one. A large number is usually a time, where a test can notice only a doubling. */
 function otherNumber(literal: string): string {
   const value = Number(literal);
   return String(value > 1_000 ? value * 2 : value + 1);

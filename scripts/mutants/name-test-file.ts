@@ -1,4 +1,7 @@
-/** Run before each test file while reach is recorded: tells `probe.ts`, here and in the processes that the file starts, which file it is. */
+/**
+ * Runs before each test file while reach is recorded. It gives the file's name to `probe.ts`, in this process and in those that the file
+ * starts.
+ */
 import { relative } from 'node:path';
 import { expect } from 'vitest';
 

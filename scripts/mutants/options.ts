@@ -24,7 +24,7 @@ const usage = `npm run test:mutants -- [options]
   --help        prints this
 `;
 
-/** Ends the process with the usage where the options are wrong or help is asked for. */
+/** Reads the options. Prints the usage and ends the process for wrong options and for --help. */
 export function readOptions(): Options {
   const { values } = parse();
   if (values.help) {

@@ -1,8 +1,8 @@
-/** Loaded by every Node.js process while reach is recorded: notes which functions a test file has called, each once. */
+/** Loaded by each Node.js process while reach is recorded: records the functions that a test file has called, each once. */
 import { appendFileSync } from 'node:fs';
 
 declare global {
-  /** Called at the start of every function of src, which `reach.ts` puts there. */
+  /** `reach.ts` inserts a call of this at the start of each function of src. */
   var noteReached: ((id: string) => void) | undefined;
 }
 

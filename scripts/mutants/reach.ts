@@ -1,4 +1,7 @@
-/** Which test files reach which function: recorded once by running them with a probe in every function, and kept for the next time. */
+/**
+ * The test files that reach each function. They are recorded once, by running them with a probe in each function, and stored for the next
+ * run.
+ */
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,7 +11,7 @@ import type { Mutation } from './mutations.ts';
 import { runTests, type RunOptions } from './tests.ts';
 
 interface Recorded {
-  /** Of the file's text, so that a changed file is recorded again. */
+  /** A hash of the file's text: a changed file is recorded again. */
   hash: string;
   passed: boolean;
   ms: number;
@@ -18,10 +21,10 @@ interface Recorded {
 
 export type Reach = Record<string, Recorded>;
 
-/** Files that start whole processes or look at documents: they take minutes and are not near to any one function. */
+/** Files that start whole processes or check documents: they take minutes, and no single function is their subject. */
 const excluded = /^test\/((docs|faults|journeys|scripts|locales)\/|client\/(package|size)\.)/;
 
-/** How many files run between two notes on the disk, so that an abort loses little. */
+/** The number of files between two saves to disk, so that an abort loses little. */
 const groupSize = 8;
 
 export async function recordReach(cacheFile: string, options: RunOptions, progress: (line: string) => void): Promise<Reach> {

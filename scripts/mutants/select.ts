@@ -1,10 +1,10 @@
-/** Chooses mistakes: spread evenly over folders and kinds, the same ones for the same seed. */
+/** Chooses mistakes, spread evenly over folders and kinds. The same seed gives the same mistakes. */
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findMutations, type Mutation } from './mutations.ts';
 
-/** Every mistake that can be made below the given paths, in the order in which they are to be made. */
+/** All possible mistakes below the given paths, in the order in which to make them. */
 export function orderedMutations(project: string, paths: readonly string[], seed: number): Mutation[] {
   const files = paths.flatMap((path) => (path.endsWith('.ts') ? [path] : globSync(`${path}/**/*.ts`, { cwd: project }).toSorted()));
   const all = files.flatMap((file) => findMutations(file, readFileSync(join(project, file), 'utf8')));
@@ -20,7 +20,7 @@ export interface Shown {
   file: string;
   line: number;
   kind: string;
-  /** The lines before and after, without white space at their ends. */
+  /** The lines before and after the mistake, without trailing white space. */
   before: string;
   after: string;
 }

@@ -1,10 +1,10 @@
-/** The PostgreSQL server of all runs: a throw-away one, which a run that was killed leaves databases on. */
+/** The throw-away PostgreSQL server of all runs. A killed run leaves its databases there. */
 import { Client } from 'pg';
 import { startThrowAwayServer } from '../../test/support/global-setup.ts';
 
 export interface Server {
   url: string;
-  /** Drops every database that tests have made. */
+  /** Drops all databases of the tests. */
   clear(): Promise<void>;
   stop(): Promise<void>;
 }

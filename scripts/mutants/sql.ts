@@ -1,8 +1,8 @@
-/** The small mistakes that can be made in a text of SQL. */
+/** The small mistakes for a text of SQL. */
 
 export interface Change {
   kind: string;
-  /** Offsets in the file's text: what stands from `start` to `end` becomes `replacement`. */
+  /** Offsets in the file's text: `replacement` replaces the text from `start` to `end`. */
   start: number;
   end: number;
   replacement: string;
@@ -23,7 +23,7 @@ const rules: [kind: string, pattern: RegExp, replacement: (found: string) => str
   ['sum', /(?<= )\+(?= )/g, () => '-'],
 ];
 
-/** Those between two offsets of a text; none where that is not known to be SQL and does not look like it. */
+/** The mistakes between two offsets of a text; none if the text is not known to be SQL and does not look like it. */
 export function sqlMutations(text: string, start: number, end: number, isKnown: boolean): Change[] {
   const sql = text.slice(start, end);
   if (!isKnown && !isSql.test(sql)) return [];

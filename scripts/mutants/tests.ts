@@ -4,13 +4,13 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 export interface TestRun {
-  /** `no end`: the run was killed after its time. */
+  /** `no end`: the run was killed because it exceeded its time. */
   status: 'passed' | 'failed' | 'no end';
   /** File and name of the test that failed, or what Vitest printed when no test began. */
   failure: string | undefined;
   /** The file of that test; undefined when no test began. */
   failedFile: string | undefined;
-  /** Of each file that ran: whether it passed, and its milliseconds. */
+  /** For each file that ran: whether it passed, and its milliseconds. */
   files: Record<string, { passed: boolean; ms: number }>;
 }
 
@@ -18,12 +18,12 @@ export interface RunOptions {
   /** The copy of the project. */
   directory: string;
   /**
-   * Processor time that each process may take, so that a loop without end is told from a machine that is busy. Vitest itself ends what only
-   * waits. After five times as long on the clock the run is killed in any case.
+   * Limit of the processor time of each process, which tells an endless loop from a busy machine. Vitest's own timeouts end a test that
+   * only waits. The run is killed in any case after five times as long on the clock.
    */
   timeoutMs: number;
   env?: Record<string, string>;
-  /** Goes on after a failure. */
+  /** Whether to continue after a failure. */
   all?: boolean;
 }
 
@@ -49,7 +49,7 @@ export async function runTests(files: readonly string[], options: RunOptions): P
     cwd: directory,
     env: { ...process.env, ...env, TEST_ORDER: files.join(',') },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A process group of its own: a mistake that never ends is killed with every process that its tests have started.
+    // A separate process group: an endless mistake is killed with all processes that its tests have started.
     detached: true,
   });
   let output = '';

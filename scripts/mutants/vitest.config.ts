@@ -1,4 +1,4 @@
-/** How the suite runs for `npm run test:mutants`: the files of TEST_ORDER in that order, one at a time, until the first failure. */
+/** Runs the suite for `npm run test:mutants`: the files of TEST_ORDER in that order, one at a time, until the first failure. */
 import { defineConfig, mergeConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import suite from '../../vitest.config.ts';
@@ -18,7 +18,7 @@ export default mergeConfig(
     cacheDir: '.vitest',
     test: {
       maxWorkers: 1,
-      // The probes slow down what calls many functions.
+      // The probes slow down code with many function calls.
       testTimeout: process.env['REACH_FILE'] ? 180_000 : 60_000,
       sequence: { sequencer: GivenOrder },
       setupFiles: process.env['REACH_FILE'] ? ['scripts/mutants/name-test-file.ts'] : [],

@@ -1,11 +1,11 @@
 /**
- * `npm run check:packages`: asks the registry for known vulnerabilities of what production installs, and for the signatures of all
- * packages. Fails on a finding. A registry that does not answer is no finding: the line says `not asked` (rule 93).
+ * `npm run check:packages`: queries the registry for known vulnerabilities of the production packages, and for the signatures of all
+ * packages. Fails on a finding. If the registry does not answer, the check passes and its line says `not asked` (rule 93).
  */
 import { npmOutput } from './npm.ts';
 import { judgeAudit, judgeSignatures } from './verdict.ts';
 
-/** One attempt of at most 20 seconds, so that a registry that never answers does not hold up CI for minutes. */
+/** One attempt of at most 20 seconds, so that an unresponsive registry does not delay CI for minutes. */
 const network = ['--fetch-retries=0', '--fetch-timeout=20000'];
 
 const verdicts = {

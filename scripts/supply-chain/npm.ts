@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 
 const project = join(import.meta.dirname, '../..');
 
-/** Standard output, whatever the exit status: npm prints JSON for its failures, too. npm's own messages on standard error are dropped. */
+/** Standard output, whatever the exit status: npm prints JSON for failures too. npm's messages on standard error are dropped. */
 export async function npmOutput(...options: string[]): Promise<string> {
   const child = spawn('npm', options, { cwd: project, stdio: ['ignore', 'pipe', 'ignore'] });
   const failed = new Promise<never>((_resolve, reject) => child.once('error', reject));

@@ -1,6 +1,6 @@
 /**
- * `npm run sbom`: writes a CycloneDX bill of materials of what production installs, on every platform, to `sbom.cdx.json`, or to the path
- * that is given. It is made from the lock file, without network.
+ * `npm run sbom`: writes a CycloneDX bill of materials of the production packages, on every platform, to `sbom.cdx.json` or to the given
+ * path. It is made from the lock file, without network.
  */
 import { writeFileSync } from 'node:fs';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -19,8 +19,8 @@ interface Bom {
 }
 
 const path = process.argv[2] ?? 'sbom.cdx.json';
-// Without workspaces: the client SDK is a package of its own, which the service does not use. Not with `--omit dev` either: npm then
-// leaves out every package that development needs as well, such as ajv.
+// Without workspaces: the client SDK is a separate package, which the service does not use. `--omit dev` would also leave out production
+// packages that development needs too, such as ajv.
 const options = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only', '--no-workspaces'];
 const bom = JSON.parse(await npmOutput('sbom', ...options)) as Bom;
 

@@ -1,7 +1,7 @@
-/** What the output of `npm audit --json` and `npm audit signatures --json` means (rule 93). */
+/** Interprets the output of `npm audit --json` and `npm audit signatures --json` (rule 93). */
 
 export interface Verdict {
-  /** `not asked`: the registry gave no answer, so nothing is known. */
+  /** `not asked`: the registry did not answer, so the result is unknown. */
   status: 'passed' | 'failed' | 'not asked';
   detail: string;
 }
@@ -9,7 +9,7 @@ export interface Verdict {
 interface AuditReport {
   auditReportVersion?: number;
   vulnerabilities?: Record<string, { severity: string; via: (string | { title: string; url: string })[] }>;
-  /** Set instead of a report where the registry refuses the request or cannot be reached. */
+  /** Present in place of a report when the registry refuses the request or is unreachable. */
   message?: string;
   error?: NpmError;
 }
@@ -46,7 +46,7 @@ export function judgeAudit(output: string): Verdict {
   return { status: 'passed', detail: detail || 'no known vulnerability' };
 }
 
-/** A signature that does not match fails, and so does a package without one. */
+/** A wrong signature fails, and so does a package without one. */
 export function judgeSignatures(output: string): Verdict {
   const report = parseReport(output) as SignatureReport | undefined;
   if (!report) return { status: 'failed', detail: `npm audit signatures printed no JSON: ${output.slice(0, 200)}` };
@@ -60,10 +60,10 @@ export function judgeSignatures(output: string): Verdict {
   return { status: 'passed', detail: 'every package has a valid signature' };
 }
 
-/** Codes of a server that cannot be reached or does not have the answer: HTTP statuses (`E405`) and errors of the network. */
+/** Codes of a server that is unreachable or does not have the answer: HTTP statuses (`E405`) and network errors. */
 const noAnswerCodes =
   /^(E[45]\d\d|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ERR_SOCKET_TIMEOUT|FETCH_ERROR)$/;
-/** npm's words where the registry publishes no keys for signatures. */
+/** npm's message when the registry publishes no keys for signatures. */
 const noKeys = 'installed from a supported registry';
 
 function judgeError({ code = '', summary = '' }: NpmError = {}): Verdict {

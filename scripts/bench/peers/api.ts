@@ -1,17 +1,17 @@
-/** What setting up the peers has in common. */
+/** The common part of setting up the peers. */
 import { entityCount, fieldsOf } from '../../lib/seed.ts';
 
 export const password = 'correct horse battery staple';
 
-/** Enough that no two of the logins that are measured at once meet at one user. */
+/** Enough users that concurrent measured logins never use the same one. */
 export const userCount = 16;
 
-/** The fields of every entity, as the service is measured with. */
+/** The fields of every entity, the same as for the service. */
 export function everyRow(): Record<string, unknown>[] {
   return Array.from({ length: entityCount }, (_, n) => fieldsOf(n));
 }
 
-/** Sends JSON and returns the members of the JSON that is answered. Rejects when that is not 2xx. */
+/** Sends JSON and returns the members of the JSON answer. Rejects when the status is not 2xx. */
 export async function call(
   port: number,
   method: string,
@@ -26,11 +26,11 @@ export async function call(
     ...sent,
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status} ${text}`);
+  if (!response.ok) throw new Error(`${method} ${path}: status ${response.status} ${text}`);
   return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
 }
 
-/** Headers as they go over the wire, without the last line's end. */
+/** Headers in the format of HTTP/1.1, without the last line's end. */
 export function headerLines(headers: Record<string, string>): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)

@@ -1,13 +1,11 @@
-/** Programs that do something and end: a package manager, a peer's own installation. */
+/** Runs commands that end: a package manager, a peer's own installation. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { ending } from '../../lib/processes.ts';
 
 const writtenCharacters = 4_000;
 
-/**
- * Runs `command` to its end. Rejects with the end of what it has written when it fails. It is killed when `opened` is disposed of.
- */
+/** Runs `command` to its end. When it fails, rejects with the end of its output. It is killed when `opened` is disposed of. */
 export async function run(
   command: string,
   args: string[],

@@ -1,4 +1,4 @@
-/** Directus: rights of a role's policy on a collection, asked for with an access token or a user's static token. */
+/** Directus: a role's policy grants rights on a collection. Callers authenticate with an access token or a user's static token. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -20,9 +20,10 @@ export const directus: Peer = {
   package: {
     title: 'Directus',
     name: 'directus',
-    // Of 12.4.1, one dependency was not in the registry.
+    // The registry did not have one dependency of 12.4.1.
     version: '12.4.0',
-    // It runs extensions, of which there are none here. The version that is asked for fetches or compiles its binary; this one brings it.
+    // `isolated-vm` runs extensions, and there are none here. The version that Directus requires downloads or compiles its binary; this one
+    // contains it.
     overrides: { 'isolated-vm': '6.2.0' },
   },
   readyPath: '/server/ping',
@@ -42,9 +43,9 @@ export const directus: Peer = {
     LOG_STYLE: 'raw',
     SERVE_APP: 'false',
     TELEMETRY: 'false',
-    // Answers 503 when the event loop is busy, as it is to be here.
+    // Turns off the 503 of a busy event loop, since the load keeps the event loop busy.
     PRESSURE_LIMITER_ENABLED: 'false',
-    // Answers no login before 500 ms have passed; what it costs would not be seen.
+    // Turns off the minimum of 500 ms for a login, which would hide its cost.
     LOGIN_STALL_TIME: '0',
     // Longer than any run, instead of 15 minutes.
     ACCESS_TOKEN_TTL: '8h',
@@ -73,7 +74,7 @@ export const directus: Peer = {
   },
 };
 
-/** The six fields and what the service, too, keeps of who made and changed an entity when. */
+/** The six fields, and the same columns as in the service: who created and changed an entity, and when. */
 const fields = [
   { field: 'id', type: 'integer', meta: {}, schema: { is_primary_key: true, has_auto_increment: true } },
   { field: 'company', type: 'string' },

@@ -1,29 +1,29 @@
-/** Installs the peers, which are no dependencies of the project, from the npm registry into the user's cache. */
+/** Installs the peers from the npm registry into the user's cache; they are not dependencies of the project. */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { run } from './command.ts';
 
-/** What of the registry a peer is. */
+/** A peer's package in the registry. */
 export interface Package {
-  /** For a person. */
+  /** The name for people. */
   title: string;
   name: string;
-  /** Pinned, so that figures can be repeated. */
+  /** Pinned, so that measurements can be repeated. */
   version: string;
-  /** Other versions of what it depends on than it asks for. */
+  /** Versions of dependencies that differ from those the package requires. */
   overrides?: Record<string, string>;
 }
 
-/** Where they are kept from one run to the next. */
+/** The cache directory between runs. */
 export function cacheDirectory(): string {
   return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'entity-service', 'peers');
 }
 
 /**
- * Returns the directory whose node_modules has the package, installing it if it is not there. No script of any package is run. Rejects
- * with what npm says when it fails, and leaves nothing then.
+ * Returns the directory whose node_modules has the package, and installs it if it is missing. No package script is run. On failure rejects
+ * with npm's message, and leaves nothing behind.
  */
 export async function installation(wanted: Package, note: (text: string) => void, opened: AsyncDisposableStack): Promise<string> {
   const { title, name, version, overrides = {} } = wanted;

@@ -1,6 +1,6 @@
 /**
- * Parse Server: rights of a role on a class, asked for with a session token. It has no key that stands for a user; what a program has there
- * is the master key, which no right is asked of.
+ * Parse Server: a role has rights on a class, and callers authenticate with a session token. It has no key for a user: programs use the
+ * master key, which bypasses all rights.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ export const parseServer: Peer = {
   },
 };
 
-/** Returns the keys of the rows, which look as if the server itself had made them. */
+/** Returns the keys of the rows, which have the form of the server's own keys. */
 async function insertRows(databaseUrl: string): Promise<string[]> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();

@@ -1,4 +1,4 @@
-/** A peer: another service for sessions and entities, made ready for the same load and started on a database of its own. */
+/** A peer: another service for sessions and entities, prepared for the same load and started on a separate database. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,22 +9,22 @@ import { launch, type Server } from '../../lib/processes.ts';
 import type { ScenarioName } from '../../lib/scenarios.ts';
 import type { Package } from './install.ts';
 
-/** What a peer is told of where it runs. */
+/** The resources that a peer runs with. */
 export interface Site {
-  /** What the package was installed into. */
+  /** The directory of the installed package. */
   installation: string;
-  /** Empty at first, and gone afterwards. */
+  /** Empty at first, and removed afterwards. */
   directory: string;
   databaseUrl: string;
   port: number;
-  /** Connections to the database at once. */
+  /** The maximum of concurrent database connections. */
   poolSize: number;
 }
 
 /** One measured operation. */
 export interface Operation {
   requestOf: RequestOf;
-  /** A part of each body that it is answered with. */
+  /** A part of each of its answers' bodies. */
   shows: string;
 }
 
@@ -34,26 +34,26 @@ export interface Peer {
   package: Package;
   /** Arguments for node. */
   command(site: Site): string[];
-  /** The whole environment, but for what every process has. */
+  /** The whole environment, except for the variables that every process has. */
   environment(site: Site): Record<string, string>;
-  /** Answers 200 once it can serve. */
+  /** Answers 200 once the peer is ready. */
   readyPath: string;
-  /** Makes its tables, where the server does not do so itself. */
+  /** Creates its tables, if the server does not do so itself. */
   install?(site: Site, environment: NodeJS.ProcessEnv, opened: AsyncDisposableStack): Promise<void>;
-  /** Over the running server and its database, makes users, rights and entities. Called once. */
+  /** Creates users, rights and entities on the running server and its database. Called once. */
   setUp(site: Site): Promise<Operations>;
 }
 
 export interface RunningPeer {
-  /** With its version. */
+  /** The title with the version. */
   name: string;
   server: Server;
   operations: Operations;
 }
 
 /**
- * Starts `peer` on a new database of the server at `serverUrl`. It is set up by a first process; the one that is measured starts on what
- * that has left. Both, the database and the files are gone when `opened` is disposed of.
+ * Starts `peer` on a new database of the server at `serverUrl`. A first process sets it up; the measured process starts with the result.
+ * Both processes, the database and the files are removed when `opened` is disposed of.
  */
 export async function startPeer(peer: Peer, installation: string, serverUrl: string, opened: AsyncDisposableStack): Promise<RunningPeer> {
   const { title, version } = peer.package;
@@ -94,12 +94,12 @@ export async function startPeer(peer: Peer, installation: string, serverUrl: str
   return { name, server: await start(false), operations };
 }
 
-/** What of this environment may be seen by a program whose settings it could else be taken for. */
+/** The environment variables that are passed on. A program could take others for its own settings. */
 function everyProcess(): NodeJS.ProcessEnv {
   return Object.fromEntries(['PATH', 'HOME', 'TMPDIR', 'LANG'].map((name) => [name, process.env[name]]));
 }
 
-/** Waits for what is being made; it is removed with `opened`, also when that is disposed of in the meantime. */
+/** Waits for a resource that is being created. It is removed with `opened`, even if that is disposed of in the meantime. */
 async function kept<T>(making: Promise<T>, remove: (made: T) => Promise<void>, opened: AsyncDisposableStack): Promise<T> {
   opened.defer(() => making.then(remove, () => undefined));
   return making;

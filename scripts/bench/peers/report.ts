@@ -1,18 +1,18 @@
-/** Writes what was measured of the peers as tables for a person. */
+/** Writes the measurements of the peers as tables for people. */
 import type { Figures } from '../measure.ts';
 import type { Memory, Report } from '../report.ts';
 import { table } from '../table.ts';
 
 export interface PeerFacts {
-  /** With its version. */
+  /** The title with the version. */
   name: string;
-  /** On the database that its first process had set up. */
+  /** Start on the database that its first process had set up. */
   startMilliseconds: number;
-  /** Empty where the system does not tell. */
+  /** Empty where the system does not provide it. */
   memory: Memory[];
 }
 
-/** The peers' tables, the service in each of them. */
+/** The peers' tables; each also has the service. */
 export function describePeers({
   comparisons,
   startUp,
