@@ -5,6 +5,7 @@
  * autocannon takes up to half as much again and rounds to milliseconds.
  */
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** The bytes of the n-th request. */
 export type RequestOf = (n: number) => Buffer;
@@ -27,13 +28,16 @@ export interface Refusals {
   first: string | undefined;
 }
 
+/** Called with each answer as it arrives; `inTime` says whether that was before the end. */
+export type OnAnswer = (answer: Answer, inTime: boolean) => void;
+
 /**
  * Sends requests over `connections` connections for `seconds`, as fast as they are answered. Rejects when a connection breaks or an answer has
  * no length.
  */
-export async function drive(port: number, connections: number, seconds: number, requestOf: RequestOf): Promise<Round> {
+export async function drive(port: number, connections: number, seconds: number, requestOf: RequestOf, onAnswer?: OnAnswer): Promise<Round> {
   let n = 0;
-  return converseOverAll(port, connections, seconds, () => ({ bytes: requestOf(n++), dueAt: performance.now() }));
+  return converseOverAll(port, connections, seconds, () => ({ bytes: requestOf(n++), dueAt: performance.now() }), onAnswer);
 }
 
 /**
@@ -61,18 +65,68 @@ export async function pace(port: number, connections: number, seconds: number, r
   }
 }
 
+/**
+ * Offers `perSecond` requests a second from at most `connections` clients, which connect when they are needed. A request that finds all of them
+ * waiting for an answer is left out. Waits for all answers. Rejects when a connection breaks or an answer has no length.
+ */
+export async function offer(
+  port: number,
+  connections: number,
+  seconds: number,
+  requestOf: RequestOf,
+  perSecond: number,
+  onAnswer: OnAnswer,
+): Promise<void> {
+  const idle: ((next: Next | undefined) => void)[] = [];
+  const working: Promise<void>[] = [];
+  const began = performance.now();
+  const end = began + seconds * 1_000;
+  const nextRequest = () => (performance.now() < end ? new Promise<Next | undefined>((resolve) => idle.push(resolve)) : undefined);
+  const work = async (first: Next) => {
+    const connection = await open(port);
+    const requests = [first];
+    await converse(
+      connection,
+      () => requests.pop() ?? nextRequest(),
+      (answer) => onAnswer(answer, answer.at <= end),
+    ).finally(() => connection.socket.destroy());
+  };
+  for (let n = 0; performance.now() < end; await delay(1)) {
+    const dueAt = performance.now();
+    for (; n < ((dueAt - began) / 1_000) * perSecond; n++) {
+      const take = idle.pop();
+      if (take) take({ bytes: requestOf(n), dueAt });
+      else if (working.length < connections) {
+        const client = work({ bytes: requestOf(n), dueAt });
+        // Its failure is thrown at the end.
+        client.catch(() => undefined);
+        working.push(client);
+      }
+    }
+  }
+  for (const take of idle) take(undefined);
+  await Promise.all(working);
+}
+
 /** A request, and when it should have been sent. */
 interface Next {
   bytes: Buffer;
   dueAt: number;
 }
 
-async function converseOverAll(port: number, connections: number, seconds: number, take: () => Next | Promise<Next>): Promise<Round> {
+async function converseOverAll(
+  port: number,
+  connections: number,
+  seconds: number,
+  take: () => Next | Promise<Next>,
+  observe?: OnAnswer,
+): Promise<Round> {
   const all = await Promise.all(Array.from({ length: connections }, () => open(port)));
   const round: Round = { answers: 0, seconds, latencies: [], statuses: new Map(), refused: { count: 0, first: undefined } };
   const end = performance.now() + seconds * 1_000;
   const nextRequest = () => (performance.now() < end ? take() : undefined);
   const onAnswer = (answer: Answer) => {
+    observe?.(answer, answer.at <= end);
     if (answer.at <= end) {
       round.answers++;
       round.latencies.push(answer.at - answer.dueAt);
@@ -108,10 +162,11 @@ export async function ask(port: number, request: Buffer): Promise<{ status: numb
   return { status, body };
 }
 
-interface Answer {
+export interface Answer {
   status: number;
   /** Head and body. They are overwritten with the next answer. */
   bytes: Buffer;
+  /** When the request should have been sent and when the answer was complete, in milliseconds of the monotonic clock. */
   dueAt: number;
   at: number;
 }
@@ -145,21 +200,21 @@ function open(port: number): Promise<Connection> {
 /** Sends what `nextRequest` gives, one after the other, until it gives nothing. */
 function converse(
   connection: Connection,
-  nextRequest: () => Next | Promise<Next> | undefined,
+  nextRequest: () => Next | Promise<Next | undefined> | undefined,
   onAnswer: (answer: Answer) => void,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const { socket } = connection;
   let begun: Buffer | undefined;
   let dueAt = 0;
-  const send = (next: Next) => {
+  const send = (next: Next | undefined) => {
+    if (!next) return resolve();
     dueAt = next.dueAt;
     socket.write(next.bytes);
   };
   const proceed = () => {
     const next = nextRequest();
-    if (!next) resolve();
-    else if (next instanceof Promise) void next.then(send);
+    if (next instanceof Promise) void next.then(send);
     else send(next);
   };
   socket.on('error', reject);

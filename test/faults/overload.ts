@@ -1,10 +1,10 @@
 /** Four times as many requests a second as can be done: what can be done is done, and the rest is told to come back. */
+import { drive, offer, type OnAnswer, type RequestOf } from '../../scripts/lib/load.ts';
 import { startService } from '../../scripts/lib/processes.ts';
 import { fieldsOf } from '../../scripts/lib/seed.ts';
 import { request } from '../../scripts/lib/scenarios.ts';
 import { makeCallers, type Callers } from './callers.ts';
 import { Caller } from './http.ts';
-import { keepBusy, offer, type RequestOf } from './open-loop-load.ts';
 import type { Outcome, Progress } from './outcome.ts';
 
 const overload = 4;
@@ -46,30 +46,60 @@ export async function overloadService(
   const figures: Outcome['figures'] = {};
   for (const [name, { clients, heldWith, requestOf }] of Object.entries(kinds)) {
     const capacityOf = async (time: number) => {
-      const { granted, wrong } = await keepBusy(server.port, clients, time, requestOf);
-      violations.push(...wrong.map((what) => `${name} at capacity: ${what}`));
-      return granted / time;
+      const tally = new Tally();
+      await drive(server.port, clients, time, requestOf, tally.count);
+      violations.push(...tally.wrong.map((what) => `${name} at capacity: ${what}`));
+      return tally.granted.length / time;
     };
     await capacityOf(seconds / 2);
     for (const waiting of new Set(withCrowd ? [heldWith, crowd] : [heldWith])) {
       const before = await capacityOf(seconds / 2);
-      const load = await offer(server.port, overload * before, waiting, seconds, requestOf);
+      const load = new Tally();
+      await offer(server.port, waiting, seconds, requestOf, overload * before, load.count);
       const after = await capacityOf(seconds / 2);
       // The machine may have become faster or slower meanwhile.
       const capacity = (before + after) / 2;
-      const goodput = load.granted / seconds / capacity;
+      const goodput = load.granted.length / seconds / capacity;
       const what = `${name} of at most ${waiting} clients`;
       violations.push(...load.wrong.map((wrong) => `${what}: ${wrong}`));
       if (goodput < aim && waiting === heldWith) violations.push(`${what}: goodput is ${goodput.toFixed(2)} of the capacity`);
       if (after < aim * before) violations.push(`${what}: afterwards the capacity is ${(after / before).toFixed(2)} of what it was`);
-      if (load.p99 > patienceMilliseconds) violations.push(`${what}: 1 % of those served waited for more than ${load.p99.toFixed(0)} ms`);
+      if (load.p99() > patienceMilliseconds)
+        violations.push(`${what}: 1 % of those served waited for more than ${load.p99().toFixed(0)} ms`);
       figures[what] =
-        `capacity ${capacity.toFixed(capacity < 100 ? 1 : 0)} a second, goodput ${goodput.toFixed(2)}, p99 ${load.p99.toFixed(0)} ms, ` +
+        `capacity ${capacity.toFixed(capacity < 100 ? 1 : 0)} a second, goodput ${goodput.toFixed(2)}, p99 ${load.p99().toFixed(0)} ms, ` +
         `${load.refused} answers 503, afterwards ${(after / before).toFixed(2)}`;
       progress(`${what}: ${figures[what]}`);
     }
   }
   return { violations, figures };
+}
+
+const maximumWrong = 20;
+
+/** The answers to a load. */
+class Tally {
+  /** Milliseconds that each answer with 2xx took which arrived in time. */
+  readonly granted: number[] = [];
+  /** How many answers were 503 or 429 with `Retry-After`. */
+  refused = 0;
+  /** The first of all other answers. */
+  readonly wrong: string[] = [];
+
+  readonly count: OnAnswer = ({ status, bytes, dueAt, at }, inTime) => {
+    if (status >= 200 && status < 300) {
+      if (inTime) this.granted.push(at - dueAt);
+      return;
+    }
+    const answer = bytes.toString('latin1');
+    if ((status === 503 || status === 429) && /\r\nretry-after: *[1-9]/i.test(answer)) this.refused += 1;
+    else if (this.wrong.length < maximumWrong) this.wrong.push(answer);
+  };
+
+  p99(): number {
+    const sorted = Float64Array.from(this.granted).sort();
+    return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
+  }
 }
 
 async function kindsOf({ users, password, apiKey }: Callers, port: number): Promise<Record<string, Kind>> {
