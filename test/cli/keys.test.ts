@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { liveKeysPerUser } from '../../src/api-keys/store.ts';
 import { AdminCommand } from '../support/admin.ts';
@@ -85,6 +86,15 @@ describe('key create, list, revoke', () => {
     expect(table).toMatch(new RegExp(`^${old} +carla +old +\\(default\\) .* 2020-01-01 00:00:00Z \\(expired\\)$`, 'm'));
     expect(table).toMatch(new RegExp(`^${other} +ada +other `, 'm'));
     expect(table + JSON.stringify(document)).not.toContain(key.slice(17));
+  });
+
+  test('the list has the oldest key of a user first', async () => {
+    await service().createUser('fred');
+    const names = ['1 hour', '2 hours', '3 hours'];
+    for (const name of names) await admin.json(['key', 'create', 'fred', '--name', name]);
+    await sql`update api_key set created_at = now() - name::interval where name = any(${names})`.execute(service().db);
+    const listed = await admin.json<{ name: string }[]>(['key', 'list', 'fred']);
+    expect(listed.map(({ name }) => name)).toEqual(names.toReversed());
   });
 
   test('a user has twenty-five live keys at most (rule 60)', async () => {

@@ -15,6 +15,12 @@ test('200 — to anybody, the issuers that this service is a client of, with whe
   expect([...corp.requests, ...tokens.requests]).toEqual([]);
 });
 
+test('200 — with one issuer to sign in at, session info names that way to sign in', async () => {
+  await service().createUser('ada');
+  const info = await service().call('GET', '/auth', { cookie: await service().signIn('ada') });
+  expect(info.body).toMatchObject({ server: { authentication: ['password', 'api-key', 'oauth2', 'openid'] } });
+});
+
 test('200 — also with a bad credential, which is not looked at', async () => {
   expect((await service().call('GET', '/auth/issuers', { headers: { authorization: 'Bearer abc' } })).status).toBe(200);
 });

@@ -21,9 +21,14 @@ beforeAll(async () => {
   await home().createProfile(id, 'administrator', { '*': ['read', 'create'] });
   await home().createProfile(id, 'member', { note: ['read'] });
   await home().createProfile(id, 'auditor', { '*': ['read'] });
+  await home().createProfile(id, 'author', { note: ['create'] });
+  await home().createProfile(id, 'reader', { note: ['read'] });
   const provision = { enabled: true, profile: 'member' };
   const issuersFile = await writeIssuers(
-    await corp.loginEntry({ provision, profiles: { claim: 'groups', map: { admins: 'administrator' } } }),
+    await corp.loginEntry({
+      provision,
+      profiles: { claim: 'groups', map: { admins: 'administrator', authors: 'author', readers: 'reader' } },
+    }),
     await asked.loginEntry({ tokenType: 'opaque', provision, profiles: { claim: 'groups', map: { audit: 'auditor' } } }),
   );
   service = await home().replica({ ISSUERS_FILE: issuersFile }, clock);
@@ -234,6 +239,14 @@ describe('what it costs', () => {
     const of = (groups: string[], fraction: number) => corp.mint({ claims: { sub, groups, iat: iat + fraction } });
     expect(namesOf(await bear(await of([], 0.9)))).toEqual(['member']);
     expect(namesOf(await bear(await of(['admins'], 0.1)))).toEqual(['administrator', 'member']);
+  });
+
+  test('200 — also when it gives as many profiles as the one before it, of which one is the same (rule 62)', async () => {
+    const sub = newSubject();
+    const iat = began - 100;
+    const of = (groups: string[]) => corp.mint({ claims: { sub, groups, iat } });
+    expect(namesOf(await bear(await of(['admins', 'authors'])))).toEqual(['administrator', 'author', 'member']);
+    expect(namesOf(await bear(await of(['admins', 'readers'])))).toEqual(['administrator', 'member', 'reader']);
   });
 
   test('200 — a token is written down once, and one that changes nothing empties no cache', async () => {

@@ -39,6 +39,17 @@ describe('endSession', () => {
     expect(events.map(({ event }) => event)).toEqual(['login.ok', 'session.created', 'logout']);
   });
 
+  test('204 — the event names the user of the session, whichever of two users that is (rule 85)', async () => {
+    await service().createUser('grace');
+    for (const user of ['ada', 'grace']) {
+      const cookie = await service().signIn(user);
+      const { id } = await sessionOf(service(), cookie);
+      expect((await head('?logout=1', cookie)).status).toBe(204);
+      const events = service().db.selectFrom('audit_event').where('session_id', '=', id).where('event', '=', 'logout');
+      expect(await events.select('user_name as user').execute()).toEqual([{ user }]);
+    }
+  });
+
   test('204 — without a session, and with one that is over: nobody learns the difference (rule 25)', async () => {
     const cookie = await service().signIn('ada');
     const first = await head('?logout=1', cookie);

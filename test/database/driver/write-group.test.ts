@@ -105,6 +105,25 @@ test('a row of a failed statement that is older than twelve seconds is not tried
   await refused;
 });
 
+test('the one row that a full group leaves is written beside it, not after it', async () => {
+  const { db, pool, close } = connectPool(database.url, 4, () => undefined);
+  onTestFinished(close);
+  const lock = prepareGrouped<{ locked: string }>(
+    'test.lock',
+    (rows) => sql`
+      select n, case when set_config('lock_timeout', '0', true) = '0' then pg_advisory_xact_lock(lock)::text end as locked
+      from rows from (jsonb_to_recordset(${rows}::jsonb) as (lock int)) with ordinality as input (lock, n)`,
+  );
+  const group = new WriteGroup(pool, lock);
+  const { rows } = await db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(0)`.execute(trx);
+    const rows = Array.from({ length: 64 }, (_, n) => group.run(JSON.stringify({ lock: n })));
+    expect(await group.run('{"lock":64}')).toBeDefined();
+    return { rows };
+  });
+  expect(await Promise.all(rows)).toHaveLength(64);
+});
+
 test('what has had no turn within two seconds is 503 unavailable, and nothing is done for it', async () => {
   const { pool, close } = connectPool(database.url, 4, () => undefined);
   onTestFinished(close);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Client } from 'pg';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
-import { layoutOf } from '../../../src/database/embedded/cluster.ts';
+import { layoutOf, prepareDataDir } from '../../../src/database/embedded/cluster.ts';
 import { AddressLostError, reachServer } from '../../../src/database/embedded/server.ts';
 import type { EmbeddedDatabase, EmbeddedOptions } from '../../../src/database/embedded/embedded.ts';
 import { connect, isAlive, newDataDir, serverPid, startService } from '../../support/embedded.ts';
@@ -44,6 +44,16 @@ test('the first start creates a PostgreSQL 18 database that keeps what it acknow
       database: 'entity_service',
     },
   ]);
+});
+
+test('what a start that died has left in the data directory is removed, and nothing with a name that only contains such a one', async () => {
+  const dataDir = await newDataDir();
+  await mkdir(dataDir, { mode: 0o700 });
+  // The mark of a process that has ended.
+  const left = 'building-4194304-1-abc';
+  for (const name of [left, `kept-${left}`]) await mkdir(join(dataDir, name));
+  await prepareDataDir(dataDir);
+  expect(await readdir(dataDir)).toEqual([`kept-${left}`]);
 });
 
 test('the data directory, the cluster and the password are closed to other users (rule 91)', async () => {
