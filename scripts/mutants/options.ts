@@ -11,7 +11,8 @@ export interface Options {
   timeoutMs: number;
 }
 
-const folders = ['authn', 'sessions', 'api-keys', 'oidc', 'entities', 'database', 'password', 'audit', 'api'];
+const folders =
+  'authn rights credentials sessions password api-keys oidc entities entity-types audit accounts database http contract'.split(' ');
 
 const usage = `npm run test:mutants -- [options]
 

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { listEvents } from '../../src/audit/store.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { useService } from '../support/service.ts';
 
@@ -74,6 +75,7 @@ describe('audit list', () => {
     const run = await admin.run(['audit', 'list', '--limit', '2', '--json']);
     expect(run).toMatchObject({ code: 0, stderr: 'note: there are earlier events; --limit shows more than 2\n' });
     expect(JSON.parse(run.stdout)).toEqual(all.slice(-2));
+    expect(await listEvents(service().db, {}, 2)).toHaveLength(2);
     expect(await list('--limit', String(all.length))).toEqual(all);
     expect(await list('--limit', '0')).toEqual(all);
   });

@@ -112,6 +112,18 @@ describe('a question whether all have heard', () => {
     return other;
   }
 
+  test('is not put to those that listen on another database of the same server', async () => {
+    const elsewhere = await createDatabase();
+    const poolElsewhere = openPool(elsewhere.url);
+    const other = await listen({ url: elsewhere.url, over: poolElsewhere });
+    const { listener } = await listen();
+    expect([listener.isUp, other.listener.isUp]).toEqual([true, true]);
+    await comesAtOnce(() => listener.settle());
+    await other.listener.close();
+    await poolElsewhere.end();
+    await elsewhere.drop();
+  });
+
   test('waits for a process that listens and does not answer for as long as that may remember what it has verified', async () => {
     const { listener } = await listen();
     const deaf = await holdLock('entity-service listen');

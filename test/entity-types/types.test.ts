@@ -253,6 +253,14 @@ describe('a type that is none', () => {
     expect(problems[0]).not.toContain('\n');
   });
 
+  test('a name may contain the ending of another format: the last one counts', async () => {
+    const place = await mkdtemp(join(directory, 'endings-'));
+    await writeFile(join(place, 'note.json.yaml'), 'required: [a]\n');
+    const types = await readEntityTypes({ entityTypes: 'declared', entityTypesDir: place });
+    expect(() => types.find('note.json')?.check({})).toThrow(expect.objectContaining({ code: 'validation-failed' }));
+    expect(() => types.find('note')).toThrow(expect.objectContaining({ code: 'not-found' }));
+  });
+
   test('two files for one name stop the start, and so does a directory that is not there; every problem is named', async () => {
     const place = await mkdtemp(join(directory, 'broken-'));
     await writeFile(join(place, 'a.json'), '{}');

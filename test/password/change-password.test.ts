@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { sessionOf } from '../support/clock.ts';
 import { cookieOf, password, useService, type Call } from '../support/service.ts';
@@ -44,10 +45,12 @@ describe('changePassword', () => {
     await replica.close();
   });
 
-  test('204 — API keys and identity links stay, and the audit event names them (rule 44)', async () => {
+  test('204 — live API keys and identity links stay, and the audit event names them (rule 44)', async () => {
     const { db } = service();
     const owner = await db.selectFrom('user_account').where('name', '=', user).select('id').executeTakeFirstOrThrow();
     const key = await service().createKey(owner.id);
+    const revoked = await service().createKey(owner.id);
+    await sql`update api_key set revoked_at = now() where id = ${revoked.slice(4, 16)}`.execute(db);
     const identity = { issuer: 'https://login.example.com', subject: user };
     await service().link({ url: identity.issuer }, user, user);
     expect((await change(await service().signIn(user), password, next)).status).toBe(204);

@@ -30,6 +30,15 @@ describe('listSessions', () => {
     expect(sessions[1]).toMatchObject(session);
   });
 
+  test('200 — shows sessions of the same instant always in the same order', async () => {
+    const { id } = await service().createUser('twins');
+    const [cookie = ''] = await Promise.all(Array.from({ length: 6 }, () => service().openSession(id)));
+    await sql`update session set created_at = now() where user_id = ${id}`.execute(service().db);
+    const ids = (await list(cookie)).body.sessions.map((session) => session.id);
+    expect(ids).toHaveLength(6);
+    expect(ids).toEqual(ids.toSorted());
+  });
+
   test('200 — a user without a profile sees null for it', async () => {
     const { body } = await list(await service().signIn('plain'));
     expect(body.sessions).toMatchObject([{ profile: null, current: true }]);

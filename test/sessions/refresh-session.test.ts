@@ -111,4 +111,20 @@ describe('refreshSession', () => {
     await agingToken(service(), undefined, 61, (await sessionOf(service(), cookie)).id);
     expect((await refresh(cookie)).status).toBe(200);
   });
+
+  test('429 — Retry-After says when the oldest of the last six refreshes will be a minute old (rule 18)', async () => {
+    let cookie = await service().signIn('grace');
+    const { id } = await sessionOf(service(), cookie);
+    for (const seconds of [600, 30]) {
+      for (let count = 0; count < 6; count++) cookie = cookieOf(await refresh(cookie));
+      await sql`update superseded_token set superseded_at = now() - make_interval(secs => ${seconds})
+        where session_id = ${id} and superseded_at > now() - interval '5 minutes'`.execute(service().db);
+    }
+    const { status, headers } = await refresh(cookie);
+    expect(status).toBe(429);
+    // 30 seconds without what has passed meanwhile.
+    const seconds = Number(headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(1);
+    expect(seconds).toBeLessThanOrEqual(30);
+  });
 });
