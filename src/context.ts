@@ -7,6 +7,7 @@ import type { Config } from './config/settings.ts';
 import type { Listener } from './database/notifications.ts';
 import type { ReadPipeline } from './database/driver/read-pipeline.ts';
 import type { Database } from './database/tables.ts';
+import type { EntityQueues } from './entities/heavy.ts';
 import type { EntityTypes } from './entity-types/types.ts';
 import type { IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
 import type { HeldBytes } from './http/held-bytes.ts';
@@ -32,6 +33,8 @@ export interface Context {
   auditQuota: AuditQuota;
   /** How much memory callers make this process hold. */
   heldBytes: HeldBytes;
+  /** Bounds what entity operations that cost the database much do at once. */
+  entityQueues: EntityQueues;
   /** Bounds the work on passwords in this process. */
   gate: BoundedQueue;
   /** What goes into the hashes of passwords besides the passwords. */

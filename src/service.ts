@@ -14,6 +14,7 @@ import { ConfigError, type Config } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { connectPool } from './database/driver/pool.ts';
 import { adviceForUnheard, Listener, UnheardError } from './database/notifications.ts';
+import { EntityQueues } from './entities/heavy.ts';
 import { readEntityTypes } from './entity-types/types.ts';
 import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
@@ -79,6 +80,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   try {
     const missing = await missingProfiles(db, issuers);
     if (missing.length > 0) throw new ConfigError(missing);
+    const heldBytes = new HeldBytes();
     const context: Context = {
       config,
       db,
@@ -89,7 +91,8 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       entityTypes,
       issuers: new IssuerRegistry(issuers, onIssuerError, (text) => isSessionToken(db, text), clock),
       auditQuota: new AuditQuota(),
-      heldBytes: new HeldBytes(),
+      heldBytes,
+      entityQueues: new EntityQueues(heldBytes),
       gate: createHashingQueue(Math.ceil(availableParallelism() / config.workers)),
       peppers,
       throttle: createThrottle(db),

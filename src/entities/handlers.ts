@@ -8,7 +8,7 @@ import { Problem } from '../errors.ts';
 import { insertMany, updateMany } from './grouped-writes.ts';
 import { acceptedVersions, etagOf, isCurrent } from './etag.ts';
 import { createOnce, readIdempotencyKey } from './idempotency.ts';
-import { EntityQueues, isHeavy } from './heavy.ts';
+import { isHeavy } from './heavy.ts';
 import { readKey } from './key.ts';
 import type { EntityRow } from './row.ts';
 import { findEntity, findLight, insertEntity, deleteEntity, versionOf } from './store.ts';
@@ -16,10 +16,9 @@ import { updateEntity } from './update.ts';
 
 type EntityHandlers = Pick<Handlers, 'createEntity' | 'getEntity' | 'updateEntity' | 'deleteEntity'>;
 
-export function entityHandlers({ config, pool, reads, entityTypes, heldBytes }: Context): EntityHandlers {
+export function entityHandlers({ config, pool, reads, entityTypes, entityQueues: queues }: Context): EntityHandlers {
   const creates = new WriteGroup(pool, insertMany);
   const updates = new WriteGroup(pool, updateMany);
-  const queues = new EntityQueues(heldBytes);
   return {
     async createEntity({ params, headers, body, bodyText, principal, caller, request }) {
       const permit = authorize(principal, params.name, 'create');

@@ -60,6 +60,16 @@ export class EntityQueues {
     this.#reads = new Lanes(readsOfUser, readsOfProcess, heldBytes);
   }
 
+  /** The state of each queue, for metrics. */
+  get figures(): { name: 'heavy-writes' | 'heavy-reads' | 'contended-updates'; running: number; waiting: number; refused: number }[] {
+    const { running, waiting, refused } = this.#contendedOfUser;
+    return [
+      { name: 'heavy-writes', ...this.#writes.figures },
+      { name: 'heavy-reads', ...this.#reads.figures },
+      { name: 'contended-updates', running, waiting, refused },
+    ];
+  }
+
   /** Runs `job`, a heavy write, when it is its turn. Throws as {@link Lanes.run} does. */
   runHeavy<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
     return this.#writes.run(permit, caller, job);
@@ -86,6 +96,15 @@ class Lanes {
     this.#ofUser = new KeyedQueues(ofUser);
     this.#ofProcess = new BoundedQueue(ofProcess);
     this.#heldBytes = heldBytes;
+  }
+
+  /** A job that waits for its turn in the process has the permit of its user already. */
+  get figures(): { running: number; waiting: number; refused: number } {
+    return {
+      running: this.#ofProcess.running,
+      waiting: this.#ofUser.waiting + this.#ofProcess.waiting,
+      refused: this.#ofUser.refused + this.#ofProcess.refused,
+    };
   }
 
   /**

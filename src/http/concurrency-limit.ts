@@ -153,12 +153,33 @@ export class BoundedQueue {
 /** A gate of its own, with the same limits, for each key that has a job running or waiting. */
 export class KeyedQueues {
   readonly #gates = new Map<string, BoundedQueue>();
+  /** Refusals of the gates that are gone. */
+  #refused = 0;
   readonly #limits: QueueLimits;
   readonly #options: QueueOptions;
 
   constructor(limits: QueueLimits, options: QueueOptions = {}) {
     this.#limits = limits;
     this.#options = options;
+  }
+
+  /** How many jobs run, of all keys. */
+  get running(): number {
+    return this.#sum(({ running }) => running);
+  }
+
+  /** How many jobs wait for a permit, of all keys. */
+  get waiting(): number {
+    return this.#sum(({ waiting }) => waiting);
+  }
+
+  /** How many jobs have been refused since the start of the process, of all keys. */
+  get refused(): number {
+    return this.#refused + this.#sum(({ refused }) => refused);
+  }
+
+  #sum(read: (gate: BoundedQueue) => number): number {
+    return [...this.#gates.values()].reduce((sum, gate) => sum + read(gate), 0);
   }
 
   /** Runs `job` under a permit of the key's gate, which `job` is given. Throws the gate's refusal like {@link BoundedQueue.run}. */
@@ -168,7 +189,10 @@ export class KeyedQueues {
     try {
       return await gate.run(() => job(gate));
     } finally {
-      if (gate.idle && this.#gates.get(key) === gate) this.#gates.delete(key);
+      if (gate.idle && this.#gates.get(key) === gate) {
+        this.#gates.delete(key);
+        this.#refused += gate.refused;
+      }
     }
   }
 }

@@ -126,6 +126,17 @@ export function createMetricSet(context: Context): MetricSet {
     () => context.throttle.outcomes,
   );
 
+  const ofQueues = (figure: 'running' | 'waiting' | 'refused') => () =>
+    Object.fromEntries(context.entityQueues.figures.map(({ name, [figure]: number }) => [name, number]));
+  meters.gauges('entity_queue_running', 'Entity operations of each queue that run.', 'queue', ofQueues('running'));
+  meters.gauges('entity_queue_waiting', 'Entity operations of each queue that wait for their turn.', 'queue', ofQueues('waiting'));
+  meters.counters(
+    'entity_queue_refused_total',
+    'Entity operations refused because too many were waiting, or for too long.',
+    'queue',
+    ofQueues('refused'),
+  );
+
   meters.gauge('principal_cache_entries', 'Verified credentials kept in the process.', () => principals.size);
   meters.counter('principal_cache_hits_total', 'Credentials found there.', () => principals.hits);
   meters.counter('principal_cache_misses_total', 'Credentials that had to be verified.', () => principals.misses);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createHashingQueue, BoundedQueue, type Schedule } from '../../src/http/concurrency-limit.ts';
+import { createHashingQueue, BoundedQueue, KeyedQueues, type Schedule } from '../../src/http/concurrency-limit.ts';
 
 const limits = { running: 2, waiting: 3, waitMs: 2000 };
 
@@ -144,4 +144,15 @@ describe('the gate', () => {
       expect(most).toBe(Math.min(4, cores));
     }
   });
+});
+
+test('queues by key count what runs, waits and was refused, of keys without work too', async () => {
+  const queues = new KeyedQueues({ running: 1, waiting: 1, waitMs: 2000 });
+  const jobs = [job(), job(), job()];
+  const [ada, waiting, bob] = ['ada', 'ada', 'bob'].map((key, index) => queues.run(key, () => jobs[index]?.run() ?? Promise.reject()));
+  await expect(queues.run('ada', () => Promise.resolve())).rejects.toMatchObject({ code: 'busy' });
+  expect([queues.running, queues.waiting, queues.refused]).toEqual([2, 1, 1]);
+  for (const { finish } of jobs) finish();
+  await Promise.all([ada, waiting, bob]);
+  expect([queues.running, queues.waiting, queues.refused]).toEqual([0, 0, 1]);
 });

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { sql } from 'kysely';
 import { AggregatorRegistry } from 'prom-client';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createMetricSet } from '../../src/maintenance/metrics.ts';
@@ -113,6 +114,24 @@ test('the cache tells what it has found, and the pool what it has open', async (
   expect(after.value('entity_service_pool_connections', { state: 'idle' })).toBeGreaterThan(0);
   expect(after.value('entity_service_read_connections', { state: 'idle' })).toBeGreaterThan(0);
   expect(after.value('entity_service_listener_up')).toBe(1);
+});
+
+test('heavy entity operations are counted while they run and while they wait', async () => {
+  const cookie = await service().openSession((await service().createUser('carol')).id);
+  const long = { text: 'x'.repeat(20_000) };
+  const of = async (figure: 'running' | 'waiting') =>
+    (await read()).value(`entity_service_entity_queue_${figure}`, { queue: 'heavy-writes' });
+  const sent = await service()
+    .db.transaction()
+    .execute(async (trx) => {
+      await sql`lock table entity in exclusive mode`.execute(trx);
+      const sent = [1, 2, 3].map(() => service().call('POST', '/rest/entity/heavy', { cookie, json: long }));
+      await expect.poll(() => of('waiting')).toBe(2);
+      expect(await of('running')).toBe(1);
+      return sent;
+    });
+  for (const { status } of await Promise.all(sent)) expect([201, 503]).toContain(status);
+  expect([await of('running'), await of('waiting')]).toEqual([0, 0]);
 });
 
 test('live sessions are counted, ended ones are not', async () => {
