@@ -24,6 +24,7 @@ import { stopListening } from './http/shutdown.ts';
 import { waitForPrimary } from './workers.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { scheduleCleanup } from './maintenance/cleanup.ts';
+import { explainFailure } from './start/failure.ts';
 import { listeningLine, logConfiguration, openSettings } from './telemetry/logging.ts';
 import { isSuperuser, risksOf } from './maintenance/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
@@ -70,8 +71,10 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const listener = new Listener(config.databaseDirectUrl ?? databaseUrl, pool, {
     onLine: (up) => principals.enable(up),
     onNotice: (notice) => principals.forget(notice),
-    onError: (error) =>
-      error instanceof UnheardError ? app?.log.warn({ event: 'configuration.risky' }, adviceForUnheard(config)) : onError(error),
+    onError: (error) => {
+      if (error instanceof UnheardError) app?.log.warn({ event: 'configuration.risky' }, adviceForUnheard(config));
+      else app?.log.warn({ event: 'outage', err: error }, `notifications do not arrive: ${explainFailure(error, config).join('; ')}`);
+    },
   });
   const closeDatabase = async () => {
     await listener.close();

@@ -218,7 +218,7 @@ async function checkNotifications(directUrl: string, pool: Pool, config: Config)
   await listener.close();
   if (isUp) return ok('what one process sends arrives at the others');
   if (reason instanceof UnheardError) return fail(adviceForUnheard(config));
-  throw new DirectAddressError(reason ?? new Error('the connection for notifications has ended'));
+  throw reason ?? new DirectAddressError(new Error('the connection for notifications has ended'));
 }
 
 async function checkMigrations(db: Kysely<Database>): Promise<Finding> {

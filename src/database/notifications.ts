@@ -9,6 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Config } from '../config/settings.ts';
+import { DirectAddressError } from './failure.ts';
 import { VerifiedClient } from './driver/verified-client.ts';
 
 const channel = 'principal';
@@ -26,7 +27,7 @@ export interface ListenerEvents {
   /** The line is up (true) or has gone down (false); told when it changes. */
   onLine(up: boolean): void;
   onNotice(payload: string): void;
-  /** Why the line is down. An {@link UnheardError} is told once, until the line has been up or another error has come between. */
+  /** Why the line is down: a {@link DirectAddressError} where its own connection failed. An {@link UnheardError} is told once, until the line has been up or another error has come between. */
   onError(error: Error): void;
 }
 
@@ -56,6 +57,10 @@ interface Question {
   asked: number[] | undefined;
   heard: Set<number>;
   resolve: () => void;
+}
+
+function throwOfDirectAddress(error: unknown): never {
+  throw new DirectAddressError(error);
 }
 
 export class Listener {
@@ -101,14 +106,14 @@ export class Listener {
       keepAliveInitialDelayMillis: 10_000,
       connectionTimeoutMillis: 5_000,
     });
-    client.on('error', (error) => this.#down(client, error));
+    client.on('error', (error) => this.#down(client, new DirectAddressError(error)));
     client.on('end', () => this.#down(client));
     client.on('notification', ({ payload = '' }) => this.#hear(client, payload));
     this.#client = client;
     this.#done = Promise.resolve();
     this.#isProved = false;
     try {
-      await client.connect();
+      await client.connect().catch(throwOfDirectAddress);
       await this.#query(client, `listen ${channel}; listen "${this.#replyChannel}"`);
       // The name by statement: one in the address would go before one in the options. The rest, because otherwise a machine that has lost its
       // power would be waited for until the database notices, which takes hours by default.
@@ -191,7 +196,7 @@ export class Listener {
   }
 
   async #query(client: VerifiedClient, text: string, values: unknown[] = []): Promise<void> {
-    const result = this.#done.then(() => client.query(text, values));
+    const result = this.#done.then(() => client.query(text, values)).catch(throwOfDirectAddress);
     this.#done = result.catch(() => undefined);
     await result;
   }

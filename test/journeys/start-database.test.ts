@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import type { EntityServiceClient } from '../../src/client/index.ts';
 import { cookieHeader } from '../support/client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { Proxy } from '../support/proxy.ts';
 import { isAlive } from '../support/embedded.ts';
 import { expectStopped, npmStart, signIn, type Started } from '../support/start.ts';
 
@@ -48,6 +49,19 @@ describe('npm start on DATABASE_URL', () => {
     const service = await started({ ADMIN_USER: 'mallory', ADMIN_PASSWORD: 'another quite unguessable phrase' });
     await signIn(service, 'grace', adminPassword);
     await expect(signIn(service, 'mallory', 'another quite unguessable phrase')).rejects.toMatchObject({ code: 'invalid-credentials' });
+    service.signal('SIGTERM');
+    await expectStopped(service);
+  });
+
+  test('the log names the setting of the connection for notifications when that is lost', async () => {
+    const cable = await Proxy.open(database.url);
+    const service = await started({ DATABASE_DIRECT_URL: cable.urlOf(database.url) });
+    await cable.cut();
+    const { port } = new URL(cable.urlOf(database.url));
+    const lost = `notifications do not arrive: PostgreSQL at 127.0.0.1:${port}/`;
+    const isNamed = ({ event, msg }: Record<string, unknown>) =>
+      event === 'outage' && String(msg).startsWith(lost) && String(msg).includes(' (DATABASE_DIRECT_URL) refuses connections: start it');
+    await expect.poll(() => service.log().some(isNamed)).toBe(true);
     service.signal('SIGTERM');
     await expectStopped(service);
   });
