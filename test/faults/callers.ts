@@ -1,4 +1,4 @@
-/** Users, an API key and sessions for the load, put into a migrated database without the work on passwords. */
+/** Users, an API key and sessions for the load, inserted into a migrated database without the work on passwords. */
 import { Client } from 'pg';
 import { hashKey, newKey } from '../../src/api-keys/key.ts';
 import { createHashingQueue } from '../../src/http/concurrency-limit.ts';
@@ -6,15 +6,15 @@ import { hashPassword } from '../../src/credentials/hash.ts';
 import { hashToken, newToken } from '../../src/sessions/token.ts';
 
 export interface Callers {
-  /** All have {@link Callers.password} and may do everything. */
+  /** Their password is {@link Callers.password}, and they have all rights. */
   users: string[];
   password: string;
   apiKey: string;
-  /** Tokens of live sessions, to be taken from the end. */
+  /** Tokens of live sessions; take them from the end. */
   sessions: string[];
 }
 
-/** Makes them. Call once for a database. */
+/** Creates them. Call once for a database. */
 export async function makeCallers(databaseUrl: string, { users: userCount = 20, sessions: sessionCount = 0 } = {}): Promise<Callers> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();

@@ -6,10 +6,10 @@ import { password, TestService } from '../support/service.ts';
 
 /** COMMIT as the service sends it: a simple query of PostgreSQL's protocol. */
 const commit = Buffer.from('Q\0\0\0\x0bcommit\0');
-/** What is sent to open a session where one statement does it, however it is called by then: one of its values. */
+/** Identifies the statement that opens a session, whatever its text: one of its values. */
 const opening = Buffer.from('session.created');
 
-/** Stands between the service and PostgreSQL, and breaks: when it has delivered certain bytes, or when it has delivered the answer to them. */
+/** A proxy between the service and PostgreSQL. It breaks when it has delivered certain bytes, or when it has delivered their answer. */
 class Cable {
   breaksAt: { what: Buffer; delivered: 'question' | 'answer' } | undefined;
   #broken = false;
@@ -78,9 +78,9 @@ describe('a connection that breaks at COMMIT (rule 77)', () => {
   });
 
   test.each([
-    ['in the statement that opens a session', opening, undefined],
-    ['after those that end another session with it', commit, 'carried'],
-  ])('503 — does not say that nothing has happened when it has, %s', async (_where, what, carried) => {
+    ['at the statement that opens a session', opening, undefined],
+    ['at the COMMIT after the statements that also end another session', commit, 'carried'],
+  ])('503 — outcome-unknown when the session was opened: the connection breaks %s', async (_where, what, carried) => {
     const { db } = service;
     const cookie = carried && (await service.signIn('ada'));
     const signIn = () => service.call('POST', '/auth', { form: { user: 'ada', password }, cookie });
@@ -92,16 +92,16 @@ describe('a connection that breaks at COMMIT (rule 77)', () => {
     expect(answer.status, answer.text).toBe(503);
     expect(answer.body.code).toBe('outcome-unknown');
     expect(answer.headers.get('retry-after')).toBe('2');
-    // What was sent is on its way to PostgreSQL, which may take it up after the answer.
+    // PostgreSQL may run the statement after the service's answer.
     await expect.poll(() => db.selectFrom('session').select('id').execute()).toHaveLength(before.length + 1);
     const pending = () => db.selectFrom('login_attempt').select(['failures', 'pending']).execute();
-    await expect.poll(pending, { message: 'the attempt was decided' }).toEqual([
+    await expect.poll(pending, { message: 'the attempt has ended' }).toEqual([
       { failures: 0, pending: 0 },
       { failures: 0, pending: 0 },
     ]);
   });
 
-  test('503 — nor when the new token cannot be handed over any more', async () => {
+  test('503 — outcome-unknown when the password was changed, but its answer with the new token was lost', async () => {
     const cookie = await service.signIn('ada');
     const next = 'another correct horse battery';
     cable.breaksAt = { what: commit, delivered: 'answer' };

@@ -1,4 +1,4 @@
-/** `npm run test:faults -- disk-full` for longer, with fsync on and a service that looks after its database itself. */
+/** `npm run test:faults -- disk-full` runs longer, with fsync on and a service that manages its database itself. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { diskBytes, fillDisk, type DiskTarget } from './disk-full.ts';
 
 const reason = whyNoSmallDisk();
 
-describe.skipIf(reason)(`a disk that is full${reason ? ` (skipped: ${reason})` : ''}`, () => {
+describe.skipIf(reason)(`a full disk${reason ? ` (skipped: ${reason})` : ''}`, () => {
   let target: DiskTarget;
   const opened = new AsyncDisposableStack();
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe.skipIf(reason)(`a disk that is full${reason ? ` (skipped: ${reason})` :
   afterAll(() => opened.disposeAsync());
 
   test(
-    '503 that says when to come back for writes, reads go on while PostgreSQL lives, back within five seconds, nothing acknowledged lost (rule 76)',
+    'writes are 503, reads work, the service recovers within five seconds, and no acknowledged write is lost (rule 76)',
     { timeout: 180_000 },
     async () => {
       const { violations, figures } = await fillDisk({ clients: 8, sessions: 0, holdMilliseconds: 500 }, target, () => undefined);

@@ -1,7 +1,7 @@
 /**
- * The disk of the database is full while clients write and read: first when tables cannot grow any more and the log of PostgreSQL still has
- * room, then when that has none either and PostgreSQL stops. Writes are 503, reads go on for as long as the server lives, and all is well
- * as soon as there is room again.
+ * The disk of the database is full while clients write and read. First tables cannot grow any more while PostgreSQL's log still has room.
+ * Then the log has no room either, and PostgreSQL stops. Writes are 503, reads work while the server runs, and the service recovers as soon
+ * as there is room again.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -16,22 +16,24 @@ import { recovered, recoveryMilliseconds } from './recovery.ts';
 
 /** Enough for a database and some minutes of writes. */
 export const diskBytes = 1_024 * 1_024 * 1_024;
-/** PostgreSQL writes its log in files of so many bytes and reserves each as a whole. */
+/** PostgreSQL writes its log in files of this size and reserves each as a whole. */
 const segmentBytes = 16 * 1_024 * 1_024;
 const messageBytes = 1_024 * 1_024;
-/** Reads to be answered while tables are full, however slow the machine is. */
+/** The minimum of reads while tables are full, even on a slow machine. */
 const leastReads = 100;
 
 export interface DiskPlan {
   clients: number;
-  /** How many of them are refreshed and ended meanwhile; a logout takes three seconds while processes cannot tell each other of it. */
+  /**
+   * The number of sessions that are refreshed and ended meanwhile. While processes cannot notify each other, a logout takes three seconds.
+   */
   sessions: number;
-  /** How long each of both stages lasts at least: until that much has been answered, too. */
+  /** The minimum duration of each stage; each also lasts until enough requests have been answered. */
   holdMilliseconds: number;
 }
 
 export interface DiskTarget {
-  /** Where the embedded database of the service is, with its log. */
+  /** The disk of the service's embedded database and its log. */
   disk: SmallDisk;
   databaseUrl: string;
   port: number;
@@ -82,7 +84,7 @@ export async function fillDisk(
     await delay(holdMilliseconds);
     while (refused() === before && !hasEnded()) await delay(5);
     figures['503 while all is full'] = refused() - before;
-    if (!(await lives(target))) violations.push('the service does not say that it lives');
+    if (!(await lives(target))) violations.push('the liveness check failed');
     await free('all');
     await written(50);
   } finally {
@@ -96,7 +98,9 @@ export async function fillDisk(
   };
 }
 
-/** Opens sessions that nobody has used for an hour: a request with one notes that it is in use again, for which there is no room either. */
+/**
+ * Opens sessions that were last used an hour ago. A request with one updates its time of last use, and the full disk has no room for that.
+ */
 async function openIdleSessions(client: Client, { users }: Callers, count: number): Promise<string[]> {
   const tokens = Array.from({ length: count }, newToken);
   await client.query(
@@ -108,7 +112,7 @@ async function openIdleSessions(client: Client, { users }: Callers, count: numbe
   return tokens;
 }
 
-/** Opens sessions until not one more has room in its table. */
+/** Opens sessions until their table has no room for another. */
 async function crowdSessions(databaseUrl: string, callers: Callers): Promise<void> {
   try {
     await onDatabase(databaseUrl, async (client) => {
@@ -121,11 +125,13 @@ async function crowdSessions(databaseUrl: string, callers: Callers): Promise<voi
 
 interface Reads {
   answers: number;
-  /** What was answered otherwise than by 200. */
+  /** Answers with another status than 200. */
   wrong: string[];
 }
 
-/** Lets eight clients read an entity by key and by session, and ask who they are, until the time is over and enough has been answered. */
+/**
+ * Eight clients read an entity by key and by session, and their own session, until the time is over and enough reads have been answered.
+ */
 async function read(port: number, { apiKey }: Callers, sessions: string[], path: string, milliseconds: number): Promise<Reads> {
   const reads: Reads = { answers: 0, wrong: [] };
   const end = performance.now() + milliseconds;
@@ -147,7 +153,7 @@ async function read(port: number, { apiKey }: Callers, sessions: string[], path:
   return reads;
 }
 
-/** Creates an entity and returns where it is. */
+/** Creates an entity and returns its path. */
 async function createOne(port: number, { apiKey }: Callers): Promise<string> {
   const caller = new Caller(() => port);
   const { headers } = await caller.send('POST', '/rest/entity/read', { headers: { 'x-api-key': apiKey }, json: { a: 1 } });
@@ -155,12 +161,12 @@ async function createOne(port: number, { apiKey }: Callers): Promise<string> {
   return headers.location ?? '';
 }
 
-/** Fills the segment of the log that is being written until a new one has begun, so that the log has room for as long as tables are looked at. */
+/** Fills the current segment of the log until a new one has begun, so that the log has room during the stage with full tables. */
 async function makeRoomInLog(databaseUrl: string): Promise<void> {
   await onDatabase(databaseUrl, async (client) => {
     for (;;) {
       const { rows } = await client.query<{ used: number }>(`select mod(pg_current_wal_flush_lsn() - '0/0', ${segmentBytes})::int as used`);
-      // What has only been inserted may belong to a segment that is not there yet.
+      // Inserted but unflushed records may belong to a segment that does not exist yet.
       const used = rows[0]?.used ?? 0;
       if (used > 0 && used < segmentBytes / 4) return;
       await emit(client);
@@ -175,7 +181,7 @@ async function useUpLog(databaseUrl: string): Promise<void> {
       for (;;) await emit(client);
     });
   } catch {
-    // That there is no room is what was wanted.
+    // The full disk is the purpose.
   }
 }
 

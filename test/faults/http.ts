@@ -1,4 +1,4 @@
-/** One keep-alive connection of a client that counts: whether each request was answered, and how. It checks nothing. */
+/** One keep-alive connection of a load client. It returns the answers without checking them. */
 import { Agent, request, type IncomingHttpHeaders } from 'node:http';
 import type { Fetch } from '../../src/client/index.ts';
 
@@ -14,7 +14,7 @@ export interface Send {
   json?: unknown;
   /** Sent as a form. */
   form?: Record<string, string>;
-  /** Sent as it is, under the type that the headers say. */
+  /** Sent unchanged, with the type of the headers. */
   raw?: string | undefined;
 }
 
@@ -24,7 +24,9 @@ export class Caller {
   readonly #patienceMs: number;
   readonly #localAddress: string;
 
-  /** `port` is asked before each request; one that is not answered within `patienceMs` is given up. `localAddress` is what it calls from. */
+  /**
+   * `port` is called before each request. A request without an answer within `patienceMs` fails. `localAddress` is the client's address.
+   */
   constructor(port: () => number, { patienceMs = 30_000, localAddress = '127.0.0.1' } = {}) {
     this.#port = port;
     this.#patienceMs = patienceMs;
@@ -54,7 +56,7 @@ export class Caller {
     return promise;
   }
 
-  /** What a client sends, by this connection; `hear` gets the headers of each answer. */
+  /** A `fetch` that uses this connection; `hear` gets the headers of each answer. */
   fetchFor(hear: (headers: IncomingHttpHeaders) => void): Fetch {
     return async (url, { method = 'GET', headers: given, body }) => {
       const { pathname, search } = new URL(url);

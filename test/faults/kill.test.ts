@@ -1,4 +1,4 @@
-/** `npm run test:faults -- kill` for longer; the same for the embedded database is in test/database/embedded/crashes.test.ts. */
+/** `npm run test:faults -- kill` runs longer. test/database/embedded/crashes.test.ts does the same for the embedded database. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { killService } from './kill.ts';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('killed with -9 under load: every acknowledged write, logout and rotation is there, and no half of one (rule 88)', async () => {
+test('killed with -9 under load: acknowledged writes, logouts and rotations are there, and no write is incomplete (rule 88)', async () => {
   const target = { settings: { DATABASE_URL: database.url }, databaseUrl: () => Promise.resolve(database.url) };
   const { violations, figures } = await killService({ kills: 1, writes: 600, clients: 8 }, target, () => undefined);
   expect(violations).toEqual([]);

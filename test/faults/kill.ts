@@ -1,4 +1,4 @@
-/** The service killed with -9 under load, again and again. */
+/** The service is repeatedly killed with -9 under load. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startService, type Server } from '../../scripts/lib/processes.ts';
 import { makeCallers } from './callers.ts';
@@ -8,17 +8,17 @@ import type { Outcome, Progress } from './outcome.ts';
 
 export interface KillPlan {
   kills: number;
-  /** How many writes have to be acknowledged in all. */
+  /** The number of writes to be acknowledged in all. */
   writes: number;
   clients: number;
 }
 
 export interface KillTarget {
-  /** What the service is started with. */
+  /** The service's settings. */
   settings: Record<string, string>;
-  /** Where its database is, once the service runs. */
+  /** The URL of its database while the service runs. */
   databaseUrl: () => Promise<string>;
-  /** Kills whatever else shall die with the service. */
+  /** Kills other processes together with the service. */
   killAlong?: () => Promise<void>;
 }
 

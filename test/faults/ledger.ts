@@ -1,21 +1,21 @@
 /**
- * The client's record of what it has asked for and what was acknowledged, and the comparison of both with the rows afterwards: everything
- * acknowledged is there, nothing is there that was not asked for, and nothing is there by half.
+ * The client's record of its requests and of the acknowledged ones, and the comparison of both with the rows. Everything acknowledged must
+ * be there, everything there must have been requested, and each write must be complete or absent.
  */
 import { Client } from 'pg';
 import { hashToken } from '../../src/sessions/token.ts';
 
-/** The name of all entities that ledgers keep account of. */
+/** The name of all entities in ledgers. */
 export const entityName = 'ledger';
 
-/** One entity. Its fields are `{ id, value, copy }`, the last two always the same. */
+/** One entity. Its fields are `{ id, value, copy }`; the last two are always equal. */
 export interface Line {
   id: string;
   /** Undefined until the create is acknowledged. */
   key?: string;
-  /** Whether every answer to the create has been that nothing was done. */
+  /** Whether every answer to the create said that nothing was done. */
   undone: boolean;
-  /** The largest value that was sent, the largest of which nobody has said that it was not written, and the largest that was acknowledged. */
+  /** The largest value that was sent, the largest that may have been written, and the largest that was acknowledged. */
   sent: number;
   possible: number;
   acknowledged: number;
@@ -36,17 +36,17 @@ export class Ledger {
   readonly ended: string[] = [];
   /** New tokens of sessions whose refresh was acknowledged. */
   readonly rotated: string[] = [];
-  /** How many writes were acknowledged. */
+  /** The number of acknowledged writes. */
   acknowledged = 0;
-  /** How many requests have no answer although a connection for them was made. */
+  /** The number of requests on an open connection without an answer. */
   unanswered = 0;
-  /** How many could not even connect. */
+  /** The number of requests that could not connect. */
   refused = 0;
-  /** How long the slowest answer of the load took, in milliseconds; whoever wants to know anew sets it to 0. */
+  /** The longest time of an answer, in milliseconds. Set it to 0 to measure anew. */
   slowest = 0;
-  /** How many answers had each status. */
+  /** The number of answers with each status. */
   readonly statuses = new Map<number, number>();
-  /** What no client should ever see. */
+  /** Answers that no client should ever get. */
   readonly violations: string[] = [];
 
   open(): Line {
@@ -55,14 +55,14 @@ export class Ledger {
     return line;
   }
 
-  /** Notes an answer: 500 is never right, and a 503 has to say when to come back. */
+  /** Records an answer: a 500 is always a violation, and a 503 must have Retry-After. */
   note({ status, headers, body }: { status: number; headers: Record<string, unknown>; body: string }): void {
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
     if (status >= 500 && status !== 503) this.violations.push(`${status}: ${body}`);
     if (status === 503 && !(Number(headers['retry-after']) > 0)) this.violations.push(`503 without Retry-After: ${body}`);
   }
 
-  /** What is wrong with the rows, a line each; empty when nothing is. Call it when no request is under way. */
+  /** The differences between ledger and rows, one a line; empty when there are none. Call it when no request is in progress. */
   async compare(databaseUrl: string): Promise<string[]> {
     const client = new Client({ connectionString: databaseUrl });
     await client.connect();
@@ -85,8 +85,8 @@ export class Ledger {
       byId.delete(line.id);
       return fault === undefined ? [] : [`${line.id}: ${fault}`];
     });
-    for (const id of byId.keys()) wrong.push(`${id}: nobody asked for it`);
-    // Each row and its audit events were written together.
+    for (const id of byId.keys()) wrong.push(`${id}: no request created it`);
+    // Each row and its audit events are written together.
     const { rows: halves } = await client.query<{ key: string }>(
       `select coalesce(entity.key::text, trail.key) as key
        from (select key, version from entity where name = $1) as entity
@@ -99,13 +99,13 @@ export class Ledger {
          or case when entity.key is null then trail.deleted <> 1 else trail.deleted <> 0 or trail.updated <> entity.version - 1 end`,
       [entityName],
     );
-    for (const { key } of halves) wrong.push(`key ${key}: the row and its audit trail do not agree`);
+    for (const { key } of halves) wrong.push(`key ${key}: the row differs from its audit trail`);
     const { rows: claims } = await client.query<{ key: string }>(
       `select key from idempotency where entity = $1 and not exists (
          select from audit_event where event = 'entity.created' and detail ->> 'key' = entity_key::text)`,
       [entityName],
     );
-    for (const { key } of claims) wrong.push(`Idempotency-Key ${key}: kept without its entity`);
+    for (const { key } of claims) wrong.push(`Idempotency-Key ${key}: stored without its entity`);
     return wrong;
   }
 
@@ -127,12 +127,12 @@ export class Ledger {
 
 function faultOf(line: Line, [row, ...others]: Row[]): string | undefined {
   if (others.length > 0) return `${others.length + 1} rows of one create`;
-  if (!row) return line.key === undefined || line.deletion !== 'none' ? undefined : 'acknowledged and not there';
-  if (line.deletion === 'acknowledged') return 'deleted and still there';
-  if (line.key === undefined && line.undone) return 'there, although nothing was said to be done';
+  if (!row) return line.key === undefined || line.deletion !== 'none' ? undefined : 'acknowledged, but not there';
+  if (line.deletion === 'acknowledged') return 'deleted, but still there';
+  if (line.key === undefined && line.undone) return 'there, although the answer said that nothing was done';
   if (line.key !== undefined && line.key !== row.key) return `acknowledged as ${line.key}, stored as ${row.key}`;
-  if (row.value !== row.copy) return `written by half: ${row.value} and ${row.copy}`;
+  if (row.value !== row.copy) return `half written: ${row.value} and ${row.copy}`;
   if (row.value < line.acknowledged) return `${line.acknowledged} was acknowledged, ${row.value} is there`;
-  if (row.value > line.possible) return `${row.value} is there, which was never sent or said not to be written`;
+  if (row.value > line.possible) return `${row.value} is there, but was never sent, or the answer said that it was not written`;
   return undefined;
 }

@@ -1,21 +1,24 @@
-/** A client that writes without pause and keeps account of it: creates, some of them with an Idempotency-Key, updates, deletes, refreshes, logouts. */
+/**
+ * A client that writes without pause and records it in the ledger: creates, some with an Idempotency-Key, updates, deletes, refreshes,
+ * logouts.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Callers } from './callers.ts';
 import { Caller, type Reply, type Send } from './http.ts';
 import { entityName, type Ledger, type Line } from './ledger.ts';
 
-/** How long a client waits that was not answered or told to come back; it does not wait for as long as Retry-After asks. */
+/** The pause after a refusal or a missing answer, much shorter than Retry-After. */
 const pauseMilliseconds = 20;
 const path = `/rest/entity/${entityName}`;
 
-/** Whether the answer says that nothing was done, as all refusals do but one (docs/errors.md). */
+/** Whether the answer says that nothing was done. All refusals but one do (docs/errors.md). */
 const isRefusal = (reply: Reply | undefined) => reply !== undefined && reply.status >= 400 && !reply.body.includes('"outcome-unknown"');
 
 export class Writer {
   readonly #caller: Caller;
   readonly #callers: Callers;
   readonly #ledger: Ledger;
-  /** What this client has created and not deleted. */
+  /** The entities that this client has created and not deleted. */
   readonly #own: Line[] = [];
   #number = 0;
 
@@ -25,7 +28,7 @@ export class Writer {
     this.#ledger = ledger;
   }
 
-  /** Writes until told to stop; a request that is under way then is still awaited. */
+  /** Writes until stopped, and waits for the request in progress. */
   async work(stopped: () => boolean): Promise<void> {
     while (!stopped()) await this.#step(this.#number++, stopped);
     this.#caller.close();
@@ -50,7 +53,7 @@ export class Writer {
     return true;
   }
 
-  /** Sends the same until it is acknowledged, as the header is for. */
+  /** Repeats the create with its Idempotency-Key until it is acknowledged. */
   async #createKeyed(stopped: () => boolean): Promise<void> {
     const line = this.#ledger.open();
     while (!(await this.#create(line, { 'idempotency-key': line.id }))) if (stopped()) return;
@@ -86,7 +89,7 @@ export class Writer {
     if (reply?.status === 204) this.#ledger.ended.push(token);
   }
 
-  /** Undefined when there was no answer. An unexpected refusal is a violation. */
+  /** Returns undefined without an answer. An unexpected refusal is a violation. */
   async #ask(method: string, path: string, { headers = {}, ...send }: Send = {}): Promise<Reply | undefined> {
     const credential = 'cookie' in headers ? {} : { 'x-api-key': this.#callers.apiKey };
     let reply: Reply | undefined;
@@ -101,7 +104,7 @@ export class Writer {
     if (reply) this.#ledger.note(reply);
     if (reply && reply.status < 300) this.#ledger.acknowledged += 1;
     else await delay(pauseMilliseconds);
-    // 409: the first try of a keyed create is still under way.
+    // 409: the first attempt of a keyed create is still in progress.
     if (reply && reply.status >= 300 && ![409, 503].includes(reply.status)) {
       this.#ledger.violations.push(`${method} ${path}: ${reply.status} ${reply.body}`);
     }
@@ -109,7 +112,7 @@ export class Writer {
   }
 }
 
-/** Lets `count` clients work until the returned function is called and has resolved. */
+/** Starts `count` clients. The returned function stops them and waits for them. */
 export function startWriters(count: number, port: () => number, callers: Callers, ledger: Ledger): () => Promise<void> {
   let stopped = false;
   const working = Promise.all(Array.from({ length: count }, () => new Writer(port, callers, ledger).work(() => stopped)));

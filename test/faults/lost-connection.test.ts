@@ -1,4 +1,4 @@
-/** A connection to PostgreSQL that ends while something is under way on it (security rules 77 and 90). */
+/** A connection to PostgreSQL that ends while a query or a transaction is in progress on it (security rules 77 and 90). */
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { found } from '../support/contract.ts';
@@ -10,7 +10,7 @@ import { TestService, type Answer, type Call } from '../support/service.ts';
 let database: TestDatabase;
 let proxy: Proxy;
 let service: TestService;
-/** Over the same database, but not through the cable: sees what has happened. */
+/** A service on the same database without the proxy, to read the outcome. */
 let witness: TestService;
 let cookie: string;
 
@@ -19,8 +19,8 @@ beforeAll(async () => {
   proxy = await Proxy.open(database.url);
   const drop = async () => undefined;
   witness = await TestService.start({}, { url: database.url, drop });
-  // One connection besides the one for notifications, so that a test knows which one it breaks.
-  // Its clock stands still, so that nothing in the cache gets too old.
+  // One connection besides the one for notifications, so that a test knows which one it breaks. Its clock stands still, so that cache
+  // entries do not expire.
   const clock = { wall: () => Date.now(), steady: () => 0 };
   service = await TestService.start({ DATABASE_POOL_SIZE: '1' }, { url: proxy.urlOf(database.url), drop }, clock);
   cookie = await witness.openSession((await witness.createUser('ada')).id);
@@ -50,7 +50,7 @@ function expectUnknown(answer: Answer<{ code: string }>): void {
 }
 
 describe('a connection that breaks when a write has reached the database', () => {
-  test('503 — outcome-unknown: the entity was created, and nobody is told that it was not', async () => {
+  test('503 — outcome-unknown: the entity was created, and the answer does not deny it', async () => {
     await create();
     const before = (await rowsOf(witness, 'note')).length;
     proxy.loseAnswerTo('entity.insert');
@@ -58,7 +58,7 @@ describe('a connection that breaks when a write has reached the database', () =>
     await expect.poll(async () => (await rowsOf(witness, 'note')).length).toBe(before + 1);
   });
 
-  test('503 — outcome-unknown: the same create with the same Idempotency-Key says what has happened, and there is one row (rules 77 and 79)', async () => {
+  test('503 — outcome-unknown: a repeat with the same Idempotency-Key returns the entity, the only row (rules 77 and 79)', async () => {
     await call('POST', '/rest/entity/keyed', { json: { a: 1 }, headers: { 'idempotency-key': 'warm' } });
     const keyed = { json: { a: 2 }, headers: { 'idempotency-key': 'lost' } };
     proxy.loseAnswerTo('entity.insert-keyed');
@@ -70,14 +70,14 @@ describe('a connection that breaks when a write has reached the database', () =>
     expect(await rowsOf(witness, 'keyed')).toHaveLength(2);
   });
 
-  test('503 — outcome-unknown: the entity was changed, and its ETag tells', async () => {
+  test('503 — outcome-unknown: the entity was changed, and its ETag shows it', async () => {
     const entity = await create();
     await call('POST', `/rest/entity/note/${entity.key}`, { json: {} });
     proxy.loseAnswerTo('entity.update');
     expectUnknown(await call('POST', `/rest/entity/note/${entity.key}`, { json: { a: 2 }, headers: { 'if-match': '"2"' } }));
     await expect.poll(() => rowOf(entity)).toMatchObject({ version: '3' });
     const again = await call('POST', `/rest/entity/note/${entity.key}`, { json: { a: 2 }, headers: { 'if-match': '"2"' } });
-    expect(again.status, 'trying again with the old ETag does no harm').toBe(412);
+    expect(again.status, 'a repeat with the old ETag changes nothing').toBe(412);
   });
 
   test('503 — outcome-unknown: the entity was deleted', async () => {
@@ -88,7 +88,7 @@ describe('a connection that breaks when a write has reached the database', () =>
     expect((await call('DELETE', `/rest/entity/note/${entity.key}`)).status).toBe(404);
   });
 
-  test('503 — unavailable: a read that breaks has no outcome to be unsure of', async () => {
+  test('503 — unavailable: a read whose connection breaks, since its outcome does not matter', async () => {
     const entity = await create();
     await call('GET', `/rest/entity/note/${entity.key}`);
     proxy.loseAnswerTo('entity.find');
@@ -100,7 +100,7 @@ describe('a connection that breaks when a write has reached the database', () =>
 });
 
 describe('a backend that the operator terminates', () => {
-  /** Ends the backends of the service that wait for a lock; how many. */
+  /** Ends the backends of the service that wait for a lock; returns their number. */
   const terminate = async (): Promise<number> => {
     const ended = await sql`
       select pg_terminate_backend(pid) from pg_stat_activity
@@ -121,7 +121,7 @@ describe('a backend that the operator terminates', () => {
     expect((await call('POST', `/rest/entity/note/${entity.key}`, { json: { a: 2 } })).status).toBe(200);
   });
 
-  test('503 — while a transaction is open on it: nothing of it has happened, and the process lives (rule 90)', async () => {
+  test('503 — while a transaction is open on it: all of it is rolled back, and the process lives (rule 90)', async () => {
     const other = await witness.openSession((await witness.createUser('bob')).id);
     const before = await witness.db.selectFrom('session').select(['id', 'token_hash']).orderBy('id').execute();
     await witness.db.transaction().execute(async (trx) => {
@@ -134,7 +134,7 @@ describe('a backend that the operator terminates', () => {
     expect((await service.call('POST', '/auth/refresh', { cookie: other })).status).toBe(200);
   });
 
-  test('is no matter while it is idle, or belongs to the notifications: the service goes on (rule 90)', async () => {
+  test('does not interrupt the service while it is idle, or when it receives the notifications (rule 90)', async () => {
     const entity = await create();
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(
       witness.db,
@@ -145,7 +145,7 @@ describe('a backend that the operator terminates', () => {
 });
 
 describe('a statement that fails', () => {
-  test('503 — leaves its connection in the pool: while statements fail, nobody waits for new connections', async () => {
+  test('503 — leaves its connection in the pool: while statements fail, no request waits for a new connection', async () => {
     const connection = async () => (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(service.db)).rows[0]?.pid;
     const entity = await create();
     const before = await connection();
@@ -161,7 +161,7 @@ describe('a statement that fails', () => {
 });
 
 describe('a pool that is exhausted', () => {
-  test('503 — after two seconds for who cannot have a connection, and all is well when one is free again', async () => {
+  test('503 — for a request that has waited two seconds for a connection; requests succeed again when one is free', async () => {
     const { principals, pool } = service.context;
     const isCached = async () => {
       const { hits } = principals;
@@ -173,7 +173,7 @@ describe('a pool that is exhausted', () => {
       expect((await call('GET', '/auth')).status, 'a cached caller needs no connection').toBe(200);
       principals.forget('all');
       const answer = await call('GET', '/rest/entity/note/1', { headers: { 'x-api-key': `esk_${'x'.repeat(10)}` } });
-      expect(answer.status, 'what needs no database is still served').toBe(401);
+      expect(answer.status, 'requests that need no database are still served').toBe(401);
       const waiting = await call('GET', '/auth');
       expect(waiting.status).toBe(503);
       expect(waiting.body.code).toBe('unavailable');

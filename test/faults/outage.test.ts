@@ -1,4 +1,7 @@
-/** PostgreSQL out of reach while requests run: every answer is a 503 that says when to try again, and all is well when it is back. */
+/**
+ * PostgreSQL is unreachable while requests run: each answer is a 503 with Retry-After, and the service recovers when PostgreSQL is
+ * reachable again.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { found } from '../support/contract.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -22,7 +25,7 @@ beforeAll(async () => {
   const issuer = await TestIssuer.start('corp');
   const ISSUERS_FILE = await writeIssuers(issuer.entry({ clientId: 'web' }));
   const through = { url: proxy.urlOf(database.url), drop: async () => undefined };
-  // Its clock stands still, so that nothing in the cache gets too old: only the loss of the line can empty it.
+  // Its clock stands still, so that cache entries do not expire: only the loss of the connection can empty the cache.
   service = await TestService.start({ ISSUERS_FILE }, through, new TestClock());
   eve = (await service.createUser('eve')).id;
   cookie = await service.openSession(eve);
@@ -41,17 +44,17 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What takes a credential, and what makes one. The others answer a stranger's example without looking at the database. */
+/** Operations that accept a credential or create one. The others answer a stranger's example without a query. */
 const makers = ['createSession', 'startOpenIdSignIn'];
 const needy = operations.filter(({ operationId, security }) => security.length > 0 || makers.includes(operationId));
 
-/** Waits until the service serves again. */
+/** Waits until the service serves requests again. */
 async function working(): Promise<void> {
   await expect.poll(async () => (await service.call('GET', '/health/ready')).status).toBe(200);
   await expect.poll(async () => (await service.call('GET', '/auth', { cookie })).status).toBe(200);
 }
 
-/** Who has just been verified is believed for a moment longer, which these tests are not about. */
+/** Empties the cache of authenticated callers, which these tests are not about. */
 function forgetCallers(): void {
   service.context.principals.forget('all');
 }
@@ -65,7 +68,7 @@ function expectOutage(answer: Answer<ProblemBody>, method: string, code = 'unava
 const note = (call: Call = {}) => service.call<Entity>('POST', '/rest/entity/note', { cookie, json: { a: 1 }, ...call });
 
 describe.for(['cut', 'reset'] as const)('a database that is %s', (way) => {
-  test.for(titled(needy))('503 — %s, whichever way the caller came, and never 401: an outage is no logout', async ([, operation]) => {
+  test.for(titled(needy))('503 — %s, with every kind of credential, and never 401: an outage is no logout', async ([, operation]) => {
     await proxy[way]();
     forgetCallers();
     const method = methodOf(operation);
@@ -75,7 +78,7 @@ describe.for(['cut', 'reset'] as const)('a database that is %s', (way) => {
     }
   });
 
-  test('503 — to the last request of a cached caller as well, as soon as the line is lost: a revocation could not arrive', async () => {
+  test('503 — also to a request of a cached caller, as soon as the connection is lost: a revocation could not arrive', async () => {
     const invalid = () => service.call('GET', '/rest/entity/note/1e3', { cookie });
     await expect.poll(() => service.context.listener.isUp).toBe(true);
     await expect.poll(async () => [(await invalid()).status, service.context.principals.size]).toEqual([400, 1]);
@@ -84,7 +87,7 @@ describe.for(['cut', 'reset'] as const)('a database that is %s', (way) => {
     expect((await invalid()).status).toBe(503);
   });
 
-  test('200 — is live, not ready, and still says what needs no database', async () => {
+  test('200 — liveness and requests that need no database, while the service is not ready', async () => {
     await proxy[way]();
     expect((await service.call('GET', '/health/live')).status).toBe(200);
     const ready = await service.call('GET', '/health/ready');
@@ -95,7 +98,7 @@ describe.for(['cut', 'reset'] as const)('a database that is %s', (way) => {
     expect((await service.call('GET', '/nowhere')).status).toBe(404);
   });
 
-  test('503, 200 and 201 — under way when it breaks: nothing else, nothing told that did not happen, and back without a restart', async () => {
+  test('503, 200 and 201 — for requests in progress: each outcome is true, and the service recovers without a restart', async () => {
     const before = (await rowsOf(service, 'note')).length;
     const answers: Promise<Answer>[] = [];
     for (let index = 0; index < 40; index++) {
@@ -119,7 +122,7 @@ describe.for(['cut', 'reset'] as const)('a database that is %s', (way) => {
     expect((await service.call('POST', '/auth', { form: { user: 'eve', password } })).status).toBe(200);
   });
 
-  test('is listened to again afterwards: a caller is cached once more, and forgotten when the session is ended elsewhere', async () => {
+  test('is listened to again afterwards: a caller is cached again, and removed when another process ends the session', async () => {
     const other = await service.openSession(eve);
     const ask = async () => (await service.call('GET', '/rest/entity/note/999999', { cookie: other })).status;
     const hash = hashToken(other.slice(other.indexOf('=') + 1)).toString('hex');
@@ -137,8 +140,8 @@ describe.for(['cut', 'reset'] as const)('a database that is %s', (way) => {
   });
 });
 
-describe('a database that says nothing any more', () => {
-  test('503 — to every operation within seconds, and its connections are given up, so that one that has moved is found without a restart', async () => {
+describe('an unresponsive database', () => {
+  test('503 — to every operation within seconds, and the service finds a moved database without a restart', async () => {
     await Promise.all(Array.from({ length: 12 }, () => note()));
     proxy.stall();
     forgetCallers();
@@ -160,7 +163,7 @@ describe('a database that says nothing any more', () => {
     expect((await note()).status).toBe(201);
   });
 
-  test('403 — is answered at once to who is refused without it, though the refusal cannot be written down', async () => {
+  test('403 — a refusal that needs no query is answered at once, although its audit event cannot be written', async () => {
     proxy.stall();
     const began = performance.now();
     const refused = await service.call('POST', '/auth', { form: { user: 'eve', password }, headers: { 'sec-fetch-site': 'cross-site' } });

@@ -1,10 +1,10 @@
-/** What a fault has shown. */
+/** The result of a fault. */
 export interface Outcome {
-  /** What should never happen and did, a line each. */
+  /** Broken promises, one a line. */
   violations: string[];
-  /** For the table, in this order. */
+  /** The figures of the table, in this order. */
   figures: Record<string, number | string>;
 }
 
-/** Hears, a line each, how far it is. */
+/** Receives lines of progress. */
 export type Progress = (line: string) => void;

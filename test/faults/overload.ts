@@ -1,4 +1,4 @@
-/** Four times as many requests a second as can be done: what can be done is done, and the rest is told to come back. */
+/** Four times as many requests a second as the capacity: the service serves what it can, and answers the rest with Retry-After. */
 import { drive, offer, type OnAnswer, type RequestOf } from '../../scripts/lib/load.ts';
 import { startService } from '../../scripts/lib/processes.ts';
 import { fieldsOf } from '../../scripts/lib/seed.ts';
@@ -8,25 +8,25 @@ import { Caller } from './http.ts';
 import type { Outcome, Progress } from './outcome.ts';
 
 const overload = 4;
-/** What the goodput has to be of the capacity. */
+/** The minimum of the goodput as a fraction of the capacity. */
 const aim = 0.8;
-/** Thirty times as many as keep the service busy. */
+/** Thirty times as many clients as keep the service busy. */
 const crowd = 1_000;
-/** Hardly anybody who is served waits for longer; a sign-in waits five seconds for its turn at the most, and then takes its time. */
+/** The limit of the 99th percentile of the granted. A sign-in waits for at most five seconds in the queue, and then takes its own time. */
 const patienceMilliseconds = 6_000;
 
 interface Kind {
-  /** Enough to keep the service busy. */
+  /** The number that keeps the service busy. */
   clients: number;
-  /** With how many clients that wait at once the goodput is held to its aim; with the crowd it is only told. */
+  /** The number of concurrent clients at which the goodput is checked; with the crowd it is only reported. */
   heldWith: number;
   requestOf: RequestOf;
 }
 
 export interface OverloadPlan {
-  /** How long each load lasts. */
+  /** The duration of each load. */
   seconds: number;
-  /** Whether to tell what happens with a crowd of clients too. */
+  /** Whether to measure a crowd of clients too. */
   withCrowd: boolean;
 }
 
@@ -122,7 +122,7 @@ async function kindsOf({ users, password, apiKey }: Callers, port: number): Prom
     creates: { clients: 32, heldWith: overload * 32, requestOf: among([request('POST', '/rest/entity/created', key, json)]) },
     'sign-ins': {
       clients: 4,
-      // More than these are turned away by the gate, and do not wait.
+      // The hashing queue refuses more than these at once.
       heldWith: crowd,
       requestOf: among(
         signIns.map((text) => request('POST', '/auth', 'accept: application/json', { type: 'application/x-www-form-urlencoded', text })),

@@ -1,4 +1,4 @@
-/** `npm run test:faults -- postgres` breaks it in every way and for longer; `outage.test.ts` asks every operation. */
+/** `npm run test:faults -- postgres` runs all breakages for longer; `outage.test.ts` calls every operation. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-test('PostgreSQL killed, restarted, frozen, terminated, slow, and out of reach in three ways, for a second each: 503 that says when to come back, back within five seconds, nothing acknowledged lost (rules 76 and 90)', async () => {
+test('PostgreSQL killed, restarted, frozen, terminated, slow, and unreachable in three ways, for a second each: 503 with Retry-After, recovery within five seconds, no acknowledged write lost (rules 76 and 90)', async () => {
   const { violations } = await breakPostgres({ clients: 8, holdMilliseconds: 1_000 }, target, () => undefined);
   expect(violations).toEqual([]);
 });

@@ -1,4 +1,7 @@
-/** PostgreSQL and the network to it fail in every way while clients write; the service answers 503, never 500, never ends, and is back at once. */
+/**
+ * PostgreSQL and the network to it fail in every way while clients write. The service answers 503, never 500, keeps running, and recovers
+ * at once.
+ */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -11,22 +14,24 @@ import { startWriters } from './load.ts';
 import type { Outcome, Progress } from './outcome.ts';
 import { recovered, recoveryMilliseconds } from './recovery.ts';
 
-/** No answer may take longer while the database says nothing: a connection, a statement and what is left of its transaction have time limits. */
+/**
+ * The limit of every answer while the database is unresponsive: connecting, a statement and the rest of its transaction have time limits.
+ */
 const patienceMilliseconds = 12_000;
 
 export interface PostgresTarget {
-  /** The embedded database that nobody else uses, and whose server somebody starts again when it dies. */
+  /** An embedded database that only this test uses, and whose server is restarted when it dies. */
   dataDir: string;
   databaseUrl: string;
   proxy: Proxy;
-  /** The service, on the database through the proxy. */
+  /** The service's port; its database URL is the proxy's. */
   port: number;
   hasEnded: () => boolean;
 }
 
 type Break = (target: PostgresTarget, holdMilliseconds: number) => Promise<void>;
 
-/** Each breaks something, holds it, and resolves when the database is there again. */
+/** Each causes a breakage, holds it, and resolves when the database is reachable again. */
 const breaks = {
   killed: async ({ dataDir, databaseUrl }) => {
     process.kill(await postmaster(dataDir), 'SIGKILL');

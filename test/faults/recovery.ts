@@ -1,11 +1,11 @@
-/** How long the service takes to work again once what was broken is not any more. */
+/** The time from the end of a fault until the service works again. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Caller } from './http.ts';
 
-/** Within this it has to. */
+/** The maximum of that time. */
 export const recoveryMilliseconds = 5_000;
 
-/** Milliseconds until a create succeeds; infinitely many when the service has ended. */
+/** Milliseconds until a create succeeds; Infinity when the service has ended. */
 export async function recovered({ port, hasEnded }: { port: number; hasEnded: () => boolean }, apiKey: string): Promise<number> {
   const began = performance.now();
   const caller = new Caller(() => port);

@@ -1,4 +1,4 @@
-/** Two services over one database, behind nginx as an operator would put them. */
+/** Two services on one database behind nginx, as an operator would run them. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CookieJar } from '../../src/client/index.ts';
 import { clientOf, cookieHeader } from '../support/client.ts';
@@ -24,7 +24,7 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
     one = await TestService.start(settings);
     other = await one.replica(settings);
     nginx = await startNginx([one.url, other.url]);
-    // Not the address of nginx, which is trusted.
+    // Another address than that of nginx, which is trusted.
     caller = new Caller(() => nginx.port, { localAddress: '127.0.0.2' });
     await one.createUser('ada');
   });
@@ -39,7 +39,7 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
   });
 
   const proxy = () => ({ url: `http://127.0.0.1:${nginx.port}` });
-  /** Of nobody, unless the jar has a session; `replicas` are those that have answered it. */
+  /** A client without a session, unless the jar has one. `replicas` are the replicas that have answered it. */
   const newClient = (cookies?: CookieJar) => {
     const replicas: unknown[] = [];
     const fetch = caller.fetchFor((headers) => replicas.push(headers['x-replica']));
@@ -51,10 +51,10 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
     return opened;
   };
 
-  test('200 and 401 — signed in at one, used at both, signed out at one, refused by both on the next request', async () => {
+  test('200 and 401 — a session opened at one replica works at both; after a logout at one, both refuse the next request', async () => {
     const { client } = await open();
     const cookie = cookieHeader(client, proxy());
-    /** What copies of the cookie get, which do not hear of the logout. */
+    /** The answers to copies of the cookie, which the logout does not remove. */
     const ask = async () => {
       const answers = [];
       for (let n = 0; n < 6; n++) {
@@ -64,7 +64,7 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
         const result = await copy.entities('note').get('1');
         answers.push({ replica: replicas[0], code: result.ok || (result.error.kind === 'api' && result.error.code) });
       }
-      expect(new Set(answers.map(({ replica }) => replica)).size, 'both replicas are asked').toBe(2);
+      expect(new Set(answers.map(({ replica }) => replica)).size, 'both replicas have answered').toBe(2);
       return [...new Set(answers.map(({ code }) => code))];
     };
     expect(await ask()).toEqual(['not-found']);
@@ -72,7 +72,7 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
     expect(await ask()).toEqual(['unauthenticated']);
   });
 
-  test('201 — an Idempotency-Key counts for both: one row, and the other says so', async () => {
+  test('201 — both replicas share an Idempotency-Key: there is one row, and the second answer says that it is a replay', async () => {
     const { client, replicas } = await open();
     replicas.length = 0;
     const create = () => client.entities('once').create({ a: 1 }, { idempotencyKey: 'both' });
@@ -84,7 +84,7 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
     expect(await rowsOf(one, 'once')).toHaveLength(1);
   });
 
-  test('201 — of twenty creates at once with one Idempotency-Key, some at each replica, one makes a row and all get it', async () => {
+  test('201 — twenty concurrent creates with one Idempotency-Key, at both replicas, make one row, in all answers', async () => {
     const { client, replicas } = await open();
     replicas.length = 0;
     const create = () => client.entities('at-once').create({ a: 1 }, { idempotencyKey: 'all' });
@@ -95,7 +95,7 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
     expect(await rowsOf(one, 'at-once')).toHaveLength(1);
   });
 
-  test('201 — the audit trail has the client’s address, not that of nginx and not one that the client makes up (rule 83)', async () => {
+  test('201 — the audit trail has the client’s address, neither that of nginx nor a forged one (rule 83)', async () => {
     const headers = { cookie: cookieHeader((await open()).client, proxy()), 'x-forwarded-for': '203.0.113.9' };
     for (let n = 0; n < 2; n++) expect((await caller.send('POST', '/rest/entity/from', { headers, json: {} })).status).toBe(201);
     const events = await one.db.selectFrom('audit_event').where('event', '=', 'entity.created').select(['address', 'detail']).execute();
@@ -103,14 +103,14 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
     expect(addresses).toEqual(['127.0.0.2', '127.0.0.2']);
   });
 
-  test('429 — wrong passwords are counted together, for the account and for the address: the fifth blocks the account at both', async () => {
+  test('429 — both replicas count wrong passwords together, by account and address: the fifth blocks the account at both', async () => {
     const { client, replicas } = newClient();
     for (let n = 0; n < 5; n++) {
       const refused = await client.createSession({ user: 'ada', password: 'wrong horse battery staple' });
       expect(refused).toMatchObject({ ok: false, error: { status: 401, code: 'invalid-credentials' } });
     }
     expect(new Set(replicas).size).toBe(2);
-    // Shut for a second only, which a busy machine may need to get here.
+    // The block lasts only a second, which a busy machine may need to get here.
     const shut = one.db.updateTable('login_attempt').set({ blocked_until: new Date(Date.now() + 3_600_000) });
     const counted = await shut.where('kind', '=', 'account').where('blocked_until', 'is not', null).returning('failures').execute();
     expect(counted).toEqual([{ failures: 5 }]);
@@ -122,7 +122,7 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
     }
   });
 
-  test('2xx — to everybody while one of them stops under load: no request fails, and no write is lost (rule 92)', async () => {
+  test('2xx — while one replica stops under load: no request fails, and no write is lost (rule 92)', async () => {
     const ledger = new Ledger();
     const stop = startWriters(16, () => nginx.port, await makeCallers(one.databaseUrl, { sessions: 200 }), ledger);
     await expect.poll(() => ledger.acknowledged).toBeGreaterThan(200);

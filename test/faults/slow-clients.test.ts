@@ -1,4 +1,4 @@
-/** `npm run test:faults -- slow-clients` waits until they are turned away. */
+/** `npm run test:faults -- slow-clients` also waits until they are disconnected. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { serveBesideSlowClients } from './slow-clients.ts';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('200 clients that send a byte at a time keep nobody else from being served (rule 80)', async () => {
+test('200 clients that send a byte at a time do not keep other clients from being served (rule 80)', async () => {
   const plan = { clients: 200, seconds: 0.5, toTheEnd: false };
   const { violations } = await serveBesideSlowClients(plan, database.url, { DATABASE_URL: database.url }, () => undefined);
   expect(violations).toEqual([]);

@@ -1,4 +1,7 @@
-/** Clients that send their request a byte at a time: others are served meanwhile, and they are turned away in the end (rule 80). */
+/**
+ * Clients that send their request a byte at a time. Other clients are served meanwhile, and the slow ones are disconnected in the end (rule
+ * 80).
+ */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startService } from '../../scripts/lib/processes.ts';
@@ -8,16 +11,16 @@ import type { Outcome, Progress } from './outcome.ts';
 
 export interface SlowPlan {
   clients: number;
-  /** How long the others are watched, alone and then beside the slow ones. */
+  /** The duration of each measurement of the other clients: first alone, then beside the slow ones. */
   seconds: number;
-  /** Whether to wait until the slow ones are turned away, which takes half a minute. */
+  /** Whether to wait until the slow ones are disconnected, which takes half a minute. */
   toTheEnd: boolean;
 }
 
 const byteMilliseconds = 200;
-/** What others may wait; on a machine that is busy with something else they wait for that as well. */
+/** The limit for an answer to the other clients, with reserves for a busy machine. */
 const patienceMilliseconds = 3_000;
-/** 30 seconds for the request, looked at every 5 (rule 80), and some for a busy machine. */
+/** 30 seconds for the request, checked every 5 (rule 80), and reserves for a busy machine. */
 const endMilliseconds = 45_000;
 
 export async function serveBesideSlowClients(

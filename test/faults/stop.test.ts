@@ -1,4 +1,4 @@
-/** `npm run test:faults -- stop` for longer. */
+/** `npm run test:faults -- stop` runs longer. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { stopService } from './stop.ts';
@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => database.drop());
 
 test.each(['1', '2'])(
-  'SIGTERM with 64 busy clients and WORKERS=%s: nothing accepted goes unanswered, and what was acknowledged is there (rule 92)',
+  'SIGTERM with 64 busy clients and WORKERS=%s: every accepted request is answered, and every acknowledged write is there (rule 92)',
   async (WORKERS) => {
     const plan = { rounds: 1, clients: 64, writes: 300 };
     const { violations, figures } = await stopService(plan, database.url, { DATABASE_URL: database.url, WORKERS }, () => undefined);

@@ -1,4 +1,4 @@
-/** SIGTERM while clients keep the service busy: what it has accepted is answered, and it leaves with status 0 within ten seconds. */
+/** SIGTERM while clients keep the service busy: it answers the accepted requests, and exits with status 0 within ten seconds. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startService } from '../../scripts/lib/processes.ts';
 import { makeCallers } from './callers.ts';
@@ -9,7 +9,7 @@ import type { Outcome, Progress } from './outcome.ts';
 /** Security rule 92. */
 const stopMilliseconds = 10_000;
 
-/** Starts and stops the service `rounds` times, in the midst of `clients` clients' writes. */
+/** Starts and stops the service `rounds` times, while `clients` clients write. */
 export async function stopService(
   { rounds, clients, writes }: { rounds: number; clients: number; writes: number },
   databaseUrl: string,
