@@ -1,6 +1,6 @@
 /**
- * What a careless or hostile program sends: each request gets its problem, none a 500, and nothing is done. The program uses the client
- * where the client allows the request, and writes the other requests itself.
+ * Requests of a careless or hostile program: each gets its problem, none gets a 500, and nothing is done. The program uses the client where
+ * the client allows the request, and writes the other requests itself.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ApiError, resultOf, type EntityServiceClient, type SignIn } from '../../src/client/index.ts';
@@ -12,7 +12,7 @@ import { password, useService, type Call } from '../support/service.ts';
 const service = useService();
 let cookie: string;
 let key: string;
-/** Ada's, with a session. */
+/** The client of Ada, with a session. */
 let client: EntityServiceClient;
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
   key = await service().createKey(id);
   client = clientOf(service());
   await client.createSession({ user: 'ada', password });
-  // The neighbours that a rounded key would hit.
+  // The neighbours that a rounded key would address.
   for (const neighbour of ['9007199254740992', '9007199254740994', '1', '16', '1000']) await seed(service(), 'note', neighbour, {}, 'ada');
 });
 
@@ -46,7 +46,7 @@ const cases: Case[] = [
   ],
   ['a form field of invalid UTF-8', 'POST', '/auth', form('user=%ff&password=x'), 400, 'malformed-request', { pointer: '/user' }],
   ['JSON to the form endpoint', 'POST', '/auth', { json: { user: 'ada', password } }, 415, 'unsupported-media-type'],
-  ['the form to a JSON endpoint', 'POST', '/rest/entity/note', form('a=1'), 415, 'unsupported-media-type'],
+  ['a form to a JSON endpoint', 'POST', '/rest/entity/note', form('a=1'), 415, 'unsupported-media-type'],
   ['no body for the form endpoint', 'POST', '/auth', {}, 400, 'malformed-request', { pointer: '', code: 'required' }],
   ['no body for a JSON endpoint', 'POST', '/rest/entity/note', {}, 400, 'malformed-request', { pointer: '', code: 'required' }],
   ['a form of 9 KB', 'POST', '/auth', form(`${login}&locale=${'x'.repeat(9_000)}`), 413, 'content-too-large'],
@@ -77,7 +77,7 @@ const throughTheClient: [what: string, ask: Ask, status: number, code: string, f
     'malformed-request',
     { pointer: '/user', code: 'conflicting' },
   ],
-  ['a locale that is none', () => signIn({ user: 'ada', password, locale: 'en_US!' }), 400, 'malformed-request', { pointer: '/locale' }],
+  ['an invalid locale', () => signIn({ user: 'ada', password, locale: 'en_US!' }), 400, 'malformed-request', { pointer: '/locale' }],
   ['a key past 2^53', () => notes().get('9007199254740993'), 404, 'not-found'],
   ['deleting a key past 2^53', () => notes().delete('9007199254740993'), 404, 'not-found'],
   ['the key 1e3', () => notes().delete('1e3'), 400, 'invalid-key', { parameter: 'key' }],
@@ -90,7 +90,7 @@ const throughTheClient: [what: string, ask: Ask, status: number, code: string, f
   ['an array as entity', () => notes().create([]), 422, 'validation-failed', { pointer: '', code: 'invalid-type' }],
   ['2 MB of JSON', () => notes().create({ a: 'x'.repeat(2_000_000) }), 413, 'content-too-large'],
   ['JSON 500 levels deep', () => notes().create(nested(500)), 400, 'malformed-request', { code: 'too-deep' }],
-  ['an API key that is none', () => clientOf(service(), { credential: { apiKey: "' or 1=1 --" } }).getSession(), 401, 'unauthenticated'],
+  ['a malformed API key', () => clientOf(service(), { credential: { apiKey: "' or 1=1 --" } }).getSession(), 401, 'unauthenticated'],
   ['a bearer token of 9 KB', () => clientOf(service(), { credential: { bearer: 'x'.repeat(9_000) } }).getSession(), 401, 'invalid-token'],
 ];
 
@@ -98,7 +98,7 @@ describe('bad input', () => {
   test.for(throughTheClient)('%s, through the client', async ([, ask, status, code, fault]) => {
     const before = await rowsOf(service(), 'note');
     const result = await resultOf(ask());
-    if (result.ok || !(result.error instanceof ApiError)) return expect.fail('it was not refused');
+    if (result.ok || !(result.error instanceof ApiError)) return expect.fail('the request was not refused');
     const { error } = result;
     expect(error).toMatchObject({ status, code });
     if (fault) expect(error.errors[0]).toMatchObject(fault);
@@ -115,7 +115,7 @@ describe('bad input', () => {
     expect(await rowsOf(service(), 'note')).toEqual(before);
   });
 
-  test('a cookie of 8 KB of garbage is no credential, also beside a good one of another name', async () => {
+  test('a cookie of 8 KB of garbage is no credential, also beside a valid one of another name', async () => {
     const garbage = Array.from({ length: 8_000 }, (_, index) => String.fromCharCode(33 + ((index * 7) % 90))).join('');
     for (const carried of [garbage, `sid=${garbage}`, `sid=${garbage.replaceAll(';', '')}; other=1`, `a=${garbage}; sid; =; ;;;`]) {
       const answer = await sendRequest(service().url, 'GET', '/auth', ['cookie', carried]);
@@ -124,7 +124,7 @@ describe('bad input', () => {
     }
   });
 
-  test('two API keys are refused, even when they are the same', async () => {
+  test('two API keys are refused, even when they are equal', async () => {
     for (const second of [key, key.toLowerCase()]) {
       const answer = await sendRequest(service().url, 'GET', '/auth', ['x-api-key', key, 'X-API-Key', second]);
       expect(answer.status).toBe(400);
@@ -133,7 +133,7 @@ describe('bad input', () => {
     expect((await sendRequest(service().url, 'GET', '/auth', ['x-api-key', key])).status).toBe(200);
   });
 
-  test('a request smuggled behind another is not seen: its length is told twice, so the connection ends', async () => {
+  test('a request smuggled behind another is not read: the first has two lengths, so the connection ends', async () => {
     const inner = 'GET /auth HTTP/1.1\r\nHost: x\r\n\r\n';
     const outer = `POST /auth HTTP/1.1\r\nHost: x\r\nContent-Length: ${inner.length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`;
     const answer = await sendBytes(service().url, outer);
@@ -142,7 +142,7 @@ describe('bad input', () => {
     expect(answer.text.match(/HTTP\/1\.1/g)).toBeNull();
   });
 
-  test('afterwards the service is as it was', async () => {
+  test('the service still works afterwards', async () => {
     expect((await client.getSession()).user.name).toBe('ada');
     expect((await signIn({ user: 'ada', password })).user.name).toBe('ada');
   });

@@ -14,7 +14,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { execute } from '../support/sql.ts';
 
-// Each secret is unlike anything else, so finding it anywhere means that it leaked.
+// Each secret is unique text, so finding it anywhere means that it leaked.
 const secrets = {
   password: 'canary-password-Wm7kq2',
   wrongPassword: 'canary-wrong-Zt4hv9',
@@ -52,7 +52,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Remembers what it was refused with. */
+/** Records the problems of refusals. */
 const listen: Fetch = async (url, init) => {
   const response = await checkedFetch(url, init);
   if (!response.ok) problems.push(await response.clone().text(), JSON.stringify([...response.headers]));
@@ -62,7 +62,7 @@ const clientBy = (options: Pick<ClientOptions, 'credential'> = {}) =>
   clientOf({ url: origin }, { errors: 'result', fetch: listen, ...options });
 const signIn = async (form: SignIn) => (await clientBy().createSession(form)).ok;
 
-/** What no client sends. */
+/** Sends requests that the client would not send. */
 async function call(method: string, path: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(origin + path, { method, ...init });
   const text = await response.clone().text();
@@ -100,7 +100,7 @@ beforeAll(async () => {
   await ready;
 });
 
-/** Stops the service and waits until all of its log has been read. */
+/** Stops the service and waits until its whole log has been read. */
 async function stop(): Promise<void> {
   if (!service.killed) service.kill('SIGTERM');
   await closed;
@@ -183,7 +183,7 @@ test('no password, pepper, token, key, query, body or name typed by mistake reac
   const all = { ...secrets, token, renewed, key, keySecret: key.slice(17), ...Object.fromEntries(parts) };
   for (const [place, text] of Object.entries({ log, trail, problems: problems.join('\n'), metrics, traces: collector.text() })) {
     const leaked = Object.entries(all).filter(([, secret]) => text.includes(secret));
-    // A form's field name comes back in the pointer that says what is wrong with it: the sender's own words, to the sender.
+    // The pointer of a fault contains the form's field name: the sender's own text, in the answer to the sender.
     const expected = place === 'problems' ? [['form', secrets.form]] : [];
     expect(leaked, place).toEqual(expected);
   }

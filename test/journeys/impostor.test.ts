@@ -1,4 +1,4 @@
-/** Another program takes the place of the embedded PostgreSQL when that dies. */
+/** Another program takes the port of the embedded PostgreSQL when that dies. */
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,26 +6,26 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { isAlive, newDataDir, serverPid, startService, type ServiceProcess } from '../support/embedded.ts';
 import { credentialsIn, expectStopped, npmStart, signIn, type Started } from '../support/start.ts';
 
-// Each start makes a database, next to whatever else the machine does.
+// Each start creates a database on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const project = join(import.meta.dirname, '../..');
 const nobody = { uid: 65534, gid: 65534 };
-/** Another user can only be played by root, and only where that user can read the project. */
+/** Only root can run a program as another user, and that user must be able to read the project. */
 const canBeNobody = process.getuid?.() === 0 && spawnSync(process.execPath, ['--version'], { ...nobody, cwd: project }).status === 0;
 const identity = canBeNobody ? nobody : {};
 
 interface Impostor extends ServiceProcess {
-  /** What it has told so far. */
+  /** Its events so far. */
   events: Record<string, unknown>[];
 }
 
-/** Waits for the place of the server in this directory. */
+/** Waits for the server's port in this directory. */
 async function startImpostor(dataDir: string): Promise<Impostor> {
   const cluster = join(dataDir, 'postgresql/data');
   const port = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n')[3] ?? '';
   const script = join(project, 'test/support/impostor.ts');
-  // The server's own user may listen in its place.
+  // Only the server's own user may listen at its socket path.
   const socketPath = canBeNobody ? [`${cluster}/.s.PGSQL.${port}`] : [];
   const impostor = startService([port, ...socketPath], { ...identity, script, cwd: '/' });
   const events = [await impostor.next()];
@@ -48,7 +48,7 @@ async function startIn(dataDir: string): Promise<Started> {
   return service;
 }
 
-/** Kills the server until the impostor has its port. The process that listens first gets it. */
+/** Kills the server until the impostor has its port: the process that listens first gets it. */
 async function killUntilTaken(dataDir: string, impostor: Impostor): Promise<void> {
   await vi.waitFor(
     async () => {
@@ -63,7 +63,7 @@ async function killUntilTaken(dataDir: string, impostor: Impostor): Promise<void
 /** A data directory whose path is too long for a Unix socket. */
 const newLongDataDir = async () => join(await newDataDir(), 'long'.repeat(20), 'data');
 
-test('no other program gets a connection in the place of a server that was killed, and the service is ready again (rule 91)', async () => {
+test('no other program gets a connection in the place of a killed server, and the service is ready again (rule 91)', async () => {
   const dataDir = await newDataDir();
   const service = await startIn(dataDir);
   const { user, password } = credentialsIn(service.told()) ?? { user: '', password: '' };
@@ -82,7 +82,7 @@ test('no other program gets a connection in the place of a server that was kille
   await expectStopped(service);
 });
 
-test('where the path is too long for a socket: another program that takes the port gets no password, and the service is ready again once it has gone (rule 91)', async () => {
+test('with a path too long for a socket, a program that takes the port gets no password, and the service recovers (rule 91)', async () => {
   const dataDir = await newLongDataDir();
   onTestFinished(() => stopServerIn(dataDir));
   const service = await startIn(dataDir);
@@ -100,7 +100,7 @@ test('where the path is too long for a socket: another program that takes the po
   await expectStopped(service);
 });
 
-test('where another program keeps the port, the service ends with the reason, and a supervisor that starts it again has it back (rule 91)', async () => {
+test('when another program keeps the port, the service ends with the reason, and starts again under a supervisor (rule 91)', async () => {
   const dataDir = await newLongDataDir();
   onTestFinished(() => stopServerIn(dataDir));
   const service = await startIn(dataDir);
@@ -116,7 +116,7 @@ test('where another program keeps the port, the service ends with the reason, an
   await expectStopped(next);
 });
 
-/** What a failed test has left running. */
+/** Stops a server that a failed test has left running. */
 async function stopServerIn(dataDir: string): Promise<void> {
   const pid = await serverPid(dataDir);
   if (await isAlive(pid)) process.kill(pid ?? Number.NaN, 'SIGQUIT');

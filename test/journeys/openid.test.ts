@@ -1,4 +1,4 @@
-/** A person with a real browser and a real provider: its own login page, and Swagger UI's Authorize. */
+/** A person with a real browser and a real provider, through the provider's login page and Swagger UI's Authorize. */
 import type { BrowserContext, Page } from 'playwright-core';
 import { beforeAll, expect, test, vi, type TestContext } from 'vitest';
 import { signInUrl } from '../../src/client/index.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await service().link(corp, 'alice', 'ada');
 });
 
-/** A browser that reaches this machine alone: the provider's pages ask for a font from elsewhere. */
+/** A browser that reaches only this machine: the provider's pages request a font from elsewhere. */
 async function open(context: TestContext): Promise<BrowserContext> {
   const browser = await openBrowser(context);
   await browser.route(/fonts\.googleapis\.com/, (route) => route.abort());
@@ -43,7 +43,7 @@ async function logIn(page: Page, login: string): Promise<void> {
 const shownBy = async (page: Page) => JSON.parse(await page.locator('pre').innerText()) as Record<string, unknown>;
 const ofService = (browser: BrowserContext) => browser.cookies(origin);
 
-test('a person signs in on the provider’s own page, ends where GET /auth is shown, and signs out; no other browser can finish it (rules 9 and 52)', async (context) => {
+test('a person signs in at the provider and signs out; no other browser can finish the sign-in (rules 9 and 52)', async (context) => {
   const browser = await open(context);
   const page = await browser.newPage();
   const { issuers } = await clientOf(service()).listIssuers();
@@ -66,7 +66,7 @@ test('a person signs in on the provider’s own page, ends where GET /auth is sh
   const answer = await page.goto(`${origin}/auth`);
   expect(answer?.status()).toBe(401);
 
-  // The provider remembers its user and asks nothing. What the browser would be sent to goes to another one.
+  // The provider remembers its user and shows no page. Another browser follows the redirect to the callback.
   let address = start;
   while (!address.includes('/callback?')) {
     const { location = '' } = (await browser.request.get(address, { maxRedirects: 0 })).headers();
@@ -80,7 +80,7 @@ test('a person signs in on the provider’s own page, ends where GET /auth is sh
   expect(await ofService(stranger)).toEqual([]);
 });
 
-test('on /docs a person gets an access token of the issuer, with which an entity is created, and the page asks nobody else', async (context) => {
+test('on /docs a person gets an access token of the issuer, creates an entity, and the page calls no other server', async (context) => {
   const browser = await open(context);
   const { page, asked, complaints } = await openDocs(browser, origin);
   await page.getByRole('button', { name: 'Authorize' }).first().click();
@@ -120,7 +120,7 @@ test('on /docs a person signs in with a session at the issuer, and the page call
   const [tab] = await Promise.all([browser.waitForEvent('page'), link.click()]);
   await logIn(tab, 'alice');
   await tab.waitForURL(`${origin}/docs`);
-  // The cookie is the browser's, so it counts in the tab that has been there all along. Behind another it would draw once a second.
+  // The browser shares its cookies among tabs, so the older tab has the session too. In the background that tab would draw once a second.
   await page.bringToFront();
   await page.locator('.close-modal').click();
   const whoami = await tryOut(page, 'Sessions', 'getSession');

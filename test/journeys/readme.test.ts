@@ -10,19 +10,19 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const readme = readDocument('README.md');
 
-test('the commands of README.md and its program, run one after the other, answer and print what stands there', async () => {
+test('the commands of README.md and its program, run one after the other, print the documented answers', async () => {
   expect(stepsOf(readme).length).toBeGreaterThan(3);
   const { cwd, asRun } = await runDocument(readme);
 
   const [, program = ''] = /^```ts\n(.*?)^```$/ms.exec(readme) ?? [];
   const [, printed = ''] = /console\.log\(.*\); \/\/ (.*)$/m.exec(program) ?? [];
-  // The client is the one of this project, without the packaging that test/client/package.test.ts tries.
+  // This project's client, without its package, which test/client/package.test.ts tests.
   await writeFile(join(cwd, 'program.ts'), asRun(program).replace("'entity-service-client'", "'./src/client/index.ts'"));
   const { stdout } = await promisify(execFile)(process.execPath, ['program.ts'], { cwd });
   expect(stdout.trim()).toBe(printed);
   expect(printed).not.toBe('');
 });
 
-test('README.md is short: about a hundred lines', () => {
+test('README.md has about a hundred lines', () => {
   expect(readme.split('\n').length).toBeLessThan(115);
 });

@@ -15,10 +15,10 @@ const corp = await TestIssuer.start('corp', undefined, { publicUrl: `http://loca
 
 const blockOf = (language: string) => new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(tour)?.[1] ?? '';
 
-/** A session cookie, or whatever else the answer sets last. */
+/** The last cookie that the answer sets, such as the session's. */
 const cookieOf = (answer: Response) => answer.headers.getSetCookie().at(-1)?.split(';')[0] ?? '';
 
-test('signing in with a provider goes as docs/sign-in.md says, command by command and answer by answer', async () => {
+test('the commands of docs/sign-in.md sign in with a provider and return the documented answers', async () => {
   const steps = stepsOf(tour);
   const start = steps.findIndex(({ command }) => command === 'npm start');
   expect(start).toBe(2);
@@ -36,7 +36,7 @@ test('signing in with a provider goes as docs/sign-in.md says, command by comman
   const asWritten = (text: string) => real.reduce((result, [written, value]) => result.replaceAll(value, written), text);
 
   const cwd = await projectDirectory();
-  // The provider has no certificate, and port 3000 may be somebody else's.
+  // The provider has no certificate, and another program may use port 3000.
   await writeFile(join(cwd, 'issuers.yaml'), asRun(blockOf('yaml')).replace('algorithms:', 'allowInsecureHttp: true\n    algorithms:'));
   await appendFile(join(cwd, '.env'), `PORT=${port}\n`);
   const commands = steps.map(({ command }) => asRun(command));

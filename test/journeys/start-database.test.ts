@@ -9,7 +9,7 @@ import { Proxy } from '../support/proxy.ts';
 import { isAlive } from '../support/embedded.ts';
 import { expectStopped, npmStart, signIn, type Started } from '../support/start.ts';
 
-// Each start makes or opens a database and ends again, next to whatever else the machine does.
+// Each start creates or opens a database and stops again, on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const adminPassword = 'seven quiet lanterns drift north';
@@ -29,7 +29,7 @@ describe('npm start on DATABASE_URL', () => {
     return service;
   }
 
-  test('makes the first administrator with the password it was given, which it tells nobody (rule 86)', async () => {
+  test('makes the first administrator with the given password, and does not print it (rule 86)', async () => {
     const service = await started();
     expect(service.told()).toMatch(/Database {4}PostgreSQL at \S+/);
     await signIn(service, 'grace', adminPassword);
@@ -45,7 +45,7 @@ describe('npm start on DATABASE_URL', () => {
     expect(loaded?.['settings']).toMatchObject({ port: service.port, adminUser: 'grace', adminPassword: '(set)' });
   });
 
-  test('once there is a user, ADMIN_USER and ADMIN_PASSWORD make nobody', async () => {
+  test('ignores ADMIN_USER and ADMIN_PASSWORD once there is a user', async () => {
     const service = await started({ ADMIN_USER: 'mallory', ADMIN_PASSWORD: 'another quite unguessable phrase' });
     await signIn(service, 'grace', adminPassword);
     await expect(signIn(service, 'mallory', 'another quite unguessable phrase')).rejects.toMatchObject({ code: 'invalid-credentials' });
@@ -53,7 +53,7 @@ describe('npm start on DATABASE_URL', () => {
     await expectStopped(service);
   });
 
-  test('the log names the setting of the connection for notifications when that is lost', async () => {
+  test('the log names the setting of a lost notification connection', async () => {
     const cable = await Proxy.open(database.url);
     const service = await started({ DATABASE_DIRECT_URL: cable.urlOf(database.url) });
     await cable.cut();
@@ -66,7 +66,7 @@ describe('npm start on DATABASE_URL', () => {
     await expectStopped(service);
   });
 
-  test('a request that is under way when it is told to stop gets its answer (rule 92)', async () => {
+  test('a request in progress at SIGTERM gets its answer (rule 92)', async () => {
     const service = await started();
     const { socket, answer } = await beginRequest(service, await signIn(service, 'grace', adminPassword));
     service.signal('SIGTERM');
@@ -76,7 +76,7 @@ describe('npm start on DATABASE_URL', () => {
     await expectStopped(service);
   });
 
-  test('a client that never finishes its request does not keep it from stopping (rule 92)', async () => {
+  test('a client that never finishes its request does not prevent the stop (rule 92)', async () => {
     const service = await started();
     const { answer } = await beginRequest(service, await signIn(service, 'grace', adminPassword));
     service.signal('SIGTERM');
@@ -84,13 +84,13 @@ describe('npm start on DATABASE_URL', () => {
     expect(await answer).toBe('');
   });
 
-  test('with WORKERS they serve on one port, one that dies is replaced, and all stop together', async () => {
+  test('WORKERS serve on one port, a dead one is replaced, and all stop together', async () => {
     const service = await started({ WORKERS: '2' });
     const notes = (await signIn(service, 'grace', adminPassword)).entities('note');
     const pids = await workersOf(service);
     expect(pids).toHaveLength(2);
     const listening = () => service.log().filter(({ event }) => event === 'listening').length;
-    // The log is written in batches, and what is in hand dies with a worker.
+    // Each worker writes its log in batches, and loses the unwritten part when it is killed.
     await expect.poll(listening).toBe(2);
 
     process.kill(Number(pids[0]), 'SIGKILL');
@@ -106,14 +106,14 @@ describe('npm start on DATABASE_URL', () => {
     expect(service.told()).not.toContain('code 0');
   });
 
-  test('workers do not outlive a primary that was killed', async () => {
+  test('workers end when their primary is killed', async () => {
     const service = await started({ WORKERS: '2' });
     const pids = await workersOf(service);
     process.kill(await primaryOf(pids[0] ?? 0), 'SIGKILL');
     for (const pid of pids) await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
-  test('in production, behind a proxy, cookies are secure and clients are known by the address the proxy tells (rules 9, 82, 83)', async () => {
+  test('in production, behind a proxy, cookies are secure and client addresses come from the proxy (rules 9, 82, 83)', async () => {
     const service = await started({ NODE_ENV: 'production', PUBLIC_URL: 'https://api.example.com', TRUST_PROXY: '127.0.0.1' });
     expect(service.told()).toContain('https://api.example.com/docs\n');
     const answer = await fetch(`${service.url}/auth`, {
@@ -141,7 +141,7 @@ async function ready({ url }: Started): Promise<number> {
   }
 }
 
-/** Sends all of a POST but the end of its body; `answer` is all that comes back until the connection is closed. */
+/** Sends a POST without the end of its body. `answer` is all that arrives until the connection is closed. */
 async function beginRequest(service: Started, client: EntityServiceClient): Promise<{ socket: Socket; answer: Promise<string> }> {
   const { port } = service;
   const cookie = cookieHeader(client, service);
@@ -156,7 +156,7 @@ async function beginRequest(service: Started, client: EntityServiceClient): Prom
   await once(socket, 'connect');
   const head = ['POST /rest/entity/note HTTP/1.1', `Host: localhost:${port}`, `Cookie: ${cookie}`, 'Content-Type: application/json'];
   socket.write(`${head.join('\r\n')}\r\nContent-Length: 15\r\n\r\n{"text":`);
-  // Another request on another connection is answered, so ours has been taken up.
+  // The service has answered a later request on another connection, so it has received this one.
   await fetch(`http://localhost:${port}/health/live`);
   return { socket, answer };
 }

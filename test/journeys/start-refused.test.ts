@@ -10,13 +10,13 @@ import { newDataDir } from '../support/embedded.ts';
 import { execute } from '../support/sql.ts';
 import { credentialsIn, npmStart, signIn } from '../support/start.ts';
 
-// Each start makes or opens a database and ends again, next to whatever else the machine does.
+// Each start creates or opens a database and stops again, on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const project = join(import.meta.dirname, '../..');
 const adminPassword = 'seven quiet lanterns drift north';
 
-/** A port that somebody else has. */
+/** A port that another program uses. */
 async function takenPort(): Promise<number> {
   const other = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void other.close());
@@ -30,7 +30,7 @@ async function newDatabase(): Promise<string> {
   return database.url;
 }
 
-test.each(['1', '2'])('a port in use is one clear line, with WORKERS=%s', async (workers) => {
+test.each(['1', '2'])('a port in use is reported in one line, with WORKERS=%s', async (workers) => {
   const port = await takenPort();
   const service = await npmStart({ DATABASE_URL: await newDatabase(), ADMIN_PASSWORD: adminPassword, WORKERS: workers }, { port });
   expect((await service.ended).code).toBe(1);
@@ -39,7 +39,7 @@ test.each(['1', '2'])('a port in use is one clear line, with WORKERS=%s', async 
   ]);
 });
 
-test('a database of a later version is one clear line and stays as it is (rule 86)', async () => {
+test('a database of a later version is reported in one line and is not changed (rule 86)', async () => {
   const later = await newDatabase();
   await execute(later, `insert into kysely_migration values ('9999-later', now()::text)`);
   const service = await npmStart({ DATABASE_URL: later });
@@ -49,7 +49,7 @@ test('a database of a later version is one clear line and stays as it is (rule 8
   ]);
 });
 
-test('a database out of reach is one clear line, without the password', async () => {
+test('an unreachable database is reported in one line, without the password', async () => {
   const service = await npmStart({ DATABASE_URL: 'postgres://ada:secret@127.0.0.1:1/entities' });
   expect((await service.ended).code).toBe(1);
   expect(reasonsIn(service.told())).toEqual([
@@ -57,7 +57,7 @@ test('a database out of reach is one clear line, without the password', async ()
   ]);
 });
 
-test('a generated password is told even when the start fails right after, since nobody will be told again', async () => {
+test('a generated password is printed even if the start then fails, since it is printed only once', async () => {
   const database = await newDatabase();
   const failed = await npmStart({ DATABASE_URL: database }, { port: await takenPort() });
   expect((await failed.ended).code).toBe(1);
@@ -68,7 +68,7 @@ test('a generated password is told even when the start fails right after, since 
   await signIn(service, user, password);
 });
 
-test('bad settings are all told at once, a line each, and nothing is started', async () => {
+test('all bad settings are reported at once, one a line, and nothing is started', async () => {
   const dataDir = await newDataDir();
   const service = await npmStart({ DATA_DIR: dataDir, WORKERS: 'many', TRUST_PROXY: 'true', PUBLIC_URL: 'http://api.example.com' });
   expect((await service.ended).code).toBe(1);
@@ -81,7 +81,7 @@ test('bad settings are all told at once, a line each, and nothing is started', a
   await expect(readFile(join(dataDir, 'postgres.log'))).rejects.toThrow('ENOENT');
 });
 
-test('an ADMIN_PASSWORD that nobody could set stops the start before a database is made', async () => {
+test('an ADMIN_PASSWORD that the policy refuses stops the start before a database is made', async () => {
   const dataDir = await newDataDir();
   const service = await npmStart({ DATA_DIR: dataDir, ADMIN_PASSWORD: 'short' });
   expect((await service.ended).code).toBe(1);
@@ -89,7 +89,7 @@ test('an ADMIN_PASSWORD that nobody could set stops the start before a database 
   await expect(readFile(join(dataDir, 'postgres.log'))).rejects.toThrow('ENOENT');
 });
 
-test('an old Node.js is one line', () => {
+test('an old Node.js is reported in one line', () => {
   const script = `Object.defineProperty(process.versions, 'node', { value: '22.9.0' }); require('./scripts/require-node.cjs')`;
   const { status, stderr } = spawnSync(process.execPath, ['-e', script], { cwd: project, encoding: 'utf8' });
   expect(status).toBe(1);
@@ -97,7 +97,7 @@ test('an old Node.js is one line', () => {
   expect(packageJson.engines.node).toBe('>=24.18');
 });
 
-/** What was told after the sentence that it cannot start. */
+/** The lines after the one that says that the service cannot start. */
 function reasonsIn(told: string): string[] {
   const lines = told.split('\n').filter((line) => line.startsWith('entity-service: '));
   expect(lines.shift()).toBe('entity-service: the service cannot start:');

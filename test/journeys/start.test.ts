@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { isAlive, newDataDir, serverPid } from '../support/embedded.ts';
 import { credentialsIn, expectStopped, npmStart, signIn } from '../support/start.ts';
 
-// Each start makes or opens a database and ends again, next to whatever else the machine does.
+// Each start creates or opens a database and stops again, on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const project = join(import.meta.dirname, '../..');
 
-describe('npm start without any settings but the directory and the port', () => {
+describe('npm start with no settings but the directory and the port', () => {
   let dataDir = '';
   let credentials = { user: '', password: '' };
   let key = '';
@@ -18,7 +18,7 @@ describe('npm start without any settings but the directory and the port', () => 
     dataDir = await newDataDir(afterAll);
   });
 
-  test('brings up the service with its own database and tells a person where it is and how to sign in', async () => {
+  test('starts the service with its own database, and prints its URL and how to sign in', async () => {
     const service = await npmStart({ DATA_DIR: dataDir });
     await service.ready;
 
@@ -37,11 +37,11 @@ describe('npm start without any settings but the directory and the port', () => 
     expect(await serverPid(dataDir)).toBeUndefined();
 
     const log = JSON.stringify(service.log());
-    expect(log, 'the generated password is for the terminal alone (rule 86)').not.toContain(credentials.password);
+    expect(log, 'the generated password is only printed to the terminal (rule 86)').not.toContain(credentials.password);
     expect(service.log().filter(({ event }) => event === 'configuration.loaded')).toHaveLength(1);
   });
 
-  test('starts again on the same data without a word about passwords, and SIGTERM to npm stops it too', async () => {
+  test('starts again on the same data without printing a password, and stops at SIGTERM to npm too', async () => {
     const service = await npmStart({ DATA_DIR: dataDir });
     await service.ready;
     expect(credentialsIn(service.told())).toBeUndefined();
@@ -53,7 +53,7 @@ describe('npm start without any settings but the directory and the port', () => 
     await expect.poll(async () => isAlive(await serverPid(dataDir))).toBe(false);
   });
 
-  test('killed in the middle of writing, it starts again and has lost nothing that it acknowledged', async () => {
+  test('starts again after being killed while writing, and has lost no acknowledged write', async () => {
     const killed = await npmStart({ DATA_DIR: dataDir });
     await killed.ready;
     const client = await signIn(killed, credentials.user, credentials.password, { retry: false });
@@ -74,7 +74,7 @@ describe('npm start without any settings but the directory and the port', () => 
     expect(await serverPid(dataDir)).toBeUndefined();
   });
 
-  test('Ctrl-C while it is still starting leaves no database server behind', async () => {
+  test('Ctrl-C during the start leaves no database server running', async () => {
     const service = await npmStart({ DATA_DIR: dataDir });
     await expect.poll(() => serverPid(dataDir), { interval: 5 }).toBeDefined();
     service.signal('SIGINT');
@@ -84,10 +84,10 @@ describe('npm start without any settings but the directory and the port', () => 
 });
 
 const nobody = { uid: 65534, gid: 65534 };
-/** Other users can only be tried by root, and only where they can read the project. */
+/** Only root can run a program as another user, and that user must be able to read the project. */
 const canBeNobody = process.getuid?.() === 0 && spawnSync(process.execPath, ['--version'], { ...nobody, cwd: project }).status === 0;
 
-test.skipIf(!canBeNobody)('an ordinary user can start it as well', async () => {
+test.skipIf(!canBeNobody)('works for an ordinary user too', async () => {
   const dataDir = await newDataDir();
   const home = join(dataDir, '..');
   await chown(home, nobody.uid, nobody.gid);

@@ -13,12 +13,12 @@ const service = useService({ PORT: String(port), PUBLIC_URL: origin });
 const openBrowser = useBrowser();
 const screenshots = join(import.meta.dirname, '../../test-results');
 
-test('a person signs in on /docs, creates an entity, reads it, changes it and signs out, and the page asks nobody but its server', async (context) => {
+test('a person signs in on /docs, creates, reads and changes an entity, and signs out; the page calls only its server', async (context) => {
   const browser = await openBrowser(context);
   await service().createUser('ada');
   const { page, asked, complaints } = await openDocs(browser, origin);
 
-  // Nothing has to be cleared: what is not filled in is not sent.
+  // Empty fields are not sent, so none must be cleared.
   const signIn = await tryOut(page, 'Sessions', 'createSession');
   await signIn.locator('[data-property-name=user] input[type=text]').fill('ada');
   await signIn.locator('[data-property-name=password] input[type=password]').fill(password);
@@ -60,7 +60,7 @@ test('a person signs in on /docs, creates an entity, reads it, changes it and si
   expect(complaints).toEqual([]);
 });
 
-test('the page shows the document as it stands, and may load and reach nothing but its own server', async () => {
+test('the page shows the served document, and may load from and connect to its own server only', async () => {
   const [page, shown, contract] = await Promise.all(['/docs', '/docs/json', '/openapi.json'].map((path) => service().call('GET', path)));
   expect(shown?.body).toEqual(contract?.body);
   const policy = page?.headers.get('content-security-policy')?.split('; ') ?? [];

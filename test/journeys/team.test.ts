@@ -1,4 +1,4 @@
-/** A day of a team, through the client that its programs use. */
+/** A team's day, through the client that its programs use. */
 import { password, useService } from '../support/service.ts';
 import { expect, test } from 'vitest';
 import { resultOf } from '../../src/client/index.ts';
@@ -12,12 +12,12 @@ interface Order {
 
 const service = useService();
 
-test('orders are taken, shipped under another profile, reported by a program and closed, and nobody does more than they may', async () => {
+test('orders are taken, shipped under another profile, reported by a program and closed, each within the caller’s rights', async () => {
   const ada = await service().createUser('ada', { order: ['create', 'read', 'update'] });
   await service().createProfile(ada.id, 'stock', { order: ['read', 'delete'] });
   await service().createUser('grace', { order: ['read', 'update'] });
 
-  // Ada takes an order; Grace may not, but adds a note to it while Ada changes it too.
+  // Ada takes an order. Grace may not, but adds a note to it, and Ada's change of the old version conflicts.
   const desk = clientOf(service());
   await desk.createSession({ user: 'ada', password });
   const orders = desk.entities<Order>('order');
@@ -36,19 +36,19 @@ test('orders are taken, shipped under another profile, reported by a program and
     fields: { note: 'urgent', lines: [{ article: 'gear' }, { article: 'shaft' }] },
   });
 
-  // A program of Ada's reads, by a key that can do nothing else.
+  // A program of Ada's reads with a key that only allows that.
   const { key } = await desk.createKey({ name: 'report', scopes: [{ entity: 'order', actions: ['read'] }] });
   const report = clientOf(service(), { credential: { apiKey: key } }).entities<Order>('order');
   expect(await report.get(order.key)).toEqual(settled);
   expect(await resultOf(report.update(settled, { note: null }))).toMatchObject({ ok: false, error: { status: 403 } });
 
-  // In the stock room Ada may delete orders, and change none.
+  // Under the profile of the stock room Ada may delete orders, but not change them.
   expect((await desk.selectProfile('stock')).profile).toMatchObject({ name: 'stock' });
   expect(await resultOf(orders.update(settled, { note: null }))).toMatchObject({ ok: false, error: { code: 'forbidden' } });
   await orders.delete(await orders.reload(settled));
   expect(await resultOf(hers.get(order.key))).toMatchObject({ ok: false, error: { code: 'not-found' } });
 
-  // Refreshing keeps the profile; a new password ends the session at home, and not this one.
+  // A refresh preserves the profile. A new password ends the session at home, but not this one.
   const home = clientOf(service());
   await home.createSession({ user: 'ada', password });
   expect(await desk.refreshSession()).toMatchObject({ profile: { name: 'stock' } });

@@ -1,6 +1,6 @@
 /**
- * An access token gets out of its hands: an OAuth client that was given `entities:read`, or a thief of its token, tries to stay. Nothing of what
- * it does may outlast the token's session, or reach further than the token (rules 47, 48, 56, 59 and 60).
+ * An access token in the wrong hands: an OAuth client with `entities:read`, or a thief of its token, tries to stay. Nothing that it does
+ * may outlast the token's session, or exceed the token's rights (rules 47, 48, 56, 59 and 60).
  */
 import { beforeAll, expect, test } from 'vitest';
 import { sessionOf } from '../support/clock.ts';
@@ -9,9 +9,9 @@ import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { cookieOf, useService } from '../support/service.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 
-/** The configuration of docs/sign-in.md: a provider to sign in at whose tokens have scopes. */
+/** The configuration of docs/sign-in.md: a provider for sign-in whose tokens have scopes. */
 const corp = await TestIssuer.start('corp');
-/** One whose tokens have none, so that roles alone decide. */
+/** A provider whose tokens have no scopes, so that only roles decide. */
 const plain = await TestIssuer.start('plain');
 const scopes = { read: 'entities:read', write: 'entities:write' };
 const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEntry({ scopes }), plain.entry()) });
@@ -22,14 +22,14 @@ beforeAll(async () => {
   ada = await createHolder(service(), [corp, plain], 'ada');
 });
 
-/** The session that the bearer of a token opens. */
+/** Opens a session with an access token. */
 async function exchange(issuer: TestIssuer, claims: Record<string, unknown>): Promise<Holder> {
   const access_token = await issuer.mint({ claims: { sub: 'ada', ...claims } });
   const cookie = cookieOf(await service().call('POST', '/auth', { form: { oidcIssuer: issuer.id, access_token } }));
   return { ...ada, cookie, sessionId: (await sessionOf(service(), cookie)).id };
 }
 
-/** Everything that would outlast the session or reach further than it; a link first, as it would outlast all else. */
+/** The operations whose effect would outlast the session or exceed its rights; the link first, as its effect would last longest. */
 const others = Object.keys(requests).filter((name) => !/^(get|list|link)|^refreshSession$|^selectDefaultProfile$/.test(name));
 const attempts = ['linkIdentity', ...others];
 
@@ -42,7 +42,7 @@ async function expectNothingDone(thief: Holder): Promise<void> {
   expect(await holdingsOf(service(), ada.userId)).toEqual(before);
 }
 
-test('a read-only token’s session cannot link a stranger’s identity, and the stranger does not get in', async () => {
+test('a read-only token’s session cannot link a stranger’s identity, and the stranger cannot sign in', async () => {
   // Ada herself can, with the password.
   const browser = new BrowserSession(service());
   browser.cookies.set('sid', (await service().signIn('ada')).slice('sid='.length));
@@ -60,7 +60,7 @@ test('a read-only token’s session cannot link a stranger’s identity, and the
   expect((await new BrowserSession(service()).signIn(corp, 'ada-at-home')).status).toBe(303);
 });
 
-test('a token of five minutes without auth_time becomes no key and no link, however fresh it is', async () => {
+test('a token of five minutes without auth_time creates no key and no link, however recent it is', async () => {
   const refreshed = { iat: now(), exp: now() + 300, auth_time: undefined };
   for (const claims of [refreshed, { ...refreshed, auth_time: now() }]) {
     const thief = await exchange(plain, claims);
@@ -69,7 +69,7 @@ test('a token of five minutes without auth_time becomes no key and no link, howe
   }
 });
 
-test('a token that opens one session after the other ends none that the user opened (rule 13)', async () => {
+test('a token that opens many sessions ends none that the user opened (rule 13)', async () => {
   const { id } = await service().createUser('bob');
   await service().link(plain, 'bob', 'bob');
   const own = await service().openSession(id);
@@ -82,7 +82,7 @@ test('a token that opens one session after the other ends none that the user ope
   expect(await live.execute()).toHaveLength(50);
 });
 
-test('a sign-in at a provider is recent by auth_time alone, never by the time of its token', async () => {
+test('only auth_time makes a sign-in at a provider recent, never the time of its token', async () => {
   const keyAfter = async (auth_time: number | undefined) => {
     const browser = new BrowserSession(service());
     const url = await browser.start(corp);
@@ -107,7 +107,7 @@ test('a sign-in at a provider is recent by auth_time alone, never by the time of
   expect(await keyAfter(undefined)).toBe('fresh-login-required');
 });
 
-test('a cookie of more than 15 minutes ago makes no key and no link, and cannot renew itself by a refresh or a switch', async () => {
+test('a cookie older than 15 minutes makes no key and no link, and a refresh or a switch does not make it recent', async () => {
   const cookie = await service().signIn('ada');
   await service()
     .db.updateTable('session')

@@ -6,7 +6,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const tour = readDocument('docs/tour.md');
 
-test('the tour of docs/tour.md goes as it is written, command by command and answer by answer', async () => {
+test('the commands of docs/tour.md, run one after the other, return the documented answers', async () => {
   expect(stepsOf(tour).map(({ command }) => command)[0]).toBe('npm start');
   expect(stepsOf(tour).length).toBeGreaterThan(15);
   const { service } = await runDocument(tour);

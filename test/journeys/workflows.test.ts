@@ -1,4 +1,4 @@
-/** The main journeys through the contract as Arazzo workflows, walked by Redocly's respect, which knows openapi.yaml and nothing of our code. */
+/** The main journeys through the contract as Arazzo workflows. Redocly's respect runs them; it knows openapi.yaml and none of our code. */
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ interface Failure {
   stderr: string;
 }
 
-/** What respect prints; fails the test with it when a step does not go as the workflow says. */
+/** Returns the output of respect. Throws it when a step differs from the workflow. */
 async function walk(file: string, other: Record<string, string> = {}): Promise<string> {
   const inputs = { user: 'ada', password, next: 'seven quiet lanterns drift north', ...other };
   const words = ['respect', join(directory, file), '--server', `api=${service().url}`];
@@ -36,14 +36,14 @@ async function walk(file: string, other: Record<string, string> = {}): Promise<s
   }
 }
 
-// One after the other, the change of the password last: they are all about the same user.
+// One after the other, since all have the same user; the change of the password is last.
 const inOrder = files.toSorted((one, other) => Number(one.startsWith('password')) - Number(other.startsWith('password')));
 
-test.for(inOrder)('2xx — %s goes from end to end, every answer as openapi.yaml has it', async (file) => {
+test.for(inOrder)('2xx — %s runs to its end, and every answer fits openapi.yaml', async (file) => {
   const told = await walk(file);
   expect(told).toMatch(/Steps: ([1-9]\d*) passed, \1 total/);
 });
 
-test('401 — a workflow whose first step is refused fails, and says which', async () => {
+test('401 — a workflow whose first step is refused fails, and its output names the step', async () => {
   await expect(walk('session.arazzo.yaml', { password: 'not the password of ada' })).rejects.toThrow(/sign-in[^]*401/);
 });
