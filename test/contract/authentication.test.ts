@@ -1,4 +1,4 @@
-/** Who gets in, for every operation of openapi.yaml: credentials are judged before anything else of a request. */
+/** Authentication, for each operation of openapi.yaml: credentials are checked before anything else of a request. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newKey } from '../../src/api-keys/key.ts';
 import { exampleCall, guarded, methodOf, operations, pathOf, titled } from '../support/operations.ts';
@@ -22,7 +22,7 @@ describe.for(titled(guarded))('%s', ([, operation]) => {
   const method = methodOf(operation);
   const path = pathOf(operation);
 
-  test('401 — no credential, however right the request, while the same with one is let in (rules 3 and 7)', async () => {
+  test('401 — a valid request without a credential, while the same request with one is accepted (rules 3 and 7)', async () => {
     const stranger = await service().call(method, path, exampleCall(operation));
     expect(stranger.status).toBe(401);
     expect(stranger.headers.get('www-authenticate')).toBe('Bearer');
@@ -30,14 +30,14 @@ describe.for(titled(guarded))('%s', ([, operation]) => {
     expect(known.status).not.toBe(401);
   });
 
-  test('401 — no credential and a request that is wrong in every other way: a stranger learns nothing from a 400 (rule 2)', async () => {
+  test('401 — an invalid request without a credential: a 400 would give a stranger information (rule 2)', async () => {
     const wrong = pathOf(operation, { name: '%20', key: '1e3' });
     const body = operation.method === 'get' ? {} : { raw: '{' };
     const answer = await service().call(method, `${wrong}?unknown=1&unknown=2`, { headers: { ...bad, accept: 'text/html' }, ...body });
     expect(answer.status).toBe(401);
   });
 
-  test('401 — a session token, an API key and a bearer token that nobody was given', async () => {
+  test('401 — a session token, an API key and a bearer token that were never issued', async () => {
     const unknown = `sid=${'x'.repeat(32)}`;
     expect((await service().call(method, path, exampleCall(operation, { cookie: unknown }))).status).toBe(401);
     const stranger = await service().call(method, path, exampleCall(operation, { headers: { 'x-api-key': newKey().key } }));
@@ -48,7 +48,7 @@ describe.for(titled(guarded))('%s', ([, operation]) => {
     expect(bearer.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
   });
 
-  test('401 — a bad header credential beside a good cookie: it never falls through to the cookie (rule 6)', async () => {
+  test('401 — an invalid header credential beside a valid cookie: the cookie is not used instead (rule 6)', async () => {
     const good = await service().call(method, path, exampleCall(operation, { cookie, headers: { 'x-api-key': key } }));
     expect(good.status).not.toBe(401);
     for (const headers of [{ 'x-api-key': 'esk_x' }, { authorization: 'Bearer abc' }, { authorization: 'Basic YWRhOmFkYQ==' }]) {

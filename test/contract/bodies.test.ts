@@ -1,4 +1,4 @@
-/** Which bodies an operation reads, for every operation of openapi.yaml: what is not declared never reaches a validator, let alone a handler. */
+/** The bodies that an operation reads, for each operation of openapi.yaml: an undeclared body never reaches a validator or a handler. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bodyOf, methodOf, operations, pathOf, titled, withBody } from '../support/operations.ts';
 import { sendBytes, type RawAnswer } from '../support/raw.ts';
@@ -19,7 +19,7 @@ const everyType = [
   'application/octet-stream',
 ];
 
-/** Whether the answer says that there should have been a body. */
+/** Whether the answer says that a body is missing. */
 function isMissing({ status, text }: RawAnswer): boolean {
   const { errors: [first] = [] } = JSON.parse(text) as ProblemBody;
   return status === 400 && first?.pointer === '' && first.code === 'required';
@@ -37,7 +37,7 @@ describe.for(titled(withBody))('%s', ([, operation]) => {
   const send = (call: Call) => service().call(method, path, { ...call, cookie });
   const bytes = (...lines: string[]) => [`${method} ${path} HTTP/1.1`, 'Host: localhost', `Cookie: ${cookie}`, ...lines].join('\r\n');
 
-  test('415 — a body of a type, charset or encoding that is not declared, with the declared types in Accept-Post (rules 71, 73 and 74)', async () => {
+  test('415 — a body of undeclared type, charset or encoding, with the declared types in Accept-Post (rules 71, 73 and 74)', async () => {
     const undeclared = [
       ...everyType.filter((other) => !declared.includes(other)).map((other) => ({ 'content-type': other })),
       { 'content-type': `${type}; charset=latin1` },
@@ -54,21 +54,21 @@ describe.for(titled(withBody))('%s', ([, operation]) => {
       expect(answer.body.code).toBe('unsupported-media-type');
       expect(answer.headers.get('accept-post')).toBe(declared.join(', '));
     }
-    // fetch would name a type for text, but none for bytes.
-    expect((await send({ raw: Buffer.from(text) })).status, 'no type at all').toBe(415);
+    // fetch adds a type for text, but not for bytes.
+    expect((await send({ raw: Buffer.from(text) })).status, 'no type').toBe(415);
   });
 
-  test('the declared type is read in any case, with or without charset=utf-8', async () => {
+  test('the declared type is accepted in any case, with or without charset=utf-8', async () => {
     for (const same of [type, type.toUpperCase(), `${type};charset=UTF-8`, `${type} ; charset="utf-8"`]) {
       const answer = await send({ headers: { 'content-type': same }, raw: '[' });
       expect(answer.status, same).toBe(400);
-      expect(answer.body.errors?.[0], 'the parser has seen a body').not.toMatchObject({ pointer: '', code: 'required' });
+      expect(answer.body.errors?.[0], 'the parser has read a body').not.toMatchObject({ pointer: '', code: 'required' });
     }
   });
 
   const required = operation.requestBody?.required === true;
 
-  test(`${required ? '400 — no body is refused' : 'no body is taken'}, whether or not a type is announced`, async () => {
+  test(`${required ? '400 — a missing body' : 'a missing body is accepted'}, with or without Content-Type`, async () => {
     const ways = [
       bytes('', ''),
       bytes('Content-Length: 0', '', ''),
@@ -81,7 +81,7 @@ describe.for(titled(withBody))('%s', ([, operation]) => {
     }
   });
 
-  test('400 — a body that was announced and is empty', async () => {
+  test('400 — an announced body that is empty', async () => {
     const ways = [
       bytes(`Content-Type: ${type}`, 'Content-Length: 00', '', ''),
       bytes(`Content-Type: ${type}`, 'Transfer-Encoding: chunked', '', '0', '', ''),
@@ -92,7 +92,7 @@ describe.for(titled(withBody))('%s', ([, operation]) => {
     }
   });
 
-  test('413 — a body over the limit, whether its length is announced or not (rules 70 and 71)', async () => {
+  test('413 — a body over the limit, with or without Content-Length (rules 70 and 71)', async () => {
     const [limit, filling] = type === 'application/json' ? [16_384, ' '] : [8_192, '&'];
     const within = await send({ headers: { 'content-type': type }, raw: '['.padEnd(limit, filling) });
     expect(within.status).toBe(400);
@@ -117,7 +117,7 @@ describe.for(titled(withoutBody))('%s', ([, operation]) => {
     return answer.status;
   };
 
-  test('a body is ignored up to 1 KiB under whatever type, and so is the type of an empty one (rule 73)', async () => {
+  test('a body of at most 1 KiB is ignored, whatever its type, and so is the type of an empty one (rule 73)', async () => {
     const plain = await status({});
     expect([200, 403, 404]).toContain(plain);
     for (const type of [...everyType, 'nonsense', 'a/b; c', ';']) {
@@ -129,11 +129,11 @@ describe.for(titled(withoutBody))('%s', ([, operation]) => {
     expect(await status({ raw: Buffer.from('x') })).toBe(plain);
   });
 
-  test('413 — a body over 1 KiB under whatever type, and nothing is done (rule 73)', async () => {
+  test('413 — a body over 1 KiB, whatever its type, and nothing is done (rule 73)', async () => {
     const cookie = await service().openSession(ada);
     for (const type of everyType) {
       expect(await status({ cookie, headers: { 'content-type': type }, raw: 'x'.repeat(1_025) }), type).toBe(413);
     }
-    expect((await service().call('POST', '/auth/refresh', { cookie })).status, 'the token still rotates').toBe(200);
+    expect((await service().call('POST', '/auth/refresh', { cookie })).status, 'the token is still rotated').toBe(200);
   });
 });

@@ -1,4 +1,4 @@
-/** Where a credential counts, for every operation of openapi.yaml that asks for one: in its header or cookie, nowhere else. */
+/** The place of a credential, for each operation of openapi.yaml that requires one: only its own header or cookie. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { exampleCall, guarded, methodOf, pathOf, titled } from '../support/operations.ts';
 import { useService } from '../support/service.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 describe.for(titled(guarded))('%s', ([, operation]) => {
-  test('401 — a good credential in the query, in the body or in another header is none (rule 5)', async () => {
+  test('401 — a valid credential in the query, in the body or in another header is ignored (rule 5)', async () => {
     const method = methodOf(operation);
     const path = pathOf(operation);
     const known = await service().call(method, path, exampleCall(operation, { headers: { 'x-api-key': key } }));

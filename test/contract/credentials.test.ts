@@ -1,6 +1,6 @@
 /**
- * Credentials that were good once or are somebody else's, for every operation of openapi.yaml and each way in that it takes: over is over,
- * and who may do something may do it with what is theirs.
+ * Credentials that have ended or belong to another user, for each operation of openapi.yaml and each credential that it accepts. An ended
+ * credential is refused, and a caller with a right has it only over the caller's own things.
  */
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ const service = useService({ ISSUERS_FILE: await writeIssuers(corp.entry()) });
 let eve: string;
 
 beforeAll(async () => {
-  // Without any profile, so that nothing an operation's example asks for is done.
+  // A user without a profile, so that the operations' examples change nothing.
   eve = (await service().createUser('eve', null)).id;
   await service().link(corp, 'eve', 'eve');
 });
@@ -33,7 +33,7 @@ const set = (table: string, change: string) => async () => {
 const disable = set('user_account', 'active = false');
 const hour = "now() - interval '1 hour'";
 
-/** A way in: how to get a good credential, and what makes it, or others like it, worthless. */
+/** A kind of credential: how to get a valid one, what ends it, and similar ones that were never valid. */
 interface Way {
   get: () => Promise<Headers>;
   endings: Record<string, () => Promise<void>>;
@@ -86,7 +86,7 @@ const send = (operation: Operation, call: Call, values: Record<string, string> =
 const schemesOf = ({ security }: Operation) => security.flatMap((alternative) => Object.keys(alternative));
 const wayOf = (scheme: string): Way => {
   const way = ways[scheme];
-  if (!way) throw new Error(`openapi.yaml has the scheme ${scheme}: say here how to get a credential of it, and how it ends`);
+  if (!way) throw new Error(`openapi.yaml has the scheme ${scheme}: add to this file how to get its credential, and what ends it`);
   return way;
 };
 const expectLetIn = ({ status, text }: Answer) => {
@@ -96,7 +96,7 @@ const expectLetIn = ({ status, text }: Answer) => {
 
 describe.for(titled(guarded))('%s', ([, operation]) => {
   test.for(schemesOf(operation))(
-    '401 — a credential by %s that is over, while it was let in before (rules 12, 14 and 59)',
+    '401 — a credential by %s that has ended, while it was accepted before (rules 12, 14 and 59)',
     async (scheme) => {
       const { get, endings, never } = wayOf(scheme);
       for (const [how, end] of Object.entries(endings)) {
@@ -114,7 +114,7 @@ describe.for(titled(guarded))('%s', ([, operation]) => {
   const others = Object.keys(ways).filter((scheme) => !schemesOf(operation).includes(scheme));
 
   if (others.length > 0)
-    test('403 — a good credential of a kind that the operation does not take (rule 59)', async () => {
+    test('403 — a valid credential of a kind that the operation does not accept (rule 59)', async () => {
       for (const scheme of others) {
         const answer = await send(operation, { headers: await wayOf(scheme).get() });
         expect([answer.status, answer.body.code], scheme).toEqual([403, 'forbidden']);
@@ -122,11 +122,11 @@ describe.for(titled(guarded))('%s', ([, operation]) => {
     });
 });
 
-/** Those that name a thing of somebody's; a provider is nobody's. */
+/** Operations whose path names a user's thing. A provider belongs to no user. */
 const addressed = guarded.filter(({ parameters }) => parameters.some(({ in: place, name }) => place === 'path' && name !== 'issuer'));
 
 describe.for(titled(addressed))('%s', ([, operation]) => {
-  test('403 and 404 — somebody else’s, by each way in, and it is as it was, while the owner is let in (rules 62 and 64)', async () => {
+  test('403 and 404 — another user’s thing, with each credential, which its owner may change (rules 62 and 64)', async () => {
     const { id: ada } = await service().createUser(`ada-${operation.operationId.toLowerCase()}`);
     const name = `ada-${operation.operationId.toLowerCase()}`;
     const entity = operation.operationId;

@@ -1,4 +1,4 @@
-/** Requests that another site makes a browser send, for every operation of openapi.yaml (security rules 27 to 30). */
+/** Requests that another site makes a browser send, for each operation of openapi.yaml (security rules 27 to 30). */
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sessionRights } from '../../src/rights/session-rights.ts';
@@ -12,7 +12,7 @@ let key: string;
 let cookie: string;
 
 beforeAll(async () => {
-  // Without any profile, so that nothing an operation's example asks for is done.
+  // A user without a profile, so that the operations' examples change nothing.
   eve = (await service().createUser('eve', null)).id;
   key = await service().createKey(eve);
 });
@@ -44,7 +44,7 @@ describe.for(titled(changing))('%s', ([, operation]) => {
   const send = (headers: Record<string, string>, carrier?: string) =>
     service().call(methodOf(operation), pathOf(operation), exampleCall(operation, { cookie: carrier, headers }));
 
-  test('403 — by cookie from another site, an empty body and a form included, while the own site and trusted ones go on (rules 28 and 30)', async () => {
+  test('403 — by cookie from another site, also without a body or by form, but not from trusted ones (rules 28 and 30)', async () => {
     for (const headers of foreign) {
       const answer = await send(headers, cookie);
       expect(answer.status, JSON.stringify(headers)).toBe(403);
@@ -57,13 +57,13 @@ describe.for(titled(changing))('%s', ([, operation]) => {
     }
   });
 
-  test('403 — the Host header is not believed (rule 29)', async () => {
+  test('403 — the Host header is not trusted (rule 29)', async () => {
     const answer = await send({ origin: 'https://evil.example', host: 'evil.example', 'x-forwarded-host': 'evil.example' }, cookie);
     expect(answer.status).toBe(403);
   });
 
   test.for(['x-api-key', 'authorization'])(
-    'a credential in %s is never hindered: no form of another site can set it (rule 27)',
+    'a credential in %s is always accepted: no form of another site can set it (rule 27)',
     async (name) => {
       const value = name === 'x-api-key' ? key : 'Bearer abc';
       for (const headers of foreign) expect((await send({ ...headers, [name]: value })).body?.code).not.toBe('csrf-rejected');
@@ -77,7 +77,7 @@ const needsRecentSignIn = changing.filter(({ operationId }) => {
 });
 
 test.for(titled(needsRecentSignIn))(
-  '403 — %s by the cookie of an old sign-in: the site is judged first (rules 1 and 28)',
+  '403 — %s with the cookie of an old sign-in: the site is checked first (rules 1 and 28)',
   async ([, operation]) => {
     const old = await service().openSession(eve);
     await sql`update session set signed_in_at = now() - interval '16 minutes'`.execute(service().db);

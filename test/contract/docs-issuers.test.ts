@@ -1,4 +1,4 @@
-/** The issuers on the page at /docs: what it may reach, and what its document says. */
+/** The issuers on the page at /docs: where the page may connect to, and the content of its document. */
 import { afterEach, expect, test } from 'vitest';
 import { docsClient, TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { useService } from '../support/service.ts';
@@ -37,7 +37,7 @@ async function shown(by = service()): Promise<{ sources: string[]; schemes: stri
   return { sources: sources.split(' '), schemes: Object.keys(document.components.securitySchemes), document };
 }
 
-test('200 — the page offers those one can sign in at or that know it, may reach their token endpoints and no more (rule 82)', async () => {
+test('200 — the page offers issuers for sign-in and those that know it, and may only reach their token endpoints (rule 82)', async () => {
   const { sources, schemes, document } = await shown();
   expect(sources).toEqual(["'self'", corp.url, partner.url]);
   expect(schemes).toEqual(['sessionCookie', 'apiKey', 'oauth2.corp', 'oauth2.partner']);
@@ -64,7 +64,7 @@ test('200 — the page offers those one can sign in at or that know it, may reac
   expect(script.headers.get('content-security-policy')).toContain("connect-src 'self';");
 });
 
-test('200 — an issuer that does not answer is left out, and is there when it has come back', async () => {
+test('200 — an issuer that does not answer is left out until it answers again', async () => {
   clock.advance(3_601);
   corp.behaviour = 'down';
   expect(await shown()).toMatchObject({ sources: ["'self'", partner.url], schemes: ['sessionCookie', 'apiKey', 'oauth2.partner'] });
@@ -74,7 +74,7 @@ test('200 — an issuer that does not answer is left out, and is there when it h
 });
 
 test.each(["https://a;script-src'unsafe-inline'", 'http://example.com', 'javascript:alert(1)//'])(
-  '200 — an issuer that names %s as its token endpoint is left out, since the policy of the page would name it too (rule 82)',
+  '200 — an issuer with %s as its token endpoint is left out, since the page’s policy would name it too (rule 82)',
   async (address) => {
     corp.answers.set('/.well-known/openid-configuration', () => {
       return {
@@ -89,11 +89,11 @@ test.each(["https://a;script-src'unsafe-inline'", 'http://example.com', 'javascr
   },
 );
 
-test('200 — nobody waits long for one that is silent', async () => {
+test('200 — an unresponsive issuer delays the page only briefly', async () => {
   clock.advance(3_601);
   corp.behaviour = 'silent';
   const began = performance.now();
   expect((await shown()).sources).toEqual(["'self'", partner.url]);
-  // Twice a second: the page, then its document. The issuer is given five.
+  // The page and then its document wait one second each. The time limit of the issuer is five seconds.
   expect(performance.now() - began).toBeLessThan(4_500);
 });

@@ -1,4 +1,4 @@
-/** That openapi.yaml, the problem catalogue and what is served say the same, compared in both directions. */
+/** openapi.yaml, the problem catalogue and the service agree: the tests compare them in both directions. */
 import { globSync, readFileSync } from 'node:fs';
 import { channel } from 'node:diagnostics_channel';
 import type { FastifyInstance, RouteOptions } from 'fastify';
@@ -11,12 +11,12 @@ import { document, methodOf, operations } from '../support/operations.ts';
 import { useService } from '../support/service.ts';
 
 const routes: RouteOptions[] = [];
-// Before the service of this file is built.
+// Before this file's service is built.
 channel('fastify.initialization').subscribe((message) => {
   const { fastify } = message as { fastify: FastifyInstance };
   const registered: RouteOptions[] = [];
   fastify.addHook('onRoute', (route) => void registered.push(route));
-  // The binder makes the routes on an instance that serves nothing.
+  // The binder registers the routes on an instance that does not listen.
   fastify.addHook('onReady', async () => void routes.push(...registered));
 });
 
@@ -24,7 +24,7 @@ const service = useService();
 
 type Json = Record<string, unknown>;
 
-/** Every object inside a JSON document, with where it is. */
+/** Every object inside a JSON document, with its place. */
 function* objectsIn(value: unknown, at = '#'): Generator<[string, Json]> {
   if (typeof value !== 'object' || value === null) return;
   yield [at, value as Json];
@@ -44,31 +44,31 @@ function listedCodes(): Map<string, Set<string>> {
 }
 
 describe('problem codes', () => {
-  test('every code that an operation lists exists, and has the status it is listed under', () => {
+  test('every code that an operation lists exists, and has the status that it is listed under', () => {
     const listed = listedCodes();
     expect(listed.size).toBeGreaterThan(10);
     for (const [code, statuses] of listed) {
-      expect([...statuses].map(Number), `${code} is listed under another status than errors.ts gives it`).toEqual([
+      expect([...statuses].map(Number), `${code} is listed under another status than in errors.ts`).toEqual([
         problemStatus[code as ProblemCode],
       ]);
     }
   });
 
-  test('every code that exists is listed by an operation, or in the description where no operation is known', () => {
+  test('every code is listed by an operation, or in the description of answers without an operation', () => {
     const { info } = document as unknown as { info: { description: string } };
     const listed = listedCodes();
     const unlisted = Object.keys(problemStatus).filter((code) => !listed.has(code) && !info.description.includes(`\`${code}\``));
-    expect(unlisted, 'codes of errors.ts that openapi.yaml does not mention').toEqual([]);
+    expect(unlisted, 'codes of errors.ts that are missing from openapi.yaml').toEqual([]);
   });
 
-  test('every code that exists is answered by something', () => {
+  test('every code is used by an answer', () => {
     const source = globSync('src/**/*.ts', { exclude: ['src/errors.ts', 'src/locales/**', 'src/client/**'] });
     const text = source.map((file) => readFileSync(file, 'utf8')).join('\n');
     const unanswered = Object.keys(problemStatus).filter((code) => !text.includes(`'${code}'`));
-    expect(unanswered, 'codes of errors.ts that nothing in src answers with').toEqual([]);
+    expect(unanswered, 'codes of errors.ts that are not used in src').toEqual([]);
   });
 
-  test('the examples of problems say what the service says', () => {
+  test('the examples of problems have the service’s texts', () => {
     const examples = [...objectsIn(document)].filter(
       ([, { type, code, status }]) => typeof type === 'string' && typeof code === 'string' && typeof status === 'number',
     );
@@ -94,7 +94,7 @@ describe('problem codes', () => {
     });
   });
 
-  test('/problems/… is 404 for what is no code, the names that every object has included (rule 65)', async () => {
+  test('/problems/… is 404 for an unknown code, also for the members of every object (rule 65)', async () => {
     for (const code of ['nonsense', 'constructor', '__proto__', 'toString']) {
       expect((await service().call('GET', `/problems/${code}`)).status, code).toBe(404);
     }
@@ -128,15 +128,15 @@ describe('the document', () => {
 describe('the routes', () => {
   const templateOf = (url: string) => url.replace(/:(\w+)/g, '{$1}');
 
-  test('are the operations of the document, each under its own path and method', async () => {
+  test('are the operations of the document, each with its path and method', async () => {
     const bound = routes.filter(({ config }) => config?.operationId !== undefined);
     const served = bound.map(({ config, method, url }) => `${config?.operationId} ${String(method)} ${templateOf(url)}`);
     const declared = operations.map((operation) => `${operation.operationId} ${methodOf(operation)} ${operation.path}`);
-    // Routes are made on one instance and served on another, so each is announced twice.
+    // Routes are registered on two instances, so each is announced twice.
     expect([...new Set(served)].sort()).toEqual(declared.sort());
   });
 
-  test('beside them are only those for documentation and health', () => {
+  test('beside them there are only those for documentation and health', () => {
     const paths = new Set(operations.map(({ path }) => path));
     const others = routes.filter(({ url, config }) => config?.operationId === undefined && !paths.has(templateOf(url)));
     const known = /^\/(openapi\.yaml|openapi\.json|problems\/:code|docs(\/.*)?|health\/(live|ready))$/;

@@ -1,4 +1,4 @@
-/** What every answer of the server has in common, whoever gave it: a handler, the router, a parser, or the socket itself. */
+/** The common properties of every answer of the server, from a handler, the router, a parser, or the socket. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { exampleCall, methodOf, operations, pathOf, titled } from '../support/operations.ts';
 import { sendBytes, type RawAnswer } from '../support/raw.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
   cookie = await service().openSession(id);
 });
 
-/** Security rule 82; Strict-Transport-Security comes with https only. */
+/** Security rule 82; Strict-Transport-Security is sent over https only. */
 function expectHeaders(headers: Record<string, unknown>): void {
   expect(headers).toMatchObject({
     'cache-control': 'no-store',
@@ -27,7 +27,7 @@ function expectHeaders(headers: Record<string, unknown>): void {
 
 const strict = "default-src 'none'; frame-ancestors 'none'";
 
-/** Asserts the headers and, if it is a refusal, a problem document that fits its status. */
+/** Asserts the headers and, for a refusal, a problem document that fits its status. */
 function expectProper(answer: Answer | RawAnswer, status: number, code?: string): void {
   expect(answer.status, answer.text).toBe(status);
   const headers = answer.headers instanceof Headers ? Object.fromEntries(answer.headers) : answer.headers;
@@ -70,11 +70,11 @@ describe('the router', () => {
     '/docs/../auth',
   ];
 
-  test.for(unknown)('404 — %s, which nothing is at (rule 75)', async (path) => {
+  test.for(unknown)('404 — %s, an unknown path (rule 75)', async (path) => {
     expectProper(await sendBytes(service().url, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`), 404, 'not-found');
   });
 
-  test('404 — an unknown path under every method, with and without a body', async () => {
+  test('404 — an unknown path with every method, with and without a body', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY']) {
       expectProper(await service().call(method, '/nowhere'), 404, 'not-found');
       expectProper(
@@ -94,7 +94,7 @@ describe('the router', () => {
   });
 });
 
-describe('the parser of HTTP', () => {
+describe('the HTTP parser', () => {
   const host = 'Host: localhost\r\n';
   const malformed: [string, string][] = [
     ['garbage', 'garbage\r\n\r\n'],
@@ -102,7 +102,7 @@ describe('the parser of HTTP', () => {
     ['an unknown version', `GET /auth HTTP/9.9\r\n${host}\r\n`],
     ['a header without a colon', `GET /auth HTTP/1.1\r\n${host}nonsense\r\n\r\n`],
     ['a space before the colon', `GET /auth HTTP/1.1\r\n${host}A : b\r\n\r\n`],
-    ['a header that goes on in the next line', `GET /auth HTTP/1.1\r\n${host}A: b\r\n c\r\n\r\n`],
+    ['a header that continues in the next line', `GET /auth HTTP/1.1\r\n${host}A: b\r\n c\r\n\r\n`],
     ['a NUL in a header', `GET /auth HTTP/1.1\r\n${host}A: b\0c\r\n\r\n`],
     [
       'Content-Length and Transfer-Encoding together (rule 80)',
@@ -119,7 +119,7 @@ describe('the parser of HTTP', () => {
     expectProper(await sendBytes(service().url, bytes), 400, 'malformed-request');
   });
 
-  test('400 — a chunk whose length is none', async () => {
+  test('400 — an invalid chunk length', async () => {
     const bytes = `POST /rest/entity/a HTTP/1.1\r\n${host}Cookie: ${cookie}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`;
     expectProper(await sendBytes(service().url, bytes), 400, 'malformed-request');
   });
@@ -133,14 +133,14 @@ describe('the parser of HTTP', () => {
     expectProper(answer, 401, 'unauthenticated');
   });
 
-  test('an upgrade to another protocol is not accepted, and the request is answered as it is', async () => {
+  test('an upgrade to another protocol is ignored, and the request is answered', async () => {
     const answer = await sendBytes(service().url, `GET /auth HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
     expectProper(answer, 401, 'unauthenticated');
   });
 });
 
 describe('the service routes', () => {
-  test('carry the security headers, the pages of Swagger UI with a policy of their own', async () => {
+  test('have the security headers, and the pages of Swagger UI have their own policy', async () => {
     for (const path of ['/health/live', '/health/ready', '/openapi.yaml', '/openapi.json', '/problems/not-found']) {
       expectProper(await service().call('GET', path), 200);
     }

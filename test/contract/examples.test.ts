@@ -1,6 +1,6 @@
 /**
- * The examples of openapi.yaml, tried out: every request is sent as it stands and accepted, and every answer is the one the service gives in
- * the world that the examples tell of. Only moments and what is drawn by lot may differ.
+ * Tests the examples of openapi.yaml: every request is sent unchanged and accepted, and every answer is that of the service, with the rows
+ * that the examples describe. Only times and random values may differ.
  */
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ import { BrowserSession } from '../support/browser-session.ts';
 const corp = await TestIssuer.start('corp');
 const issuersFile = await writeIssuers(await corp.loginEntry({ label: 'Corporate login' }));
 const service = useService();
-/** The same with a trusted issuer, for the example that has one. */
+/** The same with a trusted issuer, for the example of one. */
 let trusting: TestService;
 let ada: string;
 
@@ -52,7 +52,7 @@ beforeEach(async () => {
   await service().settle();
 });
 
-/** What has happened before an operation is called. */
+/** The rows that must exist before an operation is called. */
 const given: Record<string, () => Promise<unknown>> = {
   getEntity: () => seedCustomer(3, customer),
   updateEntity: () => seedCustomer(2, { city: 'Paris' }),
@@ -71,7 +71,7 @@ interface Example {
   body: { type: string; value: object } | undefined;
 }
 
-/** The requests that the document gives as examples; one without a body for an operation that takes or needs none. */
+/** The requests that the document gives as examples; one without a body for an operation that takes or requires none. */
 function requestsOf({ requestBody }: Operation): Example[] {
   const given = Object.entries(requestBody?.content ?? {}).flatMap(([type, { examples = {} }]) =>
     Object.entries(examples).map(([name, example]) => ({ name, body: { type, value: resolve(document, example).value as object } })),
@@ -94,7 +94,7 @@ function answersOf({ responses }: Operation): { name: string; status: number; va
     );
 }
 
-/** A token is good for minutes, so the document's cannot be. */
+/** A token is valid for minutes, so the document's token has expired. */
 async function withToken(value: object): Promise<object> {
   if ('access_token' in value) return { ...value, access_token: await corp.mint() };
   if (!('logout_token' in value)) return value;
@@ -102,7 +102,7 @@ async function withToken(value: object): Promise<object> {
   return { ...value, logout_token: await corp.mint({ claims, header: { typ: 'logout+jwt' } }) };
 }
 
-/** What only a provider sends a browser to. */
+/** Requests that only a browser can send after a provider redirects it. */
 const returned: Record<string, () => Promise<Answer>> = {
   finishOpenIdSignIn: () => new BrowserSession(trusting).signIn(corp, 'alice', '?return_to=/auth'),
 };
@@ -121,7 +121,7 @@ async function send(operation: Operation, { body }: Example) {
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The value with what differs from time to time replaced by what it is. */
+/** The value, with names in place of everything that varies. */
 function normalise(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => normalise(item));
   if (typeof value === 'object' && value !== null)
@@ -146,10 +146,10 @@ describe.for(titled(operations))('%s', ([, operation]) => {
   );
 
   test.for(answersOf(operation).map((answer) => [answer.name, answer] as const))(
-    '2xx — the example "%s" of an answer is what the service says',
+    '2xx — the example "%s" of an answer is the service’s answer',
     async ([, { status, value }]) => {
       const [request] = requestsOf(operation);
-      if (!request) throw new Error('there is always one');
+      if (!request) throw new Error('an operation always has an example');
       const answer = await send(operation, request);
       expect(answer.status, answer.text).toBe(status);
       expect(normalise(answer.body)).toEqual(normalise(value));

@@ -1,6 +1,6 @@
 /**
- * Thousands of random requests over the whole surface: whatever comes, the answer is one that openapi.yaml knows, in time, and never a 5xx;
- * and half of them are right and must succeed, by each of the four ways in. `npm run test:fuzz -- --cases 100000 --seed 1` sends more.
+ * Thousands of random requests to all operations. Every answer must be declared in openapi.yaml, in time, and never a 5xx. More than half
+ * of the requests are valid and must succeed, with each of the four credentials. `npm run test:fuzz -- --cases 100000 --seed 1` sends more.
  */
 import * as fc from 'fast-check';
 import type { LightMyRequestResponse } from 'fastify';
@@ -17,7 +17,7 @@ import { ValidCaller, type Sent } from '../support/valid-caller.ts';
 
 const cases = Number(process.env['FUZZ_CASES'] ?? 2_000);
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 1_000_000);
-/** Each request may take so long, in milliseconds, before it is said to hang. */
+/** The time limit of each request, in milliseconds. */
 const hangs = 10_000;
 const timeout = 60_000 + cases * 30;
 
@@ -26,7 +26,7 @@ const service = useService({ BODY_LIMIT_BYTES: '65536', ISSUERS_FILE: await writ
 let world: ValidCaller;
 let users: string[];
 const callers = { cookies: [] as string[], keys: [] as string[] };
-/** Enough that deleting some leaves others. */
+/** Enough that some remain after others are deleted. */
 const rows = Array.from({ length: 300 }, (_, index) => String(10_001 + index));
 
 beforeAll(async () => {
@@ -48,23 +48,23 @@ async function seedRows(): Promise<void> {
 
 let requests = 0;
 let succeeded = 0;
-/** How many right requests have succeeded, by operation and way in. */
+/** The number of valid requests that succeeded, by operation and credential. */
 const right = new Map<string, number>();
 const statuses = new Map<number, number>();
 
-/** What is wrong with an answer, in words; undefined when nothing is. */
+/** The fault of an answer, as text; undefined when there is none. */
 function faultOf({ statusCode, headers, body, raw }: LightMyRequestResponse): string | undefined {
-  if (statusCode >= 500) return `a fault of the service: ${body}`;
+  if (statusCode >= 500) return `a server error: ${body}`;
   const [undeclared] = found.splice(0);
   if (undeclared !== undefined) return undeclared;
   if (headers['x-content-type-options'] !== 'nosniff' || headers['cache-control'] !== 'no-store') return 'security headers are missing';
   if (statusCode < 400) return undefined;
   if (raw.req.method === 'HEAD') return headers['problem-code'] === undefined ? 'a refusal of HEAD without Problem-Code' : undefined;
-  if (headers['content-type'] !== 'application/problem+json; charset=utf-8') return `a refusal as ${String(headers['content-type'])}`;
-  return (JSON.parse(body) as { status: number }).status === statusCode ? undefined : 'a problem of another status';
+  if (headers['content-type'] !== 'application/problem+json; charset=utf-8') return `a refusal of type ${String(headers['content-type'])}`;
+  return (JSON.parse(body) as { status: number }).status === statusCode ? undefined : 'a problem with another status than the answer';
 }
 
-/** The request for a shell, near enough. */
+/** The request as an approximate shell command. */
 function curl({ method, url, headers, payload }: Sent): string {
   const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const lines = Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`);
@@ -72,14 +72,14 @@ function curl({ method, url, headers, payload }: Sent): string {
   return ['curl', '-i', '-X', method, quote(`http://localhost:3000${url}`), ...lines, ...data].join(' ');
 }
 
-/** Sends it and counts it; throws with all that is needed to do so again when the answer is not sound, or late. */
+/** Sends and counts the request. Throws, with all that is needed to repeat it, when the answer is faulty or late. */
 async function send(request: Sent, mustSucceed = false): Promise<LightMyRequestResponse> {
   const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), hangs).unref());
   const answer = await Promise.race([service().inject(request), late]);
   requests++;
   if (answer) statuses.set(answer.statusCode, (statuses.get(answer.statusCode) ?? 0) + 1);
   if (answer && answer.statusCode < 400) succeeded++;
-  const refused = answer && mustSucceed && answer.statusCode >= 400 ? `a right request is refused: ${answer.body}` : undefined;
+  const refused = answer && mustSucceed && answer.statusCode >= 400 ? `a valid request is refused: ${answer.body}` : undefined;
   const fault = answer ? (faultOf(answer) ?? refused) : `no answer in ${hangs} ms`;
   if (!answer || fault !== undefined)
     throw new Error(`${fault}\n${answer?.statusCode} to ${curl(request)}\nAgain: npm run test:fuzz -- --cases ${cases} --seed ${seed}`);
@@ -87,13 +87,13 @@ async function send(request: Sent, mustSucceed = false): Promise<LightMyRequestR
 }
 
 async function sendWild({ method, url, headers, payload }: RandomRequest): Promise<void> {
-  // Random requests sign out, and delete what is there.
+  // Random requests end sessions, and delete rows.
   if (requests % 50 === 0) callers.cookies = await Promise.all(users.map((id) => service().openSession(id)));
   if (requests % 5_000 === 0) await seedRows();
   await send({
     method,
     url,
-    // What is tried at passwords counts against another address than that of those who know theirs.
+    // Their wrong passwords must not count against the address of the valid requests.
     remoteAddress: '192.0.2.1',
     headers: headers(callers),
     ...(payload !== undefined && { payload }),
@@ -110,12 +110,12 @@ async function sendRight(draft: Draft): Promise<void> {
 
 const pairOf = ({ operationId }: Operation, way: Way) => `${operationId} by ${way}`;
 
-/** Shrinking would send other requests to a service that has already changed. */
+/** Shrinking would repeat requests on a service that has already changed. */
 const options = (share: number) => ({ numRuns: Math.ceil(cases * share), seed, endOnFailure: true, markInterruptAsFailure: true });
 
 describe(`random requests with seed ${seed}`, () => {
   test(
-    'right ones, of every operation by every way in that it takes, succeed',
+    'valid ones, for each operation with each credential that it accepts, succeed',
     async () => {
       for (const operation of operations) {
         for (const way of waysOf(operation))
@@ -125,34 +125,34 @@ describe(`random requests with seed ${seed}`, () => {
       const missed = operations
         .flatMap((operation) => waysOf(operation).map((way) => pairOf(operation, way)))
         .filter((pair) => !right.has(pair));
-      expect(missed, 'no request of these has succeeded: teach test/support/valid-caller.ts what they need').toEqual([]);
+      expect(missed, 'no valid request has succeeded for these: add what they need to test/support/valid-caller.ts').toEqual([]);
     },
     timeout,
   );
 
-  test('anything anywhere', () => fc.assert(fc.asyncProperty(anything, sendWild), options(0.25)), timeout);
+  test('completely random ones get a declared answer', () => fc.assert(fc.asyncProperty(anything, sendWild), options(0.25)), timeout);
 
   test(
-    'requests that are right but for one thing',
+    'valid ones with one change get a declared answer',
     async () => {
-      // Among two thousand there may be none by chance.
+      // Two thousand requests may by chance have none of these.
       await fc.assert(fc.asyncProperty(oneOff(rows, oversized), sendWild), { ...options(0), numRuns: 10 });
       await fc.assert(fc.asyncProperty(oneOff(rows), sendWild), options(0.15));
     },
     timeout,
   );
 
-  test('have met open doors and closed ones, or this file would find nothing', () => {
+  test('get every usual status, accepted and refused, as proof that they reach the operations', () => {
     const counts = [...statuses].toSorted(([one], [other]) => one - other).map(([status, count]) => `${count} of ${status}`);
     process.stdout.write(`fuzz: ${requests} requests with seed ${seed}, ${succeeded} succeeded: ${counts.join(', ')}\n`);
-    // Who asks for a run of their own wants to know what was in it.
+    // A separate run also prints the successes of each operation.
     if (process.env['FUZZ_CASES']) process.stdout.write(`${table()}\n`);
     const usual = [200, 201, 204, 303, 304, 400, 401, 403, 404, 405, 406, 413, 415, 422];
     expect(usual.filter((status) => !statuses.has(status))).toEqual([]);
   });
 });
 
-/** The right requests that succeeded: a line for each operation. */
+/** The valid requests that succeeded: one line for each operation. */
 function table(): string {
   return operations
     .map((operation) => {

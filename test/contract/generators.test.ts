@@ -1,6 +1,6 @@
 /**
- * That generators which know nothing of us digest openapi.yaml. openapi-typescript and hey-api make our own types and client, so their output is
- * compiled anyhow (`npm run generate`); this is an independent third one.
+ * An independent generator accepts openapi.yaml. openapi-typescript and hey-api make our own types and client, so `npm run generate`
+ * already compiles their output; this is a third one.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

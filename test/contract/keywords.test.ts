@@ -1,6 +1,6 @@
 /**
- * That the service means every keyword of every request schema in openapi.yaml: for each one a request is made that breaks it, and it is
- * refused with the place. What is generated is derived from the document, so a new operation or keyword needs no new test.
+ * The service enforces every keyword of every request schema in openapi.yaml. For each keyword a request breaks it, and the answer names
+ * the place. The requests are derived from the document, so a new operation or keyword needs no new test.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/contract/contract.ts';
@@ -20,7 +20,7 @@ beforeEach(async () => {
   cookie = await service().openSession(ada);
 });
 
-/** The code in `errors` that a keyword is answered with. */
+/** The code in `errors` for a violation of the keyword. */
 const codeOf = (keyword: string): string =>
   ({ required: 'required', additionalProperties: 'unknown', type: 'invalid-type', minLength: 'too-short', maxLength: 'too-long' })[
     keyword
@@ -51,7 +51,7 @@ describe.for(titled(withBody))('the body of %s', ([, operation]) => {
   test.for(violations.map((violation) => [label(violation), violation] as const))('%s', async ([, { keyword, pointer, value }]) => {
     const payload = encode(value);
     const answer = await send(operation, { headers: { 'content-type': type }, payload });
-    // A form of this size is refused before it is looked into.
+    // A form of this size is refused before it is parsed.
     if (!isJson && payload.length > 8_192) return expect(answer.status).toBe(413);
     expect(answer.status, answer.text).toBe(isJson ? 422 : 400);
     const problem = JSON.parse(answer.text) as ProblemBody;
@@ -66,7 +66,7 @@ const withParameters = operations.filter(({ parameters }) => parameters.length >
 const places = ['path', 'query', 'header'] as const;
 type Place = (typeof places)[number];
 
-/** The violations of all parameters that an operation has in one place, each of the whole of what is sent there. */
+/** The violations of all parameters that an operation has in one place, each as all the values of that place. */
 function violationsIn(operation: Operation, place: Place): Violation[] {
   const parameters = operation.parameters.filter((parameter) => parameter.in === place);
   const properties = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
@@ -99,16 +99,16 @@ describe.for(titled(withParameters))('a parameter of %s', ([, operation]) => {
   });
 });
 
-test('a required query parameter is left out by some of these', () => {
+test('some of these omit a required query parameter', () => {
   const leftOut = withParameters.flatMap((operation) => violationsIn(operation, 'query').filter(({ keyword }) => keyword === 'required'));
   expect(leftOut).not.toEqual([]);
 });
 
-test('no request schema was passed over: each parameter and each body has a violation of its own', () => {
+test('no request schema is left out: each parameter and each body has a violation', () => {
   for (const { operationId, parameters } of operations) {
     for (const { name, schema } of parameters) {
       const found = violationsOf(readSchema(schema), sampleOf(schema), false);
-      expect(found.length, `${operationId} ${name} takes any text: give it a pattern, an enum or a maxLength`).toBeGreaterThan(0);
+      expect(found.length, `${operationId} ${name} accepts any text: give it a pattern, an enum or a maxLength`).toBeGreaterThan(0);
     }
   }
   for (const operation of withBody) {
@@ -117,13 +117,14 @@ test('no request schema was passed over: each parameter and each body has a viol
   }
 });
 
-/** Whether the value can be written as a form at all. */
+/** Whether a form can represent the value. */
 function isForm(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
- * Whether it can be sent there at all: an empty segment, or none, is another path, and HTTP has headers in ASCII and without outer spaces.
+ * Whether the value can be sent in that place. An empty path segment, or none, makes another path. HTTP headers are ASCII without outer
+ * spaces.
  */
 function fitsPlace(place: Place, text: string | undefined): boolean {
   if (place === 'path') return Boolean(text);

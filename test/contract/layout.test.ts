@@ -1,4 +1,4 @@
-/** That who reads openapi.yaml knows where to look: one tag is one folder of code and one of tests, and one operation one test file. */
+/** The layout follows openapi.yaml: each tag is one folder of code and one of tests, and each operation is one test file. */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { document, operations } from '../support/operations.ts';
@@ -24,7 +24,7 @@ describe.for(document.tags.map(({ name }) => name))('the tag %s', (tag) => {
 });
 
 describe.for(operations.map((operation) => [operation.operationId, operation] as const))('%s', ([, { operationId, tag }]) => {
-  test('has a test file of its own, whose titles begin with a status, so that reading them teaches the API', () => {
+  test('has its own test file, whose titles begin with a status, so that they describe the API', () => {
     const file = `test/${kebab(tag)}/${kebab(operationId)}.test.ts`;
     expect(exists(file), `write ${file}`).toBe(true);
     const titles = [...readFileSync(new URL(file, root), 'utf8').matchAll(/^ *test(?:\.\w+(?:\(.*?\))?)?\(\s*(['"`])(.*?)\1/gms)].map(

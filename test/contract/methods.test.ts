@@ -1,4 +1,4 @@
-/** Methods that openapi.yaml does not declare, on every path: 405 with what it does declare, and no HEAD of its own accord. */
+/** Methods that openapi.yaml does not declare, on each path: 405 with the declared ones, and no implicit HEAD. */
 import { METHODS } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { methodOf, operations, pathOf } from '../support/operations.ts';
@@ -14,7 +14,7 @@ describe.for(paths)('%s', (path) => {
   const url = first ? pathOf(first) : path;
   const allowed = declared.map(methodOf);
 
-  test('405 — every method that Node reads and the document does not declare, with exactly the declared ones in Allow (rule 26)', async () => {
+  test('405 — every undeclared method that Node accepts, with exactly the declared ones in Allow (rule 26)', async () => {
     const others = METHODS.filter((method) => !allowed.includes(method) && method !== 'CONNECT');
     expect(others).toEqual(expect.arrayContaining(['OPTIONS', 'TRACE', 'PROPFIND', 'PUT', 'PATCH', 'QUERY', 'M-SEARCH']));
     for (const method of others) {
@@ -26,7 +26,7 @@ describe.for(paths)('%s', (path) => {
     }
   });
 
-  test('405 — also with a body, of whatever type, and before any credential is looked at (rule 1)', async () => {
+  test('405 — also with a body of any type, and before credentials are checked (rule 1)', async () => {
     const method = allowed.includes('PUT') ? 'PATCH' : 'PUT';
     for (const type of ['application/json', 'text/plain', 'nonsense']) {
       const answer = await sendRequest(service().url, method, `${url}?unknown=1`, ['content-type', type, 'x-api-key', 'bad'], '{');
@@ -35,14 +35,14 @@ describe.for(paths)('%s', (path) => {
   });
 });
 
-describe('what is no method of any path', () => {
-  test('400 — a method that HTTP does not know', async () => {
+describe('methods that no path has', () => {
+  test('400 — a method that HTTP does not define', async () => {
     const answer = await sendBytes(service().url, 'FETCH /auth HTTP/1.1\r\nHost: localhost\r\n\r\n');
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.text)).toMatchObject({ code: 'malformed-request' });
   });
 
-  test('405 — CONNECT, which would make a proxy of the server', async () => {
+  test('405 — CONNECT, which would make the server a proxy', async () => {
     const answer = await sendBytes(service().url, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
     expect(answer.status).toBe(405);
     expect(JSON.parse(answer.text)).toMatchObject({ code: 'method-not-allowed' });

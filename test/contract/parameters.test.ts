@@ -1,4 +1,4 @@
-/** Parameters and Accept, for every operation of openapi.yaml: what is not declared is refused, never ignored. */
+/** Parameters and Accept, for each operation of openapi.yaml: undeclared ones are refused, never ignored. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { resolve, type Operation } from '../../src/contract/contract.ts';
 import { createAjv } from '../../src/contract/validate.ts';
@@ -15,11 +15,11 @@ beforeAll(async () => {
   cookie = await service().openSession(id);
 });
 
-/** Sends the operation's example; what it would do is prevented by what is wrong with the request. */
+/** Sends the operation's example with a fault, so that it has no effect. */
 const send = (operation: Operation, path: string, headers: Record<string, string> = {}) =>
   service().call(methodOf(operation), path, exampleCall(operation, { cookie, headers }));
 
-/** Asserts a 400 with this code and, since an answer to HEAD has no body, this fault for all other methods. */
+/** Asserts a 400 with this code. All methods but HEAD, whose answer has no body, must have this fault. */
 function expectRefusal({ method }: Operation, answer: Answer<ProblemBody>, code: string, fault: object): void {
   expect(answer.status, answer.text).toBe(400);
   if (method === 'head') expect(answer.headers.get('problem-code')).toBe(code);
@@ -29,7 +29,7 @@ function expectRefusal({ method }: Operation, answer: Answer<ProblemBody>, code:
 describe.for(titled(operations))('%s', ([, operation]) => {
   const path = pathOf(operation);
 
-  test('400 — a query parameter that is not declared, that cannot be decoded, or that comes twice (rule 69)', async () => {
+  test('400 — a query parameter that is undeclared, that cannot be decoded, or that is repeated (rule 69)', async () => {
     const required = requiredParameters(operation, 'query');
     const refuse = async (query: string, fault: object) => {
       const others = Object.entries(required).filter(([name]) => !query.startsWith(`${name}=`));
@@ -51,7 +51,7 @@ describe.for(titled(operations))('%s', ([, operation]) => {
     }
   });
 
-  test('400 — of more faults than twenty the answer lists the first twenty (rule 75)', async () => {
+  test('400 — of more than twenty faults the answer lists the first twenty (rule 75)', async () => {
     if (operation.method === 'head') return;
     const pairs = Array.from({ length: 700 }, (_, n) => `u${n}&`).join('');
     for (const query of operation.ignoresUnknownParameters ? [`${pairs}${pairs}`] : [pairs, `${pairs}%zz&u0`]) {
@@ -62,7 +62,7 @@ describe.for(titled(operations))('%s', ([, operation]) => {
     }
   });
 
-  test('414 — an address of more than 8 KiB (rule 80)', async () => {
+  test('414 — a URL of more than 8 KiB (rule 80)', async () => {
     const address = `${path}?${'a'.repeat(8_192)}`;
     const answer = await sendBytes(
       service().url,
@@ -79,7 +79,7 @@ const withPath = operations.filter(({ parameters }) => parameters.some((paramete
 describe.for(titled(withPath))('%s', ([, operation]) => {
   const names = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
 
-  test('400 and 414 — a path parameter outside of its pattern, badly escaped, or over-long (rule 69)', async () => {
+  test('400 and 414 — a path parameter that breaks its pattern, is badly escaped, or is too long (rule 69)', async () => {
     for (const name of names) {
       const ask = (value: string) => send(operation, pathOf(operation, { [name]: value }));
       for (const value of ['a%2Fb', '%00', 'x'.repeat(65), '%E2%82%AC', '*', '1%0d%0aX:1']) {
@@ -104,7 +104,7 @@ const answeringJson = operations.filter(({ responses }) =>
 describe.for(titled(answeringJson))('%s', ([, operation]) => {
   const path = pathOf(operation);
 
-  test('406 — an Accept that rules application/json out, while any that allows it is served', async () => {
+  test('406 — an Accept that excludes application/json, while any that allows it is served', async () => {
     const allowing = [
       'application/json',
       '*/*',

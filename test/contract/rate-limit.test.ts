@@ -1,4 +1,7 @@
-/** The general rate limit, for every operation of openapi.yaml (security rule 81): strangers and bad credentials draw from one bucket. */
+/**
+ * The general rate limit, for each operation of openapi.yaml (security rule 81): requests without a credential and with a wrong one share a
+ * bucket.
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sessionOf } from '../support/clock.ts';
 import { exampleCall, guarded, methodOf, operations, pathOf, titled } from '../support/operations.ts';
@@ -13,7 +16,7 @@ beforeAll(async () => {
   key = await service().createKey(id);
 });
 
-/** Draws from the bucket of this address until it is empty. It fills again, by one in 100 ms. */
+/** Empties the bucket of this address. It refills by one in 100 ms. */
 async function exhaust(): Promise<void> {
   for (;;) {
     const answers = await Promise.all(Array.from({ length: 8 }, () => service().call('GET', '/nowhere')));
@@ -21,7 +24,7 @@ async function exhaust(): Promise<void> {
   }
 }
 
-/** The first 429 among the answers to a few requests, in case a token comes back meanwhile. */
+/** The first 429 among the answers to a few requests, as the bucket may refill by one meanwhile. */
 async function refusal(send: () => Promise<Answer<ProblemBody>>): Promise<Answer<ProblemBody>> {
   for (let attempt = 0; attempt < 20; attempt++) {
     const answer = await send();
@@ -35,7 +38,7 @@ describe.for(titled(operations))('%s', ([, operation]) => {
   const send = (headers: Record<string, string> = {}) =>
     service().call(methodOf(operation), pathOf(operation), exampleCall(operation, { headers }));
 
-  test('429 — strangers, with when to come back', async () => {
+  test('429 — requests without a credential, with Retry-After', async () => {
     const answer = await refusal(() => send());
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(answer.headers.get('ratelimit-policy')).toMatch(/q=\d+/);
@@ -49,7 +52,7 @@ describe.for(titled(guarded))('%s', ([, operation]) => {
   const send = (headers: Record<string, string>) =>
     service().call(methodOf(operation), pathOf(operation), exampleCall(operation, { headers }));
 
-  test('429 — guessers at credentials, while a valid credential from the same address is served', async () => {
+  test('429 — guesses at credentials, while a valid credential from the same address is served', async () => {
     const both = { 'x-api-key': key, authorization: 'Bearer abc' };
     for (const headers of [{ 'x-api-key': 'esk_x' }, { authorization: 'Bearer abc' }, { cookie: `sid=${'x'.repeat(32)}` }, both]) {
       const answer = await refusal(() => send(headers));
@@ -66,13 +69,13 @@ test.each([
   ['GET', '/openapi.json', {}],
   ['GET', '/nowhere', {}],
   ['DELETE', '/auth', {}],
-] as const)('429 — %s %s, which checks no credential, also for who presents one (rule 81)', async (method, path, call) => {
+] as const)('429 — %s %s, which checks no credential, also with a valid one (rule 81)', async (method, path, call) => {
   for (const headers of [{ 'x-api-key': key }, { authorization: 'Bearer abc' }, { cookie: `sid=${'x'.repeat(32)}` }]) {
     expect((await refusal(() => service().call(method, path, { ...call, headers }))).status).toBe(429);
   }
 });
 
-test('200 — HEAD /auth with a valid credential, as GET, beside a flood from the same address (rule 81)', async () => {
+test('200 — HEAD /auth with a valid credential, like GET, beside a flood from the same address (rule 81)', async () => {
   const { id } = await service().createUser('frank');
   const cookie = await service().openSession(id);
   for (const headers of [{ 'x-api-key': key }, { cookie }]) {
@@ -93,7 +96,7 @@ test('204 — a logout with a valid cookie ends its session beside a flood from 
   expect((await refusal(() => logout(`sid=${'x'.repeat(32)}`))).headers.get('problem-code')).toBe('rate-limited');
 });
 
-test('429 — a logout that a foreign site sends counts, unless its cookie is valid (rule 81)', async () => {
+test('429 — a logout from another site counts, unless its cookie is valid (rule 81)', async () => {
   const { id } = await service().createUser('heidi');
   const cookie = await service().openSession(id);
   const headers = { 'sec-fetch-site': 'cross-site' };
@@ -109,19 +112,19 @@ test('429 — URLs that are too long (rule 81)', async () => {
   }
 });
 
-test('429 — preflights of trusted origins, which can read that too (rule 81)', async () => {
+test('429 — preflights of trusted origins, which can read the answer too (rule 81)', async () => {
   const headers = { origin: trusted, 'access-control-request-method': 'POST' };
   const answer = await refusal(() => service().call('OPTIONS', '/rest/entity/note', { headers }));
   expect(answer.headers.get('access-control-allow-origin')).toBe(trusted);
 });
 
-test('429 — paths that cannot be decoded, which no route is looked for (rule 81)', async () => {
+test('429 — paths that cannot be decoded, for which no route is searched (rule 81)', async () => {
   const answer = await refusal(() => service().call('GET', '/rest/entity/%zz/1'));
   expect(answer.body.code).toBe('rate-limited');
   expect(answer.headers.get('cache-control')).toBe('no-store');
 });
 
-test('liveness is never limited, so that no flood has the process restarted (rule 81)', async () => {
+test('liveness is never limited, so that no flood makes an orchestrator restart the process (rule 81)', async () => {
   await exhaust();
   expect((await service().call('GET', '/health/live')).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-/** That the table of what sessions may do, the contract and docs/security.md say the same (rules 3, 48 and 59). */
+/** The table of session rights, the contract and docs/security.md agree (rules 3, 48 and 59). */
 import { describe, expect, test } from 'vitest';
 import { isOpen } from '../../src/contract/contract.ts';
 import { sessionKinds, sessionRights } from '../../src/rights/session-rights.ts';
@@ -12,17 +12,17 @@ describe('the table of session rights', () => {
     expect([...sessionRights.keys()].toSorted()).toEqual(authApi.map(({ operationId }) => operationId).toSorted());
   });
 
-  test('covers every operation outside the Entities API, which alone goes by roles and scopes', () => {
+  test('has every operation outside the Entities API, which alone uses roles and scopes', () => {
     expect(operations.filter(({ tag }) => tag !== 'Entities')).toEqual(authApi);
   });
 
-  test('says of those that take no credential that anyone may call them', () => {
+  test('allows any caller for operations that take no credential', () => {
     const open = authApi.filter(isOpen).map(({ operationId }) => operationId);
     const anyone = [...sessionRights].filter(([, row]) => row === 'anyone').map(([operationId]) => operationId);
     expect(anyone.toSorted()).toEqual(open.toSorted());
   });
 
-  test('lets a session that a token opened change nothing but itself', () => {
+  test('allows a session that a token opened to change only itself', () => {
     const changing = authApi.filter((operation) => operation.method !== 'get' && !isOpen(operation));
     const allowed = (kind: 'token' | 'narrowed') =>
       changing.flatMap(({ operationId }) => {
@@ -34,7 +34,7 @@ describe('the table of session rights', () => {
   });
 });
 
-test('docs/security.md shows the table as it is', () => {
+test('is shown unchanged in docs/security.md', () => {
   const shown = tableRows(section(readDocument('docs/security.md'), '## Sessions and what they may do'));
   const rows = [...sessionRights].map(([operationId, row]) => {
     const rights = sessionKinds.map((kind) => (row === 'anyone' ? row : row[kind]));

@@ -1,4 +1,4 @@
-/** What stops a start: a document and a code that do not agree. The service must not open with a dead or an unguarded operation (rule 3). */
+/** A document and code that disagree stop the start. The service must not start with a dead or an unguarded operation (rule 3). */
 import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { knowEveryMethod, makeRoutes, addRoutes, type Binding } from '../../src/contract/bind.ts';
@@ -9,7 +9,7 @@ import type { Handlers } from '../../src/contract/operation.ts';
 const scheme = async () => undefined;
 const schemes = { sessionCookie: scheme, apiKey: scheme, oauth2: scheme, openId: scheme };
 
-/** Binds the document to handlers that exist for every operation of openapi.yaml but those left out. */
+/** Binds the document to handlers for all operations of openapi.yaml except those left out. */
 async function start(document: ContractDocument, leaveOut: string[] = []): Promise<void> {
   const names = operationsOf(readContract().document).map(({ operationId }) => operationId);
   const handlers = Object.fromEntries(
@@ -38,7 +38,7 @@ function doctored(
 }
 
 describe('the start', () => {
-  test('goes on with openapi.yaml as it is', async () => {
+  test('succeeds with openapi.yaml unchanged', async () => {
     await start(readContract().document);
   });
 
@@ -46,32 +46,32 @@ describe('the start', () => {
     await expect(start(readContract().document, ['getEntity'])).rejects.toThrow('openapi.yaml: operation getEntity has no handler');
   });
 
-  test('is refused when an operation is called like a member that every object has', async () => {
+  test('is refused when an operation has the name of a member of every object', async () => {
     const document = doctored('/auth', 'get', (operation) => (operation.operationId = 'constructor'));
     await expect(start(document)).rejects.toThrow('openapi.yaml: operation constructor has no handler');
   });
 
-  test('is refused when two operations have one name, as one of them would be served with what the other is checked for', async () => {
+  test('is refused when two operations have one name, as one would be served with the checks of the other', async () => {
     const document = doctored('/auth', 'get', (operation) => (operation.operationId = 'getEntity'));
     await expect(start(document)).rejects.toThrow('openapi.yaml: there are two operations getEntity');
   });
 
-  test('is refused when an operation asks the library not to serve it', async () => {
+  test('is refused when an operation has the library’s flag against serving it', async () => {
     const document = doctored('/auth', 'get', (operation) => Object.assign(operation, { 'x-no-fastify-config': true }));
     await expect(start(document)).rejects.toThrow('openapi.yaml: getSession is kept from being a route');
   });
 
-  test('is refused when an operation asks for a scheme that nobody has written', async () => {
+  test('is refused when an operation requires a scheme that is not implemented', async () => {
     const document = doctored('/auth', 'get', (operation) => (operation.security = [{ sessionCookie: [] }, { mutualTls: [] }]));
     await expect(start(document)).rejects.toThrow('getSession asks for mutualTls, for which there is no scheme');
   });
 
-  test('is refused when the document asks for such a scheme for every operation', async () => {
+  test('is refused when the document requires such a scheme for every operation', async () => {
     const { document } = readContract();
     await expect(start({ ...document, security: [{ toString: [] }] })).rejects.toThrow('asks for toString, for which there is no scheme');
   });
 
-  test('is refused when nothing says which sessions may do an operation (rule 3)', async () => {
+  test('is refused when session-rights.ts does not list an operation (rule 3)', async () => {
     const document = doctored('/rest/entity/{name}/{key}', 'get', (operation) => (operation.tags = ['Sessions']));
     await expect(start(document)).rejects.toThrow('src/rights/session-rights.ts: say which sessions may getEntity');
   });
@@ -79,12 +79,12 @@ describe('the start', () => {
   test.each([
     ['listIssuers', '/auth/issuers', [{ sessionCookie: [] }]],
     ['listKeys', '/auth/keys', []],
-  ])('is refused when %s has other callers than the table of session rights knows', async (operationId, path, security) => {
+  ])('is refused when %s has other callers than the table of session rights', async (operationId, path, security) => {
     const document = doctored(path, 'get', (operation) => (operation.security = security));
     await expect(start(document)).rejects.toThrow(`${operationId} is not what openapi.yaml says of its callers`);
   });
 
-  test('is refused when an operation asks for two credentials at once, of which one would be let in', async () => {
+  test('is refused when an operation requires two credentials at once, of which one would be enough', async () => {
     const document = doctored('/auth', 'get', (operation) => (operation.security = [{ sessionCookie: [], apiKey: [] }]));
     await expect(start(document)).rejects.toThrow('getSession asks for sessionCookie and apiKey at once');
   });
