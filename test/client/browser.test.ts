@@ -1,4 +1,4 @@
-/** The client in a real browser, which keeps the cookie itself and has more than one tab. */
+/** The client in a real browser, which stores the cookie itself and has several tabs. */
 import { useService, password } from '../support/service.ts';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
@@ -13,7 +13,7 @@ const origin = `http://localhost:${port}`;
 const service = useService({ PORT: String(port), PUBLIC_URL: origin });
 const openBrowser = useBrowser();
 
-/** An application of the service's own origin that has the client, as a page in one more tab. */
+/** Opens another tab with an application that has the client, on the service's own origin. */
 async function openApplication(browser: BrowserContext): Promise<Page> {
   await browser.route(`${origin}/app`, (route) =>
     route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>Application</title>' }),
@@ -30,12 +30,12 @@ async function openApplication(browser: BrowserContext): Promise<Page> {
   return page;
 }
 
-/** Runs the program in the page, and gives what it returns. It is text, since the page knows nothing of this file. */
+/** Runs the program in the page, and returns its result. The program is text, since the page cannot access this file. */
 function runIn<T>(page: Page, program: string): Promise<T> {
   return page.evaluate(`(async () => { ${program} })()`);
 }
 
-test('a page signs in, keeps no cookie that it could see, and creates, reads, changes and deletes', async (context) => {
+test('a page signs in without access to a cookie, and creates, reads, changes and deletes', async (context) => {
   const browser = await openBrowser(context);
   await service().createUser('ada');
   const page = await openApplication(browser);
@@ -58,14 +58,14 @@ test('a page signs in, keeps no cookie that it could see, and creates, reads, ch
   expect(await browser.cookies()).toEqual([]);
 });
 
-test('two tabs that refresh at once refresh once, and both stay signed in', async (context) => {
+test('two tabs that refresh at once send one refresh, and both stay signed in', async (context) => {
   const browser = await openBrowser(context);
   await service().createUser('grace');
   const [one, two] = [await openApplication(browser), await openApplication(browser)];
   await runIn(one, `await client.createSession({ user: 'grace', password: '${password}' });`);
   const before = await runIn<string>(two, `return (await client.getSession()).session.idleExpiresAt;`);
 
-  // The first tab's refresh is held until the second tab waits for its turn.
+  // The first tab's refresh is held until the second tab waits for the lock.
   const answers: number[] = [];
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));

@@ -1,4 +1,4 @@
-/** Where the session cookie goes, and where it never goes. */
+/** The destinations of the session cookie, and those that never get it. */
 import { useService, password } from '../support/service.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { CookieJar, resultOf } from '../../src/client/index.ts';
@@ -16,11 +16,11 @@ function jarAfter(url: URL, ...setCookies: string[]): CookieJar {
 }
 
 describe('a jar', () => {
-  test('keeps the service’s cookie and no other', () => {
+  test('stores the service’s cookie and no other', () => {
     expect(jarAfter(home, 'theme=dark; Path=/', secure, '__Secure-x=1; Secure').header(home)).toBe('__Host-sid=abc');
   });
 
-  test('takes nothing from another origin and sends nothing there', () => {
+  test('stores nothing from another origin and sends nothing to it', () => {
     const jar = jarAfter(home, secure);
     for (const other of ['https://evil.example', 'https://api.example.com:8443', 'http://api.example.com', 'https://sub.api.example.com']) {
       jar.store(new URL(other), ['__Host-sid=planted; Path=/; Secure']);
@@ -29,7 +29,7 @@ describe('a jar', () => {
     expect(jar.header(home)).toBe('__Host-sid=abc');
   });
 
-  test('replaces the cookie, and forgets it when it is cleared', () => {
+  test('replaces the cookie, and removes it when the service clears it', () => {
     const jar = jarAfter(home, secure, secure.replace('abc', 'def='));
     expect(jar.header(home)).toBe('__Host-sid=def=');
     jar.store(home, ['__Host-sid=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; Secure']);
@@ -37,7 +37,7 @@ describe('a jar', () => {
     expect(jarAfter(home, secure, '__Host-sid=; Max-Age=0; Path=/; Secure').header(home)).toBeUndefined();
   });
 
-  test('refuses a __Host- cookie that is not Secure, or that came in the open', () => {
+  test('refuses a __Host- cookie that is not Secure, or that was sent over plain http', () => {
     expect(jarAfter(home, '__Host-sid=abc; Path=/').header(home)).toBeUndefined();
     const open = new URL('http://api.example.com');
     const jar = new CookieJar(open);
@@ -52,7 +52,7 @@ describe('a jar', () => {
   });
 });
 
-test('node does not keep cookies by itself, so the client does', () => {
+test('node stores no cookies by itself, so the client does', () => {
   expect(fetchKeepsCookies()).toBe(false);
 });
 
@@ -62,7 +62,7 @@ describe('a client', () => {
     await service().createUser('ada');
   });
 
-  test('has a session of its own, and shares it with another by its jar', async () => {
+  test('has its own session, and shares it with another client through its jar', async () => {
     const client = clientOf(service());
     await client.createSession({ user: 'ada', password });
     expect(await resultOf(clientOf(service()).getSession())).toMatchObject({ ok: false, error: { status: 401 } });
@@ -90,7 +90,7 @@ describe('a client', () => {
     expect(elsewhere.heard).toEqual([]);
   });
 
-  test('with a credential of its own keeps and sends no cookie', async () => {
+  test('with a header credential stores and sends no cookie', async () => {
     const server = await scriptedServer(json(200, entity(), { 'set-cookie': 'sid=abc; Path=/' }));
     const client = clientOf(server, { credential: { apiKey: 'esk_x' } });
     await client.entities('note').get('1');

@@ -1,4 +1,4 @@
-/** The ways to authenticate, as a program in Node takes them. */
+/** The kinds of authentication, for a program in Node. */
 import { password, useService } from '../support/service.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ClientError, EntityServiceClient, resultOf } from '../../src/client/index.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 
 describe('a session', () => {
-  test('by password: the cookie is kept and sent, and ends with the session', async () => {
+  test('by password: the cookie is stored and sent, and is removed at the end of the session', async () => {
     const client = clientOf(service());
     expect(await client.createSession({ user: 'ada', password, locale: 'de' })).toMatchObject({ user: { name: 'ada' }, locale: 'de' });
     const info = await client.getSession({ roles: true, profiles: true });
@@ -47,7 +47,7 @@ describe('a session', () => {
     expect(await resultOf(client.getSession())).toMatchObject({ ok: false, error: { status: 401 } });
   });
 
-  test('changes its profile, lists itself, changes the password and makes keys', async () => {
+  test('selects another profile, lists sessions, changes the password and creates keys', async () => {
     await service().createUser('grace');
     const client = clientOf(service());
     await client.createSession({ user: 'grace', password });
@@ -78,7 +78,7 @@ describe('a session', () => {
 });
 
 describe('an API key', () => {
-  test('acts without a session, and is never sent where a form signs in', async () => {
+  test('acts without a session, and is never sent with a sign-in form', async () => {
     const client = clientOf(service(), { credential: { apiKey: await service().createKey(userId) } });
     expect(await client.getSession()).toMatchObject({ user: { name: 'ada' }, session: null, authentication: { method: 'api-key' } });
     const note = await client.entities('note').create({ text: 'by key' });
@@ -93,7 +93,7 @@ describe('an API key', () => {
 });
 
 describe('an access token', () => {
-  test('as text, and from a function that is asked each time', async () => {
+  test('as text, and from a function that is called each time', async () => {
     const { accessToken } = await corp.signIn('alice');
     const byText = clientOf(service(), { credential: { bearer: accessToken } });
     expect(await byText.getSession()).toMatchObject({ user: { name: 'ada' }, authentication: { method: 'bearer' } });
@@ -104,7 +104,7 @@ describe('an access token', () => {
     expect(asked).toBe(2);
   });
 
-  test('that cannot be had is an error of the client, and nothing is sent', async () => {
+  test('that its function cannot return is an error of the client, and nothing is sent', async () => {
     const cause = new Error('the issuer is down');
     const client = clientOf({ url: 'http://127.0.0.1:1' }, { credential: { bearer: () => Promise.reject(cause) } });
     const result = await resultOf(client.getSession());

@@ -1,4 +1,4 @@
-/** The client on pages of other origins than the service's, in a real browser: one that the operator trusts, and one that nobody does. */
+/** The client on pages of other origins than the service's, in a real browser: one origin is trusted by the operator, the other is not. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ import { password, useService } from '../support/service.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-/** An application's own server. A route of the browser would not do: with one the browser asks no preflight. */
+/** A real server for the application. With a route of Playwright the browser would send no preflight. */
 async function serveApplication(): Promise<string> {
   const code = await bundleClient();
   const server = createServer(({ url }, response) => {
@@ -48,14 +48,14 @@ async function openPage(browser: BrowserContext, application: string): Promise<P
   return page;
 }
 
-/** Runs the program in the page, and gives what it returns. It is text, since the page knows nothing of this file. */
+/** Runs the program in the page, and returns its result. The program is text, since the page cannot access this file. */
 function runIn<T>(page: Page, program: string): Promise<T> {
   return page.evaluate(`(async () => { ${program} })()`);
 }
 
 const signIn = `await client.createSession({ user: 'ada', password: '${password}' });`;
 
-test('a page of a trusted origin signs in, works with the cookie that it cannot see, reads refusals, and signs out (rules 28 and 31)', async (context) => {
+test('a page of a trusted origin signs in, uses the cookie unseen, reads refusals, and signs out (rules 28 and 31)', async (context) => {
   const browser = await openBrowser(context);
   const page = await openPage(browser, trusted);
   const shown = await runIn(
@@ -79,7 +79,7 @@ test('a page of a trusted origin signs in, works with the cookie that it cannot 
   await runIn(page, `await client.endSession();`);
 });
 
-test('a page of another origin reads nothing and changes nothing with the same cookie, while one of the trusted origin does', async (context) => {
+test('a page of an untrusted origin reads and changes nothing with the same cookie, unlike one of the trusted origin', async (context) => {
   const browser = await openBrowser(context);
   const own = await openPage(browser, trusted);
   await runIn(own, `${signIn} await client.entities('kept').create({ text: 'kept' });`);

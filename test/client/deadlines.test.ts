@@ -1,23 +1,23 @@
-/** Ends of a call that the service has no part in: the caller's, the clock's, and answers that are not the service's. */
+/** Ends of a call without an answer of the service: the caller aborts, the time is up, or another server answers. */
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/client/clock.ts';
 import { ClientError, resultOf } from '../../src/client/index.ts';
 import { clientOf, empty, entity, json, PausingClock, problem, reset, scriptedServer, silence, type Step } from '../support/client.ts';
 
-/** A client of a server with these answers, without repeats unless told otherwise. */
+/** A client of a server with these answers; without repeats by default. */
 async function facing(retry: false | undefined, ...steps: Step[]) {
   const clock = new PausingClock();
   const server = await scriptedServer(...steps);
   return { ...server, clock, client: clientOf(server, { clock, ...(retry === false ? { retry } : {}) }) };
 }
 
-/** Answers the headers and half of a body. */
+/** Sends the headers and half of a body. */
 const half: Step = (response) =>
   void response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' }).write('{"a":');
 
 describe('the caller', () => {
   test.each<[string, Step]>([
-    ['that is not answered', silence],
+    ['without an answer', silence],
     ['whose answer has begun', half],
   ])('ends a request %s, and the reason is the cause', async (_what, step) => {
     const { client, heard, clock } = await facing(undefined, step);
@@ -30,7 +30,7 @@ describe('the caller', () => {
     expect([heard.length, clock.watched]).toEqual([1, 0]);
   });
 
-  test('sends nothing with a signal that is aborted already', async () => {
+  test('sends nothing if the signal is already aborted', async () => {
     const { client, heard } = await facing(undefined, silence);
     const call = client.entities('note').get('1', { signal: AbortSignal.abort() });
     expect(await resultOf(call)).toMatchObject({ ok: false, error: { reason: 'aborted' } });
@@ -48,11 +48,11 @@ describe('the caller', () => {
   });
 });
 
-describe('time', () => {
+describe('the time limit', () => {
   test.each<[string, Step]>([
     ['never comes', silence],
-    ['stops half way', half],
-  ])('is up for an answer that %s', async (_what, step) => {
+    ['stops in the middle', half],
+  ])('ends a request whose answer %s', async (_what, step) => {
     const { client, heard, clock } = await facing(false, step);
     const call = resultOf(client.entities('note').get('1'));
     await expect.poll(() => heard.length).toBe(1);
@@ -60,7 +60,7 @@ describe('time', () => {
     expect(await call).toMatchObject({ ok: false, error: { reason: 'timeout' } });
   });
 
-  test('that was up once is no reason to give up what may be repeated', async () => {
+  test('ends one attempt; a request that may be repeated is repeated', async () => {
     const { client, heard, clock } = await facing(undefined, silence, json(200, entity()));
     const call = client.entities('note').get('1');
     await expect.poll(() => heard.length).toBe(1);
@@ -68,7 +68,7 @@ describe('time', () => {
     expect(await call).toMatchObject({ key: '1' });
   });
 
-  test('is as long as the call says', async () => {
+  test('can be set for each call', async () => {
     const clock = new PausingClock(5_000);
     const server = await scriptedServer(silence);
     const call = resultOf(clientOf(server, { clock }).entities('note').get('1', { timeoutMs: 5_000, retry: false }));
@@ -77,28 +77,28 @@ describe('time', () => {
     expect(await call).toMatchObject({ ok: false, error: { reason: 'timeout' } });
   });
 
-  test('is not watched any longer than the request lasts', async () => {
+  test('is removed when the request ends', async () => {
     const { client, clock } = await facing(undefined, json(200, entity()));
     await client.entities('note').get('1');
     expect(clock.watched).toBe(0);
   });
 });
 
-describe('an answer that is none of the service', () => {
+describe('an answer of another server', () => {
   test.each<[string, Step, number]>([
     ['a page', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in to the hotel</h1>'), 200],
     ['half a document', (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"key":'), 200],
     ['nothing', empty(200, { 'content-type': 'application/json' }), 200],
     ['a gateway error', (response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'), 502],
     ['a redirect, which is not followed', empty(302, { location: 'http://127.0.0.1:1/' }), 302],
-  ])('is told apart: %s', async (_what, step, status) => {
+  ])('is an error of its own: %s', async (_what, step, status) => {
     const { client, heard } = await facing(undefined, step);
     const result = await resultOf(client.entities('note').get('1'));
     expect(result).toMatchObject({ ok: false, error: { reason: 'answer', status } });
     expect(heard).toHaveLength(1);
   });
 
-  test('a connection that breaks is a network error, and its cause is told', async () => {
+  test('a connection that breaks is a network error with its cause', async () => {
     const { client } = await facing(false, reset);
     const result = await resultOf(client.entities('note').get('1'));
     expect(result).toMatchObject({ ok: false, error: { reason: 'network', cause: expect.any(TypeError) } });
@@ -106,8 +106,8 @@ describe('an answer that is none of the service', () => {
   });
 });
 
-describe('the clock of the system', () => {
-  test('sleeps, and stops sleeping when it is told to', async () => {
+describe('the system clock', () => {
+  test('sleeps, and stops sleeping when the signal is aborted', async () => {
     const before = systemClock.now();
     await systemClock.sleep(5, undefined);
     expect(systemClock.now()).toBeGreaterThanOrEqual(before + 4);

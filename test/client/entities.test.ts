@@ -29,7 +29,7 @@ beforeAll(async () => {
   await client.createSession({ user: 'ada', password });
 });
 
-test('an entity is created, read, changed and deleted, and each step gives the next its version', async () => {
+test('an entity is created, read, changed and deleted, and each step uses the version of the one before', async () => {
   const created = await customers().create(ada);
   expect(created).toMatchObject({ name: 'customer', version: 1, createdBy: 'ada', fields: ada });
   expect(created.key).toMatch(/^[1-9]\d*$/);
@@ -42,7 +42,7 @@ test('an entity is created, read, changed and deleted, and each step gives the n
   expect(await errorOf(customers().get(created.key))).toMatchObject({ code: 'not-found', status: 404 });
 });
 
-test('an update of an old version changes nothing and says so, one by a mere key goes through', async () => {
+test('an update of an old version is refused and changes nothing, one by key alone succeeds', async () => {
   const first = await customers().create(ada);
   await customers().update(first, { credit: 1 });
   expect(await errorOf(customers().update(first, { credit: 2 }))).toMatchObject({ code: 'precondition-failed', status: 412 });
@@ -53,31 +53,31 @@ test('an update of an old version changes nothing and says so, one by a mere key
   expect(await errorOf(customers().delete(first.key))).toMatchObject({ code: 'not-found' });
 });
 
-test('changes made at once are all made, since each that was too late looks again', async () => {
+test('concurrent changes all succeed, since each late one reads again', async () => {
   const { key } = await customers().create({ ...ada, credit: 0 });
   const changes = [1, 2, 3, 4].map((by) => customers().change(key, ({ credit }) => ({ credit: credit + by })));
   await Promise.all(changes);
   expect((await customers().get(key)).fields.credit).toBe(10);
 });
 
-test('an entity survives being stored as JSON, and can be changed after that', async () => {
+test('an entity can be changed after being stored as JSON', async () => {
   const stored = JSON.parse(JSON.stringify(await customers().create(ada))) as Awaited<ReturnType<ReturnType<typeof customers>['get']>>;
   expect((await customers().update(stored, { credit: 5 })).version).toBe(2);
 });
 
-test('reloading gives the same object while nothing has changed, and the new one after that', async () => {
+test('reload returns the same object until the entity changes, and then the new one', async () => {
   const first = await customers().create(ada);
   expect(await customers().reload(first)).toBe(first);
   await customers().update(first, { credit: 6 });
   expect((await customers().reload(first)).fields.credit).toBe(6);
 });
 
-test('keys beyond 2^53 stay what they are', async () => {
+test('keys above 2^53 are exact', async () => {
   expect(await errorOf(customers().get('9007199254740993'))).toMatchObject({ code: 'not-found' });
   expect(await errorOf(customers().get('9223372036854775808'))).toMatchObject({ code: 'invalid-key', status: 400 });
 });
 
-test('only members that may be missing can be removed, at any depth, and no others can be given', async () => {
+test('only optional members can be removed, at any depth, and only declared ones can be set', async () => {
   expectTypeOf<{ city: null }>().toExtend<Changes<Customer>>();
   expectTypeOf<{ company: null }>().not.toExtend<Changes<Customer>>();
   expectTypeOf<{ credit: string }>().not.toExtend<Changes<Customer>>();
@@ -91,35 +91,35 @@ test('only members that may be missing can be removed, at any depth, and no othe
   expect(changed.fields.address).toEqual({ street: 'Dorset Street' });
 });
 
-describe('what cannot be sent as it is', () => {
+describe('values that JSON cannot represent', () => {
   test.each([
     ['NaN', { credit: Number.NaN }],
     ['Infinity', { credit: Number.POSITIVE_INFINITY }],
     ['a function', { credit: 1, company: () => '' }],
     ['undefined in an array', { tags: [undefined] }],
     ['a Map', { tags: new Map() }],
-  ])('%s is a TypeError, since JSON.stringify would make something else of it', async (_what, fields) => {
+  ])('%s is a TypeError, since JSON.stringify would change it', async (_what, fields) => {
     await expect(client.entities('customer').create(fields)).rejects.toThrow(TypeError);
   });
 
-  test('so is what is nested too deeply to be written', async () => {
+  test('a value nested too deeply is a TypeError', async () => {
     let fields = {};
     for (let depth = 0; depth < 100_000; depth += 1) fields = { fields };
     await expect(client.entities('customer').create(fields)).rejects.toThrow(TypeError);
   });
 
-  test.each(['', '.', '..'])('neither is the name %j, which would be another path', async (name) => {
+  test.each(['', '.', '..'])('the name %j is a TypeError, since it would be another path', async (name) => {
     await expect(client.entities(name).create({})).rejects.toThrow(TypeError);
     await expect(client.entities('customer').get(name)).rejects.toThrow(TypeError);
   });
 
-  test('a name with a slash stays one segment, and the service refuses it', async () => {
+  test('a name with a slash is sent as one segment, and the service refuses it', async () => {
     expect(await errorOf(client.entities('a/b').create({}))).toMatchObject({ status: 400, errors: [{ parameter: 'name' }] });
   });
 });
 
 describe('an error', () => {
-  test('has the code, the status, where it is, and the request to quote', async () => {
+  test('has the code, the status, the pointer of the fault, and the request id', async () => {
     const error = await errorOf(client.entities('customer').create({ account: { number: '\u0000' } }));
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ kind: 'api', name: 'ApiError', code: 'malformed-request', status: 400 });
@@ -129,14 +129,14 @@ describe('an error', () => {
     });
   });
 
-  test('speaks the language asked for before there is a session', async () => {
+  test('has the language of the option locale before there is a session', async () => {
     const error = await errorOf(clientOf(service(), { locale: 'de' }).entities('customer').get('1'));
     expect(error).toMatchObject({ code: 'unauthenticated', title: 'Anmeldung erforderlich' });
   });
 });
 
 describe('a client that returns results', () => {
-  test('throws nothing, and says success and refusal with their values', async () => {
+  test('throws nothing, and returns success and refusal with their values', async () => {
     const results = clientOf(service(), { errors: 'result', cookies: client.cookies }).entities<Customer>('customer');
     const created = await results.create(ada);
     expect(created).toMatchObject({ ok: true, status: 201, value: { fields: ada } });
@@ -146,7 +146,7 @@ describe('a client that returns results', () => {
     expect(await results.get(created.value.key)).toMatchObject({ ok: false, error: { code: 'not-found' } });
   });
 
-  test('is what the generated operations do by themselves', async () => {
+  test('has the same results as the generated operations', async () => {
     const created = await createEntity({ client: client.http, path: { name: 'customer' }, body: { city: 'Rome' } });
     expect(created).toMatchObject({ ok: true, status: 201, value: { fields: { city: 'Rome' } } });
   });

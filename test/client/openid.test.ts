@@ -1,4 +1,4 @@
-/** Sign-in at an OpenID provider: the client says where to send the browser, and works with the session that it comes back with. */
+/** Sign-in at an OpenID provider: the client makes the URL for the browser, and uses the session that the browser returns with. */
 import { password, useService } from '../support/service.ts';
 import { beforeAll, expect, test } from 'vitest';
 import { CookieJar, signInUrl, type Fetch } from '../../src/client/index.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
   await service().link(corp, 'alice', 'ada');
 });
 
-test('the providers are listed, a browser follows the address of one, and comes back where it is told with a session', async () => {
+test('the providers are listed, and a browser follows the URL of one and returns to the requested path with a session', async () => {
   const { issuers } = await clientOf(service()).listIssuers();
   expect(issuers).toMatchObject([{ id: 'corp', label: 'Corporate login' }]);
   const { pathname, search } = new URL(signInUrl(issuers[0] ?? expect.fail(), { returnTo: '/app?tab=1', fresh: true }));
@@ -34,7 +34,7 @@ test('the providers are listed, a browser follows the address of one, and comes 
   });
 });
 
-test('a signed-in user links another identity from a page, can sign in by it, and removes it', async () => {
+test('a signed-in user links another identity from a page, signs in with it, and removes it', async () => {
   const browser = new BrowserSession(service());
   const keeping: Fetch = async (url, init) => {
     const answer = await fetch(url, init);
@@ -61,10 +61,7 @@ test('a signed-in user links another identity from a page, can sign in by it, an
   expect((await new BrowserSession(service()).signIn(corp, 'alias')).status).toBe(403);
 });
 
-test.each(['app', '', '//evil.example', '/\\evil.example', 'https://evil.example/'])(
-  'coming back to %j is a TypeError',
-  async (returnTo) => {
-    expect(() => signInUrl({ startUrl: 'http://localhost:3000/auth/oidc/corp/start' }, { returnTo })).toThrow(TypeError);
-    await expect(clientOf(service()).linkIdentity('corp', { returnTo })).rejects.toThrow(TypeError);
-  },
-);
+test.each(['app', '', '//evil.example', '/\\evil.example', 'https://evil.example/'])('returning to %j is a TypeError', async (returnTo) => {
+  expect(() => signInUrl({ startUrl: 'http://localhost:3000/auth/oidc/corp/start' }, { returnTo })).toThrow(TypeError);
+  await expect(clientOf(service()).linkIdentity('corp', { returnTo })).rejects.toThrow(TypeError);
+});

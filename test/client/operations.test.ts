@@ -1,16 +1,16 @@
-/** That the client has every operation of the contract and no other, each where the contract puts it. */
+/** The client has all operations of the contract and no other, each with its method and path. */
 import { describe, expect, test } from 'vitest';
 import * as generated from '../../generated/client/sdk.gen.ts';
 import { EntityServiceClient } from '../../src/client/index.ts';
 import { pathOf, operations as all, methodOf } from '../support/operations.ts';
 
 /**
- * Operations that a program calls: a client could only follow where others send a browser, which is what must go there; and what a provider
- * calls needs what only the provider can sign.
+ * The operations for programs. Others are for browsers that a provider or the service redirects, or for providers, whose requests only they
+ * can sign.
  */
 const operations = all.filter(({ operationId, responses }) => !('303' in responses) && operationId !== 'logoutFromProvider');
 
-/** What a method of the client asks for, without a service. */
+/** Records the request of a client method, without a service. */
 async function requestOf(call: (client: EntityServiceClient<'result'>) => Promise<unknown>): Promise<string> {
   const asked: string[] = [];
   const client = new EntityServiceClient({
@@ -28,7 +28,7 @@ async function requestOf(call: (client: EntityServiceClient<'result'>) => Promis
 const note = { key: '42', version: 1 };
 const id = '9f1c2a34-58d0-4b6e-9a71-0c5d8e3f2b17';
 
-/** Operation → how a program calls it. */
+/** Each operation with the call by which a program uses it. */
 const calls: Record<string, (client: EntityServiceClient<'result'>) => Promise<unknown>> = {
   createSession: (client) => client.createSession({ user: 'ada', password: 'x' }),
   getSession: (client) => client.getSession(),
@@ -55,11 +55,11 @@ const calls: Record<string, (client: EntityServiceClient<'result'>) => Promise<u
   deleteEntity: (client) => client.entities('customer').delete(note),
 };
 
-test('every operation of the contract is generated, and no other is', () => {
+test('all operations of the contract are generated, and no others', () => {
   expect(Object.keys(generated).toSorted()).toEqual(all.map(({ operationId }) => operationId).toSorted());
 });
 
-test('every operation that a program calls has a method of the client, and the other way round', () => {
+test('all operations for programs have a method of the client, and the other way round', () => {
   expect(Object.keys(calls).toSorted()).toEqual(operations.map(({ operationId }) => operationId).toSorted());
   const methods = Object.getOwnPropertyNames(EntityServiceClient.prototype).filter((name) => name !== 'constructor' && name !== 'entities');
   const ofEntities = operations.filter(({ tag }) => tag === 'Entities').map(({ operationId }) => operationId);
@@ -67,7 +67,7 @@ test('every operation that a program calls has a method of the client, and the o
 });
 
 describe.for(operations.map((operation) => [operation.operationId, operation] as const))('%s', ([operationId, operation]) => {
-  test('goes where the contract says', async () => {
+  test('has the contract’s method and path', async () => {
     expect(await requestOf(calls[operationId] ?? (() => expect.fail(operationId)))).toBe(`${methodOf(operation)} ${pathOf(operation)}`);
   });
 });

@@ -1,4 +1,7 @@
-/** The package as it would be published: packed, installed without a network, compiled against and run under the Node versions there are. */
+/**
+ * The package as it would be published: packed, installed without a network, compiled against, and run with all Node versions on this
+ * machine.
+ */
 import { useService } from '../support/service.ts';
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -21,7 +24,7 @@ let packed: string[] = [];
 
 /** The examples of the package's README as one program. */
 const examples = [...readDocument('src/client/README.md').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code).join('\n');
-/** What they say they print, line by line. */
+/** The expected output of the examples, line by line. */
 const promised = [...examples.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, line = '']) => line);
 
 beforeAll(async () => {
@@ -38,7 +41,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The examples for this service, its key in place of the one that is written there, compiled strictly against the installed types. */
+/** The examples with this service's URL and key, compiled strictly against the installed types. */
 async function compile(): Promise<string> {
   const { id } =
     (await service().db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirst()) ??
@@ -64,7 +67,7 @@ async function compile(): Promise<string> {
   return join(directory, 'program.js');
 }
 
-/** This Node, the one that the machine has of its own, and Deno and Bun where they are installed: how each runs a program. */
+/** This Node, the machine's own, and Deno and Bun where they are installed, each with the way to run a program. */
 function runtimes(): [name: string, path: string, options: string[]][] {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes(join('node_modules', '.bin')));
   const others = ['node', 'deno', 'bun'].flatMap((name): [string, string, string[]][] => {
@@ -74,7 +77,7 @@ function runtimes(): [name: string, path: string, options: string[]][] {
   return [['Node 24', process.execPath, []], ...others];
 }
 
-test('has what it needs and nothing else, and no dependency', () => {
+test('has its required files and no others, and no dependency', () => {
   const modules = ['src/client', 'generated/client'].flatMap((folder) =>
     readdirSync(join(project, folder))
       .filter((name) => name.endsWith('.ts'))
@@ -86,17 +89,17 @@ test('has what it needs and nothing else, and no dependency', () => {
   expect(readdirSync(join(directory, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['entity-service-client']);
 });
 
-test('has the version of the contract that it was made from', () => {
+test('has the version of its contract', () => {
   expect(packageJson.version).toBe((document as unknown as { info: { version: string } }).info.version);
 });
 
-test('brings its sources for debuggers along', async () => {
+test('contains its sources for debuggers', async () => {
   const map = await readFile(join(directory, 'node_modules/entity-service-client/dist/src/client/http.js.map'), 'utf8');
   expect(JSON.parse(map)).toMatchObject({ sourcesContent: [await readFile(join(project, 'src/client/http.ts'), 'utf8')] });
 });
 
 describe('the examples of its README', () => {
-  test.each(runtimes())('compile, and print under %s what they say', async (_name, path, options) => {
+  test.each(runtimes())('compile, and print the documented output with %s', async (_name, path, options) => {
     const { stdout, stderr } = await run(path, [...options, await compile()], { cwd: directory });
     expect(stderr).toBe('');
     expect(promised.length).toBeGreaterThan(10);

@@ -1,4 +1,4 @@
-/** Refreshing at the same time: in one program, and in several tabs of one browser. */
+/** Concurrent refreshes: in one program, and in several tabs of one browser. */
 import { password, TestService, useService } from '../support/service.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { resultOf, type SessionInfo } from '../../src/client/index.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
   await service().createUser('ada');
 });
 
-/** How often the session's token has been replaced, by a client that counts its requests. */
+/** Counts how often the client replaces the session's token, by its requests. */
 function counting(): { asked: string[]; fetch: (url: string, init: RequestInit) => Promise<Response> } {
   const asked: string[] = [];
   return {
@@ -24,7 +24,7 @@ function counting(): { asked: string[]; fetch: (url: string, init: RequestInit) 
 }
 
 describe('in one program', () => {
-  test('twenty refreshes at once are one, all get its session, and nobody is logged out', async () => {
+  test('twenty concurrent refreshes send one, all return its session, and the session goes on', async () => {
     const { asked, fetch } = counting();
     const client = clientOf(service(), { fetch });
     const before = await client.createSession({ user: 'ada', password });
@@ -35,7 +35,7 @@ describe('in one program', () => {
     expect(await client.getSession()).toMatchObject({ user: { name: 'ada' } });
   });
 
-  test('a later refresh is another one', async () => {
+  test('a later refresh sends another one', async () => {
     const { asked, fetch } = counting();
     const client = clientOf(service(), { fetch });
     await client.createSession({ user: 'ada', password });
@@ -44,7 +44,7 @@ describe('in one program', () => {
     expect(asked.filter((request) => request === 'POST /auth/refresh')).toHaveLength(2);
   });
 
-  test('all that replaces the token takes turns, so that none of it is a conflict', async () => {
+  test('operations that replace the token run one after the other, so that none is a conflict', async () => {
     const client = clientOf(service());
     await client.createSession({ user: 'ada', password });
     const all = [
@@ -58,7 +58,7 @@ describe('in one program', () => {
     expect((await client.getSession()).user.name).toBe('ada');
   });
 
-  test('who aborts stops waiting, and the others get their session', async () => {
+  test('an aborted call stops waiting, and the others return their session', async () => {
     const client = clientOf(service());
     await client.createSession({ user: 'ada', password });
     const caller = new AbortController();
@@ -68,7 +68,7 @@ describe('in one program', () => {
     expect((await stayed).user.name).toBe('ada');
   });
 
-  test('a refresh without a session is 401 for everybody, and the next one is asked anew', async () => {
+  test('a refresh without a session is 401 for all callers, and the next one is sent anew', async () => {
     const client = clientOf(service(), { errors: 'result' });
     for (const result of await Promise.all([client.refreshSession(), client.refreshSession()])) {
       expect(result).toMatchObject({ ok: false, error: { code: 'unauthenticated' } });
@@ -77,12 +77,12 @@ describe('in one program', () => {
     expect(await client.refreshSession()).toMatchObject({ ok: true });
   });
 
-  test('sessions work on every replica, and what one refreshed the other knows', async () => {
+  test('a session works on every replica, and a refresh at one is visible at the other', async () => {
     const replica: TestService = await service().replica();
     try {
       const client = clientOf(service());
       await client.createSession({ user: 'ada', password });
-      // The same service by another address: a cookie of the one is let through to the other, as a proxy does.
+      // The same service under another URL: this client sends its cookie to the other replica, like a proxy.
       const through = clientOf(service(), {
         cookies: client.cookies,
         fetch: (url, init) => fetch(url.replace(service().url, replica.url), init),
@@ -112,7 +112,7 @@ describe.each<[string, () => Promise<[Mutex, Mutex]>]>([
     },
   ],
 ])('%s', (_who, make) => {
-  test('take turns: who comes second waits and is told so, a failure holds nobody up', async () => {
+  test('run one after the other: the second waits and is informed of it, also after a failure', async () => {
     const [first, second] = await make();
     const order: string[] = [];
     let release: () => void = () => undefined;
@@ -133,8 +133,8 @@ describe.each<[string, () => Promise<[Mutex, Mutex]>]>([
   });
 });
 
-describe('a tab that had to wait', () => {
-  /** A tab whose turn comes after another's; the server answers with these steps. */
+describe('a tab that has waited', () => {
+  /** A tab that has waited for another; the server answers with these steps. */
   async function waiting(known: string | undefined, ...steps: Step[]) {
     const server = await scriptedServer(...steps);
     const rotation = new Rotation(clientOf(server).http, (work) => work(true));
@@ -143,34 +143,34 @@ describe('a tab that had to wait', () => {
     return { result, asked: server.heard.map(({ method }) => method) };
   }
 
-  test('takes what the other has made', async () => {
+  test('uses the refresh of the other tab', async () => {
     expect(await waiting('08:30', json(200, info('09:00')))).toMatchObject({ asked: ['GET'], result: { value: info('09:00') } });
   });
 
-  test('refreshes itself when the other has not', async () => {
+  test('refreshes itself when the other tab has not', async () => {
     const { asked, result } = await waiting('08:30', json(200, info('08:30')), json(200, info('09:00')));
     expect(asked).toEqual(['GET', 'POST']);
     expect(result).toMatchObject({ value: info('09:00') });
   });
 
-  test('refreshes itself when it cannot know', async () => {
+  test('refreshes itself when it has no session to compare', async () => {
     expect((await waiting(undefined, json(200, info('09:00')))).asked).toEqual(['POST']);
   });
 
-  test('is told when the session has ended meanwhile', async () => {
+  test('returns the error when the session has ended meanwhile', async () => {
     const { result } = await waiting('08:30', problem(401, 'unauthenticated'));
     expect(result).toMatchObject({ ok: false, error: { code: 'unauthenticated' } });
   });
 });
 
-describe('409 refresh-conflict, where tabs cannot take turns', () => {
-  test('counts as done by the other tab', async () => {
+describe('409 refresh-conflict, where tabs share no lock', () => {
+  test('counts as a refresh by the other tab', async () => {
     const server = await scriptedServer(problem(409, 'refresh-conflict'), json(200, info('09:00')));
     expect(await clientOf(server).refreshSession()).toEqual(info('09:00'));
     expect(server.heard.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /auth/refresh', 'GET /auth']);
   });
 
-  test('of another change of the token is repeated with the cookie that counts, once', async () => {
+  test('of another change of the token is repeated once with the present cookie', async () => {
     const server = await scriptedServer(problem(409, 'refresh-conflict'), json(200, info('09:00')));
     await clientOf(server).selectProfile('sales');
     expect(server.heard.map(({ path }) => path)).toEqual(['/auth/profile/sales', '/auth/profile/sales']);
@@ -181,7 +181,7 @@ describe('409 refresh-conflict, where tabs cannot take turns', () => {
   });
 });
 
-/** The Web Locks of Node 24, which are those of browsers. */
+/** The Web Locks of Node 24, which work like those of browsers. */
 function navigatorLocks(): Locks {
   return (globalThis as unknown as { navigator: { locks: Locks } }).navigator.locks;
 }

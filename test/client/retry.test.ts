@@ -1,4 +1,4 @@
-/** What is sent again, what never, and after how long. */
+/** Which requests are repeated, which never, and after which pause. */
 import { useService } from '../support/service.ts';
 import { createServer, request as forward, type Server } from 'node:http';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { clientOf, empty, entity, json, PausingClock, problem, reset, scriptedSe
 const note = { key: '1', version: 1 };
 const key = { apiKey: 'esk_x' };
 
-/** A client of a server with these answers, and what the server hears. */
+/** A client of a server with these answers, and the requests that the server receives. */
 async function facing(...steps: Step[]) {
   const clock = new PausingClock();
   const server = await scriptedServer(...steps);
@@ -35,7 +35,7 @@ describe('a create', () => {
     expect(clock.pauses).toHaveLength(3);
   });
 
-  test('has another key each time, and the one it is given', async () => {
+  test('has another key each time, unless one is given', async () => {
     const { client, heard } = await facing(json(201, entity()));
     await client.entities('note').create({});
     await client.entities('note').create({});
@@ -81,7 +81,7 @@ describe('a conditional update', () => {
     ['a connection that breaks', reset],
     ['an unknown outcome', problem(503, 'outcome-unknown')],
     ['a 503 of a proxy', empty(503)],
-  ])('is not repeated after %s: the repeat would be refused because the first succeeded', async (_what, step) => {
+  ])('is not repeated after %s: the repeat would be refused if the first attempt succeeded', async (_what, step) => {
     const { client, heard } = await facing(step, json(200, entity({}, 2)));
     expect(await resultOf(client.entities('note').update(note, {}))).toMatchObject({ ok: false });
     expect(heard).toHaveLength(1);
@@ -99,7 +99,7 @@ describe.each<[string, (client: EntityServiceClient) => Promise<unknown>]>([
     ['429', problem(429, 'rate-limited', { 'retry-after': '1' })],
     ['503', problem(503, 'unavailable', { 'retry-after': '1' })],
     ['a connection that breaks', reset],
-  ])('is never repeated, not after %s either', async (_failure, step) => {
+  ])('is never repeated, even after %s', async (_failure, step) => {
     const { client, heard, clock } = await facing(step);
     expect(await resultOf(call(client))).toMatchObject({ ok: false });
     expect(heard).toHaveLength(1);
@@ -107,7 +107,7 @@ describe.each<[string, (client: EntityServiceClient) => Promise<unknown>]>([
   });
 });
 
-test.each([400, 401, 403, 404, 412, 422, 500])('%i is an answer, not a reason to ask again', async (status) => {
+test.each([400, 401, 403, 404, 412, 422, 500])('%i is an answer and no reason to repeat', async (status) => {
   const { client, heard } = await facing(problem(status, 'whatever'));
   expect(await resultOf(client.entities('note').get('1'))).toMatchObject({ ok: false, error: { status, code: 'whatever' } });
   expect(heard).toHaveLength(1);
@@ -117,7 +117,7 @@ describe('the pause', () => {
   test.each([
     ['seconds', '7', 7_000],
     ['a date', 'Fri, 20 Nov 2026 08:00:09 GMT', 9_000],
-    ['a date that is over', 'Fri, 20 Nov 2026 07:00:00 GMT', 0],
+    ['a date in the past', 'Fri, 20 Nov 2026 07:00:00 GMT', 0],
   ])('is never shorter than Retry-After in %s', async (_what, retryAfter, least) => {
     const { client, clock } = await facing(problem(503, 'busy', { 'retry-after': retryAfter }), json(200, entity()));
     await client.entities('note').get('1');
@@ -125,7 +125,7 @@ describe('the pause', () => {
     expect(clock.pauses[0]).toBeLessThan(least + standardRetry.baseMs);
   });
 
-  test('grows twofold to its limit, by chance between nothing and that', () => {
+  test('doubles up to its limit, with full jitter', () => {
     const longest = [2, 3, 4, 5, 9].map((next) => pauseMs(standardRetry, next, undefined, 1));
     expect(longest).toEqual([250, 500, 1000, 2000, 10_000]);
     expect(pauseMs(standardRetry, 5, undefined, 0)).toBe(0);
@@ -144,7 +144,7 @@ describe('the pause', () => {
 });
 
 describe('an end', () => {
-  test('comes after four attempts, with the last error and what the service asked for', async () => {
+  test('comes after four attempts, with the last error and its Retry-After', async () => {
     const { client, heard } = await facing(problem(503, 'unavailable', { 'retry-after': '2' }));
     expect(await resultOf(client.entities('note').get('1'))).toMatchObject({
       ok: false,
@@ -153,7 +153,7 @@ describe('an end', () => {
     expect(heard).toHaveLength(4);
   });
 
-  test('comes at once when the service asks for more time than there is', async () => {
+  test('comes at once when Retry-After exceeds the remaining time', async () => {
     const { client, heard, clock } = await facing(problem(429, 'rate-limited', { 'retry-after': '3600' }));
     expect(await resultOf(client.entities('note').get('1'))).toMatchObject({ ok: false, error: { retryAfterSeconds: 3600 } });
     expect([heard.length, clock.pauses]).toEqual([1, []]);
@@ -166,14 +166,14 @@ describe('an end', () => {
     expect(server.heard).toHaveLength(1);
   });
 
-  test('comes after the first attempt of a call that says so', async () => {
+  test('comes after the first attempt if the call’s options say so', async () => {
     const { client, heard } = await facing(problem(503, 'unavailable'));
     await resultOf(client.entities('note').get('1', { retry: false }));
     expect(heard).toHaveLength(1);
   });
 });
 
-test('a delete whose first answer was lost is done when the repeat finds nothing', async () => {
+test('a delete whose first answer was lost succeeds when the repeat finds nothing', async () => {
   const lost = await facing(reset, problem(404, 'not-found'));
   await lost.client.entities('note').delete(note);
   const refused = await facing(problem(503, 'unavailable'), problem(404, 'not-found'));
@@ -187,7 +187,7 @@ describe('through a proxy that loses answers', () => {
     userId = (await service().createUser('ada')).id;
   });
 
-  /** Passes requests on to the service, and breaks the connection instead of passing the first `losses` answers back. */
+  /** Passes requests on to the service. It drops the first `losses` answers and breaks their connections. */
   async function losing(losses: number): Promise<{ url: string; passed: () => number }> {
     let passed = 0;
     const proxy: Server = createServer((request, response) => {
@@ -212,7 +212,7 @@ describe('through a proxy that loses answers', () => {
 
   const rows = () => service().db.selectFrom('entity').where('name', '=', 'lost').select('key').execute();
 
-  test('a create makes one row however often it is sent (rule 79)', async () => {
+  test('repeated creates make one row (rule 79)', async () => {
     const proxy = await losing(2);
     const client = clientOf(proxy, { clock: new PausingClock(), credential: { apiKey: await service().createKey(userId) } });
     const created = await client.entities('lost').create({ text: 'once' });
@@ -220,7 +220,7 @@ describe('through a proxy that loses answers', () => {
     expect((await rows()).map(({ key }) => key)).toEqual([created.key]);
   });
 
-  test('a delete is done, once', async () => {
+  test('a delete succeeds', async () => {
     const proxy = await losing(1);
     const [row] = await rows();
     const client = clientOf(proxy, { clock: new PausingClock(), credential: { apiKey: await service().createKey(userId) } });

@@ -1,4 +1,4 @@
-/** How large the client is for who bundles it, as its README says. */
+/** The bundled size of the client, as its README states it. */
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { bundleClient } from '../support/client-bundle.ts';
