@@ -4,7 +4,7 @@ import { catalogues } from '../../src/locales/describe.ts';
 import { locales } from '../../src/locales/negotiate.ts';
 import type { Locale } from '../../src/locales/negotiate.ts';
 
-/** Every text of a locale under a name such as `busy detail`. */
+/** All texts of a locale under names such as `busy detail`. */
 function textsOf(locale: Locale): Map<string, string> {
   const { problems, faults } = catalogues[locale];
   return new Map([
@@ -24,17 +24,17 @@ const expected = new Map<string, string[]>([
 ]);
 
 group.each(locales)('the texts in %s', (locale) => {
-  it('cover the same codes as the English ones, and every problem there is', () => {
+  it('cover the same codes as the English ones, and all problems', () => {
     expect([...textsOf(locale).keys()].sort()).toEqual([...textsOf('en').keys()].sort());
     expect(Object.keys(catalogues[locale].problems).sort()).toEqual(Object.keys(problemStatus).sort());
   });
 
-  it('take exactly the values declared for their code, each once', () => {
+  it('use exactly the values declared for their code, each once', () => {
     const found = [...textsOf(locale)].map(([name, text]): [string, string[]] => [name, placeholdersOf(text)]);
     expect(new Map(found.filter(([, names]) => names.length > 0))).toEqual(expected);
   });
 
-  it('keep placeholders inside the parts that vanish with them, and have no part without one', () => {
+  it('have placeholders only inside optional parts, and a placeholder in each optional part', () => {
     for (const [name, text] of textsOf(locale)) {
       expect(placeholdersOf(text.replaceAll(/\[[^[\]]*\]/g, '')), name).toEqual([]);
       for (const [part] of text.matchAll(/\[[^[\]]*\]/g)) expect(placeholdersOf(part), `${name}: ${part}`).not.toEqual([]);
@@ -51,13 +51,13 @@ group.each(locales)('the texts in %s', (locale) => {
     }
   });
 
-  it('have a title of its own for every problem', () => {
+  it('have a different title for every problem', () => {
     const titles = Object.values(catalogues[locale].problems).map(({ title }) => title);
     expect(new Set(titles).size).toBe(titles.length);
   });
 });
 
-it.each(locales.filter((locale) => locale !== 'en'))('no text in %s was left in the language of another locale', (locale) => {
+it.each(locales.filter((locale) => locale !== 'en'))('no text in %s is identical to the text of another locale', (locale) => {
   for (const other of locales.filter((other) => other !== locale))
     for (const [name, text] of textsOf(locale)) expect(text, `${name} in ${locale} and ${other}`).not.toBe(textsOf(other).get(name));
 });

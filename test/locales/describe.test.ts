@@ -27,7 +27,7 @@ group.each(locales)('describe in %s', (locale) => {
     new Problem('method-not-allowed', { values: { allowed: '12' } }),
     new Problem('not-acceptable', { values: { allowed: '12' } }),
     new Problem('unsupported-media-type', { values: { allowed: '12' } }),
-  ])('$code says its value and keeps its title', (problem) => {
+  ])('$code includes its value and does not change its title', (problem) => {
     const { title, detail } = describe(locale, problem);
     expect(detail).toContain('12');
     expect(detail).not.toMatch(/[[\]{}]/);
@@ -46,12 +46,12 @@ it.each([
   ['es', 1, 'Inténtelo de nuevo dentro de 1 segundo.'],
   ['es', 5, 'Inténtelo de nuevo dentro de 5 segundos.'],
   ['ja', 1, '1 秒後にもう一度お試しください。'],
-] as const)('in %s a wait of %i is in the right number', (locale, seconds, text) => {
+] as const)('in %s a wait of %i has the right singular or plural', (locale, seconds, text) => {
   const { detail } = describe(locale, new Problem('busy', { values: { seconds } }));
   expect(detail.replaceAll('\u00a0', ' ')).toContain(text);
 });
 
-it('a wait that only Retry-After names is told as well, and a value given beside it counts first', () => {
+it('the detail has the seconds of Retry-After, unless the problem has a value of its own', () => {
   const headers = { 'Retry-After': '7' };
   expect(describe('en', new Problem('busy', { headers })).detail).toContain('in 7 seconds.');
   expect(describe('en', new Problem('busy', { headers, values: { seconds: 9 } })).detail).toContain('in 9 seconds.');
@@ -61,13 +61,13 @@ it('a wait that only Retry-After names is told as well, and a value given beside
   expect(describe('en', new Problem('not-found', { headers })).detail).not.toContain('7');
 });
 
-it('a large limit is grouped as the language does', () => {
+it('a large limit has the thousands separators of the language', () => {
   const problem = new Problem('content-too-large', { values: { limit: 1048576 } });
   expect(describe('en', problem).detail).toContain('1,048,576 bytes');
   expect(describe('de', problem).detail).toContain('1.048.576 Byte');
 });
 
-it('each fault says where and what, in order, with its own values', () => {
+it('each fault has its place and its text, in order, with its own values', () => {
   const problem = new Problem('validation-failed', {
     faults: [
       { pointer: '/name', code: 'too-long', values: { maximum: 64 } },
@@ -87,13 +87,13 @@ it('each fault says where and what, in order, with its own values', () => {
   expect(describe('de', problem).errors?.[4]).toEqual({ pointer: '/age', code: 'required', detail: 'Diese Angabe ist erforderlich.' });
 });
 
-it('a value is never read as a pattern or a placeholder', () => {
+it('a value is never interpreted as a pattern or a placeholder', () => {
   const allowed = "$& $1 {limit} [x] $'";
   const { detail } = describe('en', new Problem('method-not-allowed', { values: { allowed } }));
   expect(detail).toContain(allowed);
 });
 
-it('nothing of the cause reaches the caller', () => {
+it('nothing of the cause is sent to the caller', () => {
   const problem = new Problem('internal-error', { cause: new Error('select secret from user_account') });
   expect(JSON.stringify(describe('en', problem))).not.toContain('secret');
 });
