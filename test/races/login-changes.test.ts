@@ -1,4 +1,4 @@
-/** Sign-ins that wait for a transaction which changes what they depend on. */
+/** Sign-ins that wait for a transaction which changes the rows that they depend on. */
 import { sql, type Kysely } from 'kysely';
 import { expect, test } from 'vitest';
 import type { components } from '../../generated/api.ts';
@@ -22,7 +22,7 @@ const waiting = async () => {
   return rows.length;
 };
 
-/** Runs `action`, which waits for the rows that `change` locks, and gives its result once that is committed. */
+/** Runs `action` while the transaction of `change` locks the rows that it needs. Returns the result of `action` after the commit. */
 async function behind<T>(change: (trx: Kysely<Database>) => Promise<unknown>, action: () => Promise<T>, meanwhile?: () => Promise<void>) {
   const { acting } = await service()
     .db.transaction()
@@ -36,7 +36,7 @@ async function behind<T>(change: (trx: Kysely<Database>) => Promise<unknown>, ac
   return acting;
 }
 
-test('200 — a login that waits for another default profile answers with the one that its session has', async () => {
+test('200 — a login that waits for another default profile answers with the profile of its session', async () => {
   const { id } = await service().createUser('ada');
   await service().createProfile(id, 'accounting', {});
   const answer = await behind(
@@ -54,7 +54,7 @@ test('200 — a login that waits for another default profile answers with the on
   expect(shown.body.profile).toEqual(answer.body.profile);
 });
 
-test('401 — a login that waits for its user to be disabled opens no session, is audited, and leaves no attempt undecided (rules 39 and 85)', async () => {
+test('401 — a login that waits for its user to be disabled opens no session, and is audited (rules 39 and 85)', async () => {
   const { id } = await service().createUser('bob');
   expect((await signIn('bob')).status).toBe(200);
   const { db } = service();
@@ -71,7 +71,7 @@ test('401 — a login that waits for its user to be disabled opens no session, i
   expect((await attempts()).every(({ pending }) => pending === 0)).toBe(true);
 });
 
-test('200 — a login that waits for the session which it is to end keeps nobody else from signing in from the same address (rule 41)', async () => {
+test('200 — a login that waits for the session that it ends does not block other logins from the same address (rule 41)', async () => {
   const { id } = await service().createUser('carol');
   await service().createUser('dave');
   const cookie = await service().openSession(id);
@@ -96,7 +96,7 @@ const disable: Change = (trx, { id }) => trx.updateTable('user_account').set({ a
 const unlink: Change = (trx, { name }) => trx.deleteFrom('identity').where('subject', '=', name).execute();
 
 const byToken: Prepare = async (name) => () => act.signInByToken(corp, name);
-/** The browser has signed in at the provider and comes back. */
+/** The browser has signed in at the provider and returns. */
 const atProvider: Prepare = async (name) => {
   const browser = new BrowserSession(service());
   const path = await browser.visit(corp, await browser.start(corp), name);

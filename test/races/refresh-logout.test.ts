@@ -1,4 +1,4 @@
-/** Forty-nine refreshes against one logout, with the same cookie: whoever has been told that he is logged out must be. */
+/** Forty-nine refreshes race one logout with the same cookie: after the acknowledgement the session must be over. */
 import { expect, test } from 'vitest';
 import { parallel, race, raceRounds, timeoutOf } from '../support/races.ts';
 import { cookieOf, useService } from '../support/service.ts';
@@ -7,7 +7,7 @@ const service = useService();
 const rounds = raceRounds();
 
 test(
-  `401 — after an acknowledged logout no token works, neither the old one nor any that ${parallel - 1} parallel refreshes brought, ${rounds} rounds (rule 21)`,
+  `401 — after an acknowledged logout no token works, also not of ${parallel - 1} parallel refreshes, ${rounds} rounds (rule 21)`,
   { timeout: timeoutOf(rounds) },
   async () => {
     const { id } = await service().createUser('ada');
@@ -23,7 +23,8 @@ test(
         if (answer.status === 200) tokens.add(cookieOf(answer));
         first.resolve();
       });
-      // In every other round the logout waits until a refresh has been answered, while the others are under way; it may carry either token.
+      // In every other round the logout waits until a refresh has been answered, while the others are in progress. It may carry either
+      // token.
       if (round % 2 === 1) await first.promise;
       const logout = await service().call('HEAD', '/auth?logout=1', { cookie: round % 4 === 3 ? ([...tokens].at(-1) ?? cookie) : cookie });
       expect(logout.status).toBe(204);
@@ -40,6 +41,6 @@ test(
         expect((await service().call('POST', '/auth/refresh', { cookie: token })).status).toBe(401);
       }
     }
-    expect(refreshed, 'rounds in which a refresh came first').toBeGreaterThan(0);
+    expect(refreshed, 'rounds in which a refresh was first').toBeGreaterThan(0);
   },
 );

@@ -1,4 +1,4 @@
-/** Fifty guesses at once beat no limit, and fifty right passwords at once meet none. */
+/** Fifty concurrent guesses do not exceed the limit, and fifty concurrent right passwords are not limited. */
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { parallel, race, raceRounds, statuses, timeoutOf } from '../support/races.ts';
 import { password, useService } from '../support/service.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterEach(forget);
 
 test(
-  `429 — of ${parallel} parallel wrong guesses at most five are looked at, and the right password does not slip in behind them, ${rounds} rounds (rule 41)`,
+  `429 — of ${parallel} parallel guesses at most five are verified, then the right password is refused, ${rounds} rounds (rule 41)`,
   { timeout: timeoutOf(rounds) },
   async () => {
     for (let round = 0; round < rounds; round += 1) {
@@ -36,7 +36,7 @@ test(
 );
 
 test(
-  `200 — ${parallel} parallel logins with the right password are all let in, ${rounds} rounds (rule 41)`,
+  `200 — ${parallel} parallel logins with the right password all succeed, ${rounds} rounds (rule 41)`,
   { timeout: timeoutOf(rounds) },
   async () => {
     for (let round = 0; round < rounds; round += 1) {
