@@ -1,4 +1,4 @@
-/** Peers of the service under the same load, and in the report; tiny servers stand for them. */
+/** Peers beside the service under the same load, and in the report; tiny servers replace them. */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import { compare, type Figures } from '../../scripts/bench/measure.ts';
 import { describeReport } from '../../scripts/bench/report.ts';
 import type { Server } from '../../scripts/lib/processes.ts';
 
-/** A server in this process; the system is asked for the processor time of all of it. */
+/** A server in this process. The measured processor time is that of the whole process. */
 async function serve(answer: RequestListener): Promise<Server> {
   const server = createServer(answer).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
@@ -44,7 +44,7 @@ test('a peer is measured beside the service and the limit', async () => {
 
 test.each([
   { what: '403', status: 403, says: /Peer 1\.0 answered other than 200, at first:\nHTTP\/1\.1 403 / },
-  { what: '204, which is 2xx but no entity', status: 204, says: /Peer 1\.0 answered other than 200, at first:\nstatus 204/ },
+  { what: '204, which is 2xx without an entity', status: 204, says: /Peer 1\.0 answered other than 200, at first:\nstatus 204/ },
 ])('a peer that answers $what to a later request fails the comparison', async ({ status, says }) => {
   let answers = 0;
   const comparing = compareWith((request, response) => {
@@ -54,12 +54,12 @@ test.each([
   await expect(comparing).rejects.toThrow(says);
 });
 
-test('a peer that answers without what was asked for fails the comparison', async () => {
+test('a peer whose answer lacks the requested entity fails the comparison', async () => {
   const comparing = compareWith((_, response) => void response.setHeader('content-length', 2).end('{}'));
   await expect(comparing).rejects.toThrow('get-entity-by-key: Peer 1.0 answered without fields: {}');
 });
 
-test('the report has the peers beside the service, the rate, the factor, the times, the start and the memory of each', () => {
+test('the report has the peers beside the service, each with rate, factor, times, start and memory', () => {
   const figuresOf = (requestsPerSecond: number): Figures => ({
     answers: 1,
     refused: 0,

@@ -14,7 +14,7 @@ import { startThrowAwayServer } from '../support/global-setup.ts';
 
 const timeout = 300_000;
 
-/** A server of its own: on the suite's other files measure too, and make databases of these names. */
+/** A separate server: other test files measure on the suite's server, and create databases with these names. */
 let server: Awaited<ReturnType<typeof startThrowAwayServer>>;
 beforeAll(async () => {
   server = await startThrowAwayServer();
@@ -44,7 +44,7 @@ async function newDirectory(): Promise<string> {
   return directory;
 }
 
-/** The bench with peers, with directories of its own for what it caches and for what it makes meanwhile; npm reaches no registry. */
+/** Runs the bench with peers, with its own cache and temporary directories; npm reaches no registry. */
 async function benchWithPeers() {
   const [cache, temporary] = await Promise.all([newDirectory(), newDirectory()]);
   const env = {
@@ -58,7 +58,7 @@ async function benchWithPeers() {
   return { installations: join(cache, 'entity-service/peers'), temporary, start };
 }
 
-/** Puts a program where the bench finds Parse Server installed. */
+/** Installs a program in the place where the bench expects Parse Server. */
 async function installInstead(installations: string, program: string): Promise<void> {
   const [first, second] = [parseServer, directus].map(({ package: { name, version } }) => join(installations, `${name}-${version}`));
   const bin = join(String(first), 'node_modules/parse-server/bin');
@@ -66,7 +66,7 @@ async function installInstead(installations: string, program: string): Promise<v
   await writeFile(join(bin, 'parse-server'), program);
 }
 
-test('the bench measures service and limit, and every answer is 2xx', { timeout }, async () => {
+test('the bench measures service and limit, and all answers are 2xx', { timeout }, async () => {
   const bench = startBench(['--only', 'get-entity-by-key', '--seconds', '0.2', '--rounds', '2', '--connections', '4', '--json']);
   const [output, errors, [code]] = await Promise.all([text(bench.stdout), text(bench.stderr), once(bench, 'exit')]);
   expect(code, errors).toBe(0);
@@ -102,14 +102,14 @@ test('Ctrl-C in the middle of a round leaves no process and no database behind',
   expect(await benchDatabases()).toEqual([]);
 });
 
-test('an unknown option or name is told on standard error, with exit code 2', { timeout }, async () => {
+test('an unknown option or name is reported on standard error, with exit code 2', { timeout }, async () => {
   const bench = startBench(['--only', 'get-entity-by-telepathy']);
   const [errors, [code]] = await Promise.all([text(bench.stderr), once(bench, 'exit')]);
   expect(code).toBe(2);
   expect(errors).toContain('get-entity-by-telepathy');
 });
 
-test('a peer that cannot be installed is told with what npm says, with exit code 1, and nothing is left of it', { timeout }, async () => {
+test('a peer that cannot be installed is reported with npm’s message and exit code 1, and leaves nothing behind', { timeout }, async () => {
   const { installations, start } = await benchWithPeers();
   const bench = start();
   const [errors, [code]] = await Promise.all([text(bench.stderr), once(bench, 'exit')]);
@@ -118,7 +118,7 @@ test('a peer that cannot be installed is told with what npm says, with exit code
   expect(await readdir(installations)).toEqual([]);
 });
 
-test('a peer that does not start is told with the end of what it wrote, and nothing is left of it', { timeout }, async () => {
+test('a peer that does not start is reported with the end of its output, and leaves nothing behind', { timeout }, async () => {
   const { installations, temporary, start } = await benchWithPeers();
   await installInstead(installations, `console.log('listening to nobody'); console.error('no such setting'); process.exitCode = 1;`);
   const bench = start();

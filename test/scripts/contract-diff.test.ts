@@ -1,4 +1,4 @@
-/** The gate that keeps a released contract from being broken: each kind of breaking change is found, and what only adds passes. */
+/** The check that no change breaks the released contract: it finds each kind of breaking change, and passes additions. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -72,78 +72,78 @@ components:
         size: { anyOf: [{ type: integer }, { enum: [small, large] }] }
 `;
 
-/** What comparing finds when this is written in the place of that. */
+/** The breaks between the document with `from` and the one with `to` in its place. */
 function breaksOf(from: string, to: string): string[] {
-  expect(released.split(from), `"${from}" is there once`).toHaveLength(2);
+  expect(released.split(from), `"${from}" occurs once`).toHaveLength(2);
   return breaksBetween(parse(released) as Document, parse(released.replace(from, to)) as Document);
 }
 
 describe('breaking changes are found', () => {
   const seeded: [string, string, string, string][] = [
-    ['a path that is gone', '/items:', '/things:', 'GET /items is gone'],
-    ['a method that is gone', '    post:\n', '    put:\n', 'POST /items/{} is gone'],
-    ['an operation by another name', 'operationId: getItem', 'operationId: readItem', 'is called readItem'],
-    ['a way in that is gone', '{ key: [] }, ', '', 'not open any more to key'],
-    ['a way in that asks for more', 'oauth: [read]', 'oauth: [read, write]', 'not open any more to oauth'],
-    ['an open operation that is closed', 'security: []', 'security: [{ key: [] }]', 'callers without a credential'],
-    ['a status that is gone', "'404': { $ref", "'410': { $ref", 'does not answer 404'],
-    ['a header that is gone', 'ETag:', 'Tag:', 'no header ETag'],
+    ['a removed path', '/items:', '/things:', 'GET /items is gone'],
+    ['a removed method', '    post:\n', '    put:\n', 'POST /items/{} is gone'],
+    ['an operation with another name', 'operationId: getItem', 'operationId: readItem', 'is called readItem'],
+    ['a removed credential', '{ key: [] }, ', '', 'not open any more to key'],
+    ['a credential that requires more', 'oauth: [read]', 'oauth: [read, write]', 'not open any more to oauth'],
+    ['an open operation that now requires a credential', 'security: []', 'security: [{ key: [] }]', 'callers without a credential'],
+    ['a removed status', "'404': { $ref", "'410': { $ref", 'does not answer 404'],
+    ['a removed header', 'ETag:', 'Tag:', 'no header ETag'],
     [
-      'a header that may be left out',
+      'a header that is now optional',
       'required: true, schema: { type: string, pattern: \'^"',
       'schema: { type: string, pattern: \'^"',
       'ETag is not always',
     ],
-    ['a header of another form', `pattern: '^"'`, `pattern: '^W'`, 'header ETag: pattern'],
-    ['a media type of an answer that is gone', 'application/problem+json', 'application/json', 'no application/problem+json'],
-    ['a media type of a body that is gone', 'application/x-www-form-urlencoded', 'text/plain', 'no application/x-www-form-urlencoded'],
-    ['a body that is asked for', 'requestBody:\n', 'requestBody:\n        required: true\n', 'asks for a body'],
-    ['a parameter that is gone', 'name: view', 'name: look', 'does not take the parameter query view'],
-    ['a parameter that is asked for', 'view, in: query,', 'view, in: query, required: true,', 'asks for the parameter query view'],
+    ['a header with another pattern', `pattern: '^"'`, `pattern: '^W'`, 'header ETag: pattern'],
+    ['a removed media type of an answer', 'application/problem+json', 'application/json', 'no application/problem+json'],
+    ['a removed media type of a body', 'application/x-www-form-urlencoded', 'text/plain', 'no application/x-www-form-urlencoded'],
+    ['a body that is now required', 'requestBody:\n', 'requestBody:\n        required: true\n', 'asks for a body'],
+    ['a removed parameter', 'name: view', 'name: look', 'does not take the parameter query view'],
+    ['a parameter that is now required', 'view, in: query,', 'view, in: query, required: true,', 'asks for the parameter query view'],
     [
-      'a new parameter that is asked for',
+      'a new required parameter',
       'parameters:\n        - {',
       'parameters:\n        - { name: a, in: query, required: true, schema: {} }\n        - {',
       'asks for the parameter query a',
     ],
-    ['a value of a parameter that is gone', 'short, long', 'short', 'value long is not taken'],
+    ['a removed value of a parameter', 'short, long', 'short', 'value long is not taken'],
     ['a parameter limited to an enum', 'maxLength: 64', 'maxLength: 64, enum: [a]', 'limited to an enum'],
     ['another pattern of a path parameter', '^[0-9]+$', '^[0-9]{3}$', 'parameter id: pattern'],
     ['a shorter text', 'maxLength: 80', 'maxLength: 79', 'maxLength is 79'],
     ['a longer text', 'minLength: 1', 'minLength: 2', 'minLength is 2'],
-    ['a pattern where there was none', 'minLength: 1', "pattern: '^a'", 'pattern was none'],
+    ['a new pattern', 'minLength: 1', "pattern: '^a'", 'pattern was none'],
     ['a higher minimum', 'minimum: 0', 'minimum: 1', 'minimum is 1'],
     ['a lower maximum', 'maximum: 1000', 'maximum: 999', 'maximum is 999'],
     ['fewer items', 'maxItems: 5', 'maxItems: 4', 'maxItems is 4'],
-    ['items that must differ', 'maxItems: 5', 'maxItems: 5, uniqueItems: true', 'uniqueItems differs'],
-    ['a value of an item that is gone', 'new, used', 'new', 'body/tags/items: value used'],
-    ['a type that is not taken', '[integer, string]', 'integer', 'type string is not taken'],
+    ['items that must now differ', 'maxItems: 5', 'maxItems: 5, uniqueItems: true', 'uniqueItems differs'],
+    ['a removed value of an item', 'new, used', 'new', 'body/tags/items: value used'],
+    ['a type that is now refused', '[integer, string]', 'integer', 'type string is not taken'],
     [
-      'a member that is asked for',
+      'a member that is now required',
       'Change:\n      type: object',
       'Change:\n      type: object\n      required: [name]',
       'name is required now',
     ],
     [
-      'members that are not taken',
+      'members that are now refused',
       'Change:\n      type: object',
       'Change:\n      type: object\n      additionalProperties: false',
       'no further members',
     ],
-    ['a member of a body that is gone', '        tags:', '        marks:', 'member tags is gone'],
-    ['an alternative that is gone', '{ type: integer }, { enum', '{ enum', 'alternatives is gone'],
-    ['a member of an answer that is gone', '        name: { type: string }\n', '', 'member name is gone'],
-    ['a member that is not always there', '[id, name, owner]', '[id, owner]', 'name is not always there'],
+    ['a removed member of a body', '        tags:', '        marks:', 'member tags is gone'],
+    ['a removed alternative', '{ type: integer }, { enum', '{ enum', 'alternatives is gone'],
+    ['a removed member of an answer', '        name: { type: string }\n', '', 'member name is gone'],
+    ['a member that is now optional', '[id, name, owner]', '[id, owner]', 'name is not always there'],
     ['an answer of another type', 'name: { type: string }\n', 'name: { type: integer }\n', 'may be integer now'],
-    ['an answer that may be null', 'name: { type: string }\n', "name: { type: [string, 'null'] }\n", 'may be null now'],
+    ['an answer that may now be null', 'name: { type: string }\n', "name: { type: [string, 'null'] }\n", 'may be null now'],
     ['an answer of another format', 'format: int64', 'format: int32', 'format was "int64"'],
     [
-      'an alternative that is new',
+      'a new alternative',
       "{ type: string }, { type: 'null' }]",
       "{ type: string }, { type: integer }, { type: 'null' }]",
       'alternatives is new',
     ],
-    ['an enum that is none any more', ', properties: { code: { enum: [missing, hidden] } }', '', 'not limited to its enum'],
+    ['an enum that is now open', ', properties: { code: { enum: [missing, hidden] } }', '', 'not limited to its enum'],
   ];
 
   test.for(seeded)('%s', ([, from, to, expected]) => {
@@ -151,7 +151,7 @@ describe('breaking changes are found', () => {
   });
 });
 
-describe('changes that only add pass', () => {
+describe('additions pass', () => {
   const additive: [string, string, string][] = [
     [
       'an operation',
@@ -159,21 +159,21 @@ describe('changes that only add pass', () => {
       "/things:\n    get: { operationId: listThings, responses: { '200': { description: All. } } }\n  /items:\n",
     ],
     ['a status', "'204': { description: Done. }", "'204': { description: Done. }\n        '409': { description: No. }"],
-    ['a way in', '{ key: [] }', '{ key: [] }, { token: [] }'],
-    ['a way in that asks for less', 'oauth: [read]', 'oauth: []'],
+    ['a credential', '{ key: [] }', '{ key: [] }, { token: [] }'],
+    ['a credential that requires less', 'oauth: [read]', 'oauth: []'],
     ['a parameter', 'name: view, in: query', 'name: a, in: query, schema: {} }\n        - { name: view, in: query'],
-    ['another name for what is in the path', '/items/{id}:', '/items/{number}:'],
+    ['another name of a path parameter', '/items/{id}:', '/items/{number}:'],
     ['a value of a parameter', 'short, long', 'short, long, full'],
     ['a longer text', 'maxLength: 80', 'maxLength: 81'],
     ['a lower minimum', 'minimum: 0', 'minimum: -1'],
     ['no pattern', ", pattern: '^[0-9]+$'", ''],
-    ['a type that is taken', '[integer, string]', '[integer, string, boolean]'],
+    ['an accepted type', '[integer, string]', '[integer, string, boolean]'],
     ['an alternative of a body', '{ type: integer }, { enum', '{ type: integer }, { type: boolean }, { enum'],
     ['a member of a body', '        tags:', '        more: { type: string }\n        tags:'],
     ['a member of an answer', '        name: { type: string }\n', '        name: { type: string }\n        more: { type: string }\n'],
-    ['a member that is always there', '[id, name, owner]', '[id, name, owner, price]'],
+    ['a member that is now always there', '[id, name, owner]', '[id, name, owner, price]'],
     ['a value of a code', '[missing, hidden]', '[missing, hidden, sold]'],
-    ['an answer that is never null', "[integer, 'null']", 'integer'],
+    ['an answer that is now never null', "[integer, 'null']", 'integer'],
     ['a header', 'ETag:', 'Age: { schema: { type: integer } }\n            ETag:'],
     ['words', 'description: The item.', 'description: The item as it is.'],
   ];
@@ -187,13 +187,13 @@ describe('docs/released/openapi.yaml', () => {
   const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
   const document = parse(read('docs/released/openapi.yaml')) as Document & { info: { version: string }; paths: Record<string, unknown> };
 
-  test('is compared with openapi.yaml by npm run check:contract, and nothing is broken', () => {
+  test('is compared with openapi.yaml by npm run check:contract, without a break', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     expect(scripts['check:contract']).toContain('node scripts/contract-diff/main.ts');
     expect(breaksBetween(document, parse(read('openapi.yaml')) as Document)).toEqual([]);
   });
 
-  test('is a document that the gate would miss a piece of: without any of its paths openapi.yaml would break callers', () => {
+  test('is checked completely: openapi.yaml without any one of its paths would break callers', () => {
     for (const path of Object.keys(document.paths)) {
       const { [path]: _, ...paths } = document.paths;
       expect(breaksBetween(document, { ...document, paths }).length, path).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** The documentation as static pages: complete, with no dead link, and without a request to another server. */
+/** The documentation as static pages: complete, without a dead link, and without a request to another server. */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -15,7 +15,7 @@ const project = join(import.meta.dirname, '../..');
 const script = 'scripts/docs/main.ts';
 const openBrowser = useBrowser();
 let site: string;
-/** The HTML of each page that is made of a document, by its path in the site. */
+/** The HTML of each page made from a document, by its path in the site. */
 let pages: Map<string, string>;
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ test('every link within the site leads to a page, to a section of it, or to a fi
   expect(faults).toEqual([]);
 });
 
-test('the reference has every operation', () => {
+test('the reference has all operations', () => {
   const reference = readFileSync(join(site, 'api.html'), 'utf8');
   for (const { operationId, path } of operationsOf(readContract().document)) {
     expect(reference, operationId).toContain(operationId);
@@ -59,7 +59,7 @@ test('the reference has every operation', () => {
   }
 });
 
-test('a browser reads the site by search and on a phone, and loads nothing from elsewhere', { timeout: 90_000 }, async (context) => {
+test('a browser searches the site and shows it on a phone, and loads nothing from another server', { timeout: 90_000 }, async (context) => {
   const browser = await openBrowser(context);
   const tab = await browser.newPage();
   const elsewhere: string[] = [];
@@ -90,12 +90,12 @@ test('a browser reads the site by search and on a phone, and loads nothing from 
 });
 
 describe('npm run docs', () => {
-  test('--serve gives the pages and the reference to this machine until Ctrl-C', async () => {
+  test('--serve serves the pages and the reference to this machine until Ctrl-C', async () => {
     const server = spawn(process.execPath, [script, '--serve', '--port', '4100'], { stdio: ['ignore', 'pipe', 'ignore'] });
     onTestFinished(() => void server.kill('SIGKILL'));
     const exit = new Promise((resolve) => server.once('exit', resolve));
     for await (const line of createInterface({ input: server.stdout })) {
-      // The address is printed with colours.
+      // The URL is printed with colours.
       const [, port] = /localhost:\D*(\d+)/.exec(line.replaceAll(/\p{Cc}\[\d*m/gu, '')) ?? [];
       if (port === undefined) continue;
       const read = async (path: string) => (await fetch(`http://localhost:${port}/${path}`)).text();
@@ -106,7 +106,7 @@ describe('npm run docs', () => {
     await exit;
   });
 
-  test('refuses an option it does not know, with exit code 2', async () => {
+  test('refuses an unknown option, with exit code 2', async () => {
     await expect(run(process.execPath, [script, '--uot', 'x'])).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--uot'),

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const run = (...options: string[]) => promisify(execFile)(process.execPath, ['scripts/fuzz/main.ts', ...options]);
 
-test('--help says what can be asked for', async () => {
+test('--help prints the options', async () => {
   const { stdout, stderr } = await run('--help');
   expect(stdout).toContain('--cases N');
   expect(stdout).toContain('--seed N');

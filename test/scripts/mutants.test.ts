@@ -1,4 +1,4 @@
-/** `npm run test:mutants`: what mistakes it makes, and that it tells those that a test notices from those that none does. */
+/** `npm run test:mutants`: which mistakes it makes, and that it separates those that a test notices from the others. */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,31 +11,31 @@ import { nearestTests, recordReach } from '../../scripts/mutants/reach.ts';
 import { applyMutation, orderedMutations, showMutation } from '../../scripts/mutants/select.ts';
 import { runTests } from '../../scripts/mutants/tests.ts';
 
-/** Every text that one mistake makes of a text. */
+/** All texts that one mistake can make of a text. */
 const mistakesIn = (text: string) => findMutations('src/a.ts', text).map((mutation) => applyMutation(text, mutation));
 
 describe('a mistake', () => {
   test.each([
     ['moves a boundary', 'a < b;', ['a <= b;']],
-    ['turns a comparison', 'a !== b;', ['a === b;']],
-    ['joins conditions otherwise', 'a && b;', ['a || b;']],
+    ['inverts a comparison', 'a !== b;', ['a === b;']],
+    ['swaps "and" and "or"', 'a && b;', ['a || b;']],
     ['negates a condition', 'if (a) b;', ['if (!(a)) b;']],
-    ['leaves out await and call', 'await settle();', [';', 'settle();']],
-    ['leaves out an early return', 'function f() { if (a) return 1; return b; }', ['if (!(a))', 'if (a) ;', 'return 2;']],
-    ['leaves out a throw', 'throw fault;', [';']],
+    ['removes await and call', 'await settle();', [';', 'settle();']],
+    ['removes an early return', 'function f() { if (a) return 1; return b; }', ['if (!(a))', 'if (a) ;', 'return 2;']],
+    ['removes a throw', 'throw fault;', [';']],
     ['moves a limit', 'const most = 50;', ['const most = 51;']],
-    ['leaves out a condition of Kysely', "db.where('id', '=', id).select('id');", ["db.select('id');"]],
-    ['leaves out a lock', "db.selectFrom('a').forUpdate();", ["db.selectFrom('a');"]],
-    ['leaves out a lock of SQL', 'sql`select 1 from a for update`;', ['sql`select 1 from a `;']],
-    ['leaves out a condition of SQL', 'sql`delete from a where b\nand c`;', ['sql`delete from a where b\n`;']],
-    ['turns a method', 'a.some(b);', ['a.every(b);']],
-    ['leaves out an anchor', '/^a$/;', ['/a$/;', '/^a/;']],
+    ['removes a condition of Kysely', "db.where('id', '=', id).select('id');", ["db.select('id');"]],
+    ['removes a lock', "db.selectFrom('a').forUpdate();", ["db.selectFrom('a');"]],
+    ['removes a lock of SQL', 'sql`select 1 from a for update`;', ['sql`select 1 from a `;']],
+    ['removes a condition of SQL', 'sql`delete from a where b\nand c`;', ['sql`delete from a where b\n`;']],
+    ['swaps a method', 'a.some(b);', ['a.every(b);']],
+    ['removes an anchor', '/^a$/;', ['/a$/;', '/^a/;']],
   ])('%s', (_what, text, wanted) => {
     const made = mistakesIn(text);
     for (const one of wanted) expect(made).toContainEqual(expect.stringContaining(one));
   });
 
-  test('is made neither in types, imports and log lines, nor where it would change nothing', () => {
+  test('is never made in types, imports and log lines, nor where it would change nothing', () => {
     const text = `import { a } from 'a'; type B = 1 | 2; log.info({ n: 1 }, 'select 1 from a limit 1'); async function f() { return await a(); }`;
     expect(mistakesIn(text)).toEqual([]);
   });
@@ -52,7 +52,7 @@ describe('a mistake', () => {
     });
   });
 
-  test('comes in the same order for the same seed, in another one for another', () => {
+  test('has a place in an order that the seed determines', () => {
     const order = (seed: number) =>
       orderedMutations(process.cwd(), ['src/authn'], seed).map(({ file, start, kind }) => `${file} ${start} ${kind}`);
     expect(order(1)).toEqual(order(1));
@@ -61,7 +61,7 @@ describe('a mistake', () => {
   });
 });
 
-/** A project with one limit, of which the tests look at one side only. */
+/** A project with one limit, whose tests check one side only. */
 function tinyProject(): string {
   const directory = mkdtempSync(join(tmpdir(), 'mutants-test-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
@@ -87,7 +87,7 @@ function tinyProject(): string {
 }
 
 test(
-  'the tests that reach a mistake are run: what they notice fails them, what they do not passes, and the sources stay',
+  'the tests that reach a mistake are run, fail on a noticed mistake, pass otherwise, and the sources are restored',
   { timeout: 120_000 },
   async () => {
     const directory = tinyProject();
@@ -119,7 +119,7 @@ test(
   },
 );
 
-test('a probe stands in every function that has a body', () => {
+test('every function with a body has a probe', () => {
   const text = 'function a() { return 1; }\nconst b = () => { return () => 2; };';
   expect(withProbes('src/a.ts', text)).toBe(
     `function a() { globalThis.noteReached?.('src/a.ts#0'); return 1; }\nconst b = () => { globalThis.noteReached?.('src/a.ts#1'); return () => 2; };`,

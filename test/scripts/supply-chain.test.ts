@@ -1,4 +1,4 @@
-/** What is asked of the registry about the packages, against a registry of the test's own, and the bill of materials (rule 93). */
+/** The queries about packages, against the test's own registry, and the bill of materials (rule 93). */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -22,7 +22,7 @@ interface Run {
   stdout: string;
 }
 
-/** Runs the check against a registry on this machine. npm stores advisories, so each run has a cache of its own. */
+/** Runs the check against a registry on this machine. npm stores advisories, so each run has a separate cache. */
 async function checkAgainst(answer: RequestListener): Promise<Run & { asked: string[] }> {
   const asked: string[] = [];
   const registry = createServer((request, response) => {
@@ -76,7 +76,7 @@ describe('npm run check:packages (rule 93)', () => {
     expect(code).toBe(0);
   });
 
-  test('passes where the registry knows no advisory', async () => {
+  test('passes when the registry has no advisory', async () => {
     const { code, stdout } = await checkAgainst((_request, response) => response.writeHead(200).end('{}'));
     expect(stdout).toContain('npm audit --omit=dev: passed: no known vulnerability');
     expect(code).toBe(0);
@@ -86,7 +86,7 @@ describe('npm run check:packages (rule 93)', () => {
     ['refuses the request', (_request, response) => response.writeHead(405).end()],
     ['is unavailable', (_request, response) => response.writeHead(503).end()],
     ['closes the connection', (request) => request.socket.destroy()],
-  ])('says "not asked" where the registry %s, and passes', async (_what, answer) => {
+  ])('prints "not asked" and passes when the registry %s', async (_what, answer) => {
     const { code, stdout } = await checkAgainst(answer);
     expect(stdout).toContain('npm audit --omit=dev: not asked: ');
     expect(code).toBe(0);
@@ -101,13 +101,13 @@ describe('the verdict on signatures (rule 93)', () => {
     ['fails on an invalid one', { invalid: [fastify], missing: [] }, 'failed', 'fastify@5.0.0: invalid signature'],
     ['fails on a missing one', { invalid: [], missing: [fastify] }, 'failed', 'fastify@5.0.0: no signature'],
     ['is "not asked" without network', { error: { code: 'ENOTFOUND', summary: 'no such host' } }, 'not asked', 'ENOTFOUND: no such host'],
-    ['is "not asked" of a registry that refuses', { error: { code: 'E405', summary: 'Not Allowed' } }, 'not asked', 'E405: Not Allowed'],
-    ['fails where npm cannot read the project', { error: { code: 'ENOLOCK', summary: 'no lock file' } }, 'failed', 'ENOLOCK: no lock file'],
+    ['is "not asked" for a registry that refuses', { error: { code: 'E405', summary: 'Not Allowed' } }, 'not asked', 'E405: Not Allowed'],
+    ['fails when npm cannot read the project', { error: { code: 'ENOLOCK', summary: 'no lock file' } }, 'failed', 'ENOLOCK: no lock file'],
   ] as const)('%s', (_what, report, status, detail) => {
     expect(judgeSignatures(JSON.stringify(report))).toEqual({ status, detail });
   });
 
-  test('fails on output that is no JSON', () => {
+  test('fails on output that is not JSON', () => {
     expect(judgeSignatures('')).toMatchObject({ status: 'failed' });
     expect(judgeAudit('<html>')).toMatchObject({ status: 'failed' });
   });
@@ -126,7 +126,7 @@ interface Bom {
   dependencies: { ref: string; dependsOn: string[] }[];
 }
 
-/** `name@version` of every package of the lock file that production installs. */
+/** `name@version` of all packages of the lock file that production installs. */
 async function lockedForProduction(): Promise<string[]> {
   const lock = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
     packages: Record<string, { version: string; dev?: boolean; link?: boolean }>;
@@ -135,7 +135,7 @@ async function lockedForProduction(): Promise<string[]> {
   return [...new Set(kept.map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`))].toSorted();
 }
 
-test('npm run sbom writes a CycloneDX document of every package of production and no other, each with its licence (rule 93)', async () => {
+test('npm run sbom writes a CycloneDX document of all production packages and no others, each with its licence (rule 93)', async () => {
   const path = join(scratch, 'sbom.cdx.json');
   expect(await runScript('sbom.ts', [path])).toMatchObject({ code: 0 });
   const bom = JSON.parse(await readFile(path, 'utf8')) as Bom;
