@@ -64,17 +64,17 @@ const primaryForATime = `
   }
 `;
 
-/** A primary that is killed; its worker then says that it has closed its door, before it has heard of that. */
+/** A primary that is killed; its worker then says that it has stopped listening, before it learns of that. */
 const killedPrimary = `
   import cluster from 'node:cluster';
-  import { doorClosed } from ${JSON.stringify(workers)};
+  import { waitForPrimary } from ${JSON.stringify(workers)};
   if (cluster.isPrimary) cluster.fork();
   else {
     const primary = process.ppid;
     process.kill(primary, 'SIGKILL');
     while (process.ppid === primary) {}
     process.on('exit', (code) => console.log('the worker ended with ' + code));
-    void doorClosed();
+    void waitForPrimary();
   }
 `;
 
