@@ -27,7 +27,7 @@ import { identifyCallers } from './http/caller.ts';
 import { addressOf, readAddresses } from './http/client-address.ts';
 import { allowTrustedOrigins, answerPreflights } from './http/cors.ts';
 import { answerInTime } from './http/deadline.ts';
-import { drainBeforeClosing } from './http/shutdown.ts';
+import { drainBeforeClosing } from './http/drain.ts';
 import { securityHeaders, sendSecurityHeaders } from './http/headers.ts';
 import { serveHealth } from './maintenance/health.ts';
 import { boundHeldBytes } from './http/held-bytes.ts';

@@ -20,7 +20,7 @@ import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
 import { systemClock, IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
 import { addressIn } from './http/address.ts';
-import { stopListening } from './http/shutdown.ts';
+import { stopListening } from './http/drain.ts';
 import { waitForPrimary } from './workers.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { scheduleCleanup } from './maintenance/cleanup.ts';

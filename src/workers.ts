@@ -6,7 +6,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const restartMilliseconds = 1_000;
-/** After this a worker that was told to stop does not listen any more, whatever it is still busy with (service.ts, http/shutdown.ts). */
+/** After this a worker that was told to stop does not listen any more, whatever it is still busy with (service.ts, http/drain.ts). */
 const othersMilliseconds = 1_500;
 /** How the primary tells its workers which database it has opened. */
 const databaseVariable = 'WORKER_DATABASE_URL';
