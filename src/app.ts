@@ -27,7 +27,7 @@ import { identifyCallers } from './http/caller.ts';
 import { addressOf, readAddresses } from './http/client-address.ts';
 import { allowTrustedOrigins, answerPreflights } from './http/cors.ts';
 import { answerInTime } from './http/deadline.ts';
-import { drainBeforeClosing } from './http/drain.ts';
+import { prepareDrain } from './http/drain.ts';
 import { securityHeaders, sendSecurityHeaders } from './http/headers.ts';
 import { serveHealth } from './maintenance/health.ts';
 import { boundHeldBytes } from './http/held-bytes.ts';
@@ -94,7 +94,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   readAddresses(app, config.trustProxy);
   identifyCallers(app);
   answerInTime(app, 15_000);
-  drainBeforeClosing(app);
+  prepareDrain(app);
   // Loaded only where it is wanted.
   if (config.metricsToken !== undefined)
     (await import('./maintenance/metrics-endpoint.ts')).exposeMetrics(app, context, config.metricsToken);

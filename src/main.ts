@@ -10,15 +10,13 @@ import { readIssuers } from './oidc/issuers-file/read.ts';
 import { lowerThreadPoolPriority } from './credentials/thread-pool.ts';
 import { prepareDatabase } from './start/prepare-database.ts';
 import { openService } from './service.ts';
+import { processTimeline, runSteps, stopTimeoutMs, type Opened } from './shutdown.ts';
 import { explainFailure } from './start/failure.ts';
 import type { FirstAdministrator } from './administration/first-administrator.ts';
 import { endWorker, inheritedDatabase, startWorkers } from './workers.ts';
 
-const shutdownMilliseconds = 10_000;
-
 let config: Config | undefined;
-/** What has been opened, to be closed in the opposite order. */
-const closers: (() => Promise<void>)[] = [];
+const opened: Opened = {};
 let stopping = false;
 
 /** Standard error is for people; standard output is the log. */
@@ -26,26 +24,20 @@ function printError(...lines: string[]): void {
   for (const line of lines) process.stderr.write(line === '' ? '\n' : `entity-service: ${line}\n`);
 }
 
-async function closeAll(): Promise<void> {
-  for (let close = closers.pop(); close; close = closers.pop()) await close();
-}
-
 /** Runs the whole service, or the primary of its workers. */
 async function run(settings: Config): Promise<void> {
   const prepared = await prepareDatabase(settings, ({ message }) => printError(`${message}; it is tried again each second`));
-  closers.push(() => prepared.close());
+  opened.database = prepared;
   void prepared.lost.then((reason) => stop(reason));
   // Before anything else can fail: nobody will ever be told again.
   if (prepared.administrator) printFirstAdministrator(prepared.administrator);
   if (stopping) return;
   if (settings.workers === 1) {
-    const service = await openService(settings, prepared.url);
-    closers.push(() => service.close());
+    opened.service = await openService(settings, prepared.url);
   } else {
     if (settings.metricsToken !== undefined) (await import('./maintenance/metrics-endpoint.ts')).answerWorkers();
-    const workers = startWorkers(settings.workers, prepared.url, (reason) => printError(`${reason}; starting another worker`));
-    closers.push(() => workers.stop());
-    await workers.ready;
+    opened.workers = startWorkers(settings.workers, prepared.url, (reason) => printError(`${reason}; starting another worker`));
+    await opened.workers.ready;
   }
   announce(settings, prepared.database);
 }
@@ -53,8 +45,7 @@ async function run(settings: Config): Promise<void> {
 /** Runs one of the workers; only the primary, which stops them all, listens to Ctrl-C. */
 async function runWorker(settings: Config, databaseUrl: string): Promise<void> {
   process.on('SIGINT', () => undefined);
-  const service = await openService(settings, databaseUrl);
-  closers.push(() => service.close());
+  opened.service = await openService(settings, databaseUrl);
 }
 
 function printFirstAdministrator({ name, password }: FirstAdministrator): void {
@@ -90,20 +81,19 @@ async function start(): Promise<void> {
 }
 
 /**
- * On the first signal, or when the database is lost: waits until what is being opened is open, then closes it all. What takes longer than ten
- * seconds is cut off. With a reason the exit code is 1, so that a supervisor starts the service again.
+ * Takes the steps of `shutdown.ts` and ends the process, on the first signal or when the database is lost. With a reason the status is 1, so
+ * that a supervisor starts the service again.
  */
 async function stop(reason?: Error): Promise<void> {
   if (stopping) return;
   stopping = true;
   if (reason) printError('the service stops, because its database is lost:', ...explainFailure(reason, config));
   setTimeout(() => {
-    printError(`not everything stopped within ${shutdownMilliseconds / 1_000} seconds; leaving`);
+    printError(`not everything stopped within ${stopTimeoutMs / 1_000} seconds; leaving`);
     process.exit(1);
-  }, shutdownMilliseconds).unref();
-  await started.catch(() => undefined);
+  }, stopTimeoutMs).unref();
   try {
-    await closeAll();
+    await runSteps(processTimeline(opened, started));
     process.exit(reason ? 1 : 0);
   } catch (error) {
     printError(`stopping failed: ${explainFailure(error, config).join(' ')}`);
@@ -111,12 +101,13 @@ async function stop(reason?: Error): Promise<void> {
   }
 }
 
+/** Closes what a failed start has opened, and ends the process with the reason. */
 async function giveUp(error: unknown): Promise<void> {
   if (stopping) return;
   try {
-    await closeAll();
+    await runSteps(processTimeline(opened, started));
   } catch {
-    // Why it could not start is what a person wants to know.
+    // The operator needs the reason of the failed start, not this one.
   }
   const reasons = explainFailure(error, config);
   if (cluster.isWorker) return endWorker(reasons.join(' '));

@@ -3,7 +3,6 @@
  * before (migrations, the first administrator), is decided by `main.ts`.
  */
 import { availableParallelism } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { readContract } from './contract/contract.ts';
 import { buildApp } from './app.ts';
@@ -20,8 +19,7 @@ import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
 import { systemClock, IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
 import { addressIn } from './http/address.ts';
-import { stopListening } from './http/drain.ts';
-import { waitForPrimary } from './workers.ts';
+import { runSteps, serviceTimeline } from './shutdown.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { scheduleCleanup } from './maintenance/cleanup.ts';
 import { explainFailure } from './start/failure.ts';
@@ -34,11 +32,6 @@ import { createPasswordPolicy } from './credentials/policy.ts';
 import { createThrottle } from './credentials/throttle.ts';
 import { isSessionToken } from './sessions/store.ts';
 
-/** How long load balancers have to learn at `/health/ready` that nobody should be sent here any more. */
-const noticeMilliseconds = 750;
-/** How long requests under way may then take; security rule 92 gives ten seconds for all of the stop. */
-const drainTimeoutMs = 5_000;
-
 /** Read once, so that all services of a process share what is made of it. */
 const contract = readContract();
 
@@ -47,7 +40,7 @@ export interface Service {
   context: Context;
   /** Where it listens, as `http://127.0.0.1:3000`. */
   address: string;
-  /** Stops accepting, finishes what is under way, and closes the pool (security rule 92). */
+  /** Takes the steps of `serviceTimeline`, once (rule 92). */
   close(): Promise<void>;
 }
 
@@ -76,10 +69,6 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       else app?.log.warn({ event: 'outage', err: error }, `notifications do not arrive: ${explainFailure(error, config).join('; ')}`);
     },
   });
-  const closeDatabase = async () => {
-    await listener.close();
-    await closePool();
-  };
   try {
     const missing = await missingProfiles(db, issuers);
     if (missing.length > 0) throw new ConfigError(missing);
@@ -112,32 +101,26 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       running.log.warn({ event: 'configuration.risky' }, risk);
     await listener.open();
     const address = await running.listen({ host: config.host, port: config.port, listenTextResolver: listeningLine });
-    const stopHousekeeping = scheduleCleanup(context, running.log);
+    const stopCleanup = scheduleCleanup(context, running.log);
     const record = (event: 'configuration.loaded' | 'service.start' | 'service.stop', detail: Record<string, unknown> = {}) =>
       recordEvent(context, running.log, undefined, { event, outcome: 'ok', detail: { process: process.pid, ...detail } });
     await record('configuration.loaded', { settings: openSettings(config) });
     await record('service.start', { version: context.version, address });
     let closing: Promise<void> | undefined;
-
-    const close = async () => {
-      stopHousekeeping();
-      running.stopping = true;
-      if ((await openConnections(running)) > 0) await delay(noticeMilliseconds);
-      await stopListening(running.server);
-      await waitForPrimary();
-      // Clients that are not done by then, such as one that sends its body a byte at a time, do not keep the process from leaving.
-      const patience = setTimeout(() => running.server.closeAllConnections(), drainTimeoutMs);
-      await running.close();
-      clearTimeout(patience);
-      await record('service.stop');
-      await traces?.close();
-      await closeDatabase();
-    };
-    return { app: running, context, address, close: () => (closing ??= close()) };
+    const timeline = serviceTimeline({
+      app: running,
+      stopCleanup,
+      recordStop: () => record('service.stop'),
+      traces,
+      listener,
+      pool: { close: closePool },
+    });
+    return { app: running, context, address, close: () => (closing ??= runSteps(timeline)) };
   } catch (error) {
     await app?.close();
     await traces?.close();
-    await closeDatabase();
+    await listener.close();
+    await closePool();
     throw error;
   }
 }
@@ -154,8 +137,4 @@ async function openTraces(
     { endpoint: otlpEndpoint, sampler: traceSampler, share: traceShare, isTrusted: addressIn(trustProxy), version },
     onError,
   );
-}
-
-function openConnections(app: FastifyInstance): Promise<number> {
-  return new Promise((resolve) => app.server.getConnections((_error, count) => resolve(count ?? 0)));
 }

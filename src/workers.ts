@@ -3,11 +3,8 @@
  * they share is the database alone.
  */
 import cluster, { type Worker } from 'node:cluster';
-import { setTimeout as delay } from 'node:timers/promises';
 
 const restartMilliseconds = 1_000;
-/** After this a worker that was told to stop does not listen any more, whatever it is still busy with (service.ts, http/drain.ts). */
-const othersMilliseconds = 1_500;
 /** How the primary tells its workers which database it has opened. */
 const databaseVariable = 'WORKER_DATABASE_URL';
 
@@ -19,11 +16,10 @@ interface Closed {
 export interface Workers {
   /** Fulfilled when all listen. Rejected with the reason of the first one that ends before, or cannot be started. */
   ready: Promise<void>;
-  /**
-   * Sends SIGTERM to all and waits for their end. One of them gets it when the others do not listen any more: whom they leave comes back to that
-   * one. Connections that nobody had taken when the last door closed would be reset.
-   */
-  stop(): Promise<void>;
+  /** Sends SIGTERM to all workers but one and waits for their end. No worker is started any more. */
+  stopAllButOne(): Promise<void>;
+  /** Sends SIGTERM to all workers and waits for their end. A worker ignores a second SIGTERM. No worker is started any more. */
+  stopAll(): Promise<void>;
 }
 
 /** In a worker: the database that its primary has opened. Undefined in any other process. */
@@ -94,20 +90,20 @@ export function startWorkers(count: number, databaseUrl: string, onLoss: (reason
   };
   for (let index = 0; index < count; index++) fork();
 
-  const end = (worker: Worker) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    worker.once('exit', () => resolve());
-    worker.process.kill('SIGTERM');
-    return promise;
-  };
-
-  const stop = async () => {
+  const stop = async (workers: Worker[]) => {
     stopping = true;
-    const [last, ...others] = running;
-    const ended = Promise.all(others.map(end));
-    await Promise.race([ended, delay(othersMilliseconds, undefined, { ref: false })]);
-    if (last) await end(last);
-    await ended;
+    await Promise.all(
+      workers.map(async (worker) => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        worker.once('exit', () => resolve());
+        worker.process.kill('SIGTERM');
+        await promise;
+      }),
+    );
   };
-  return { ready: ready.promise, stop };
+  return {
+    ready: ready.promise,
+    stopAllButOne: () => stop([...running].slice(1)),
+    stopAll: () => stop([...running]),
+  };
 }

@@ -40,6 +40,7 @@ function floorOf(path: string): number {
 const httpEdge = [
   'app.ts',
   'service.ts',
+  'shutdown.ts',
   'http/',
   'contract/',
   'telemetry/',

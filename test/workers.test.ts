@@ -35,7 +35,7 @@ const primaryWithoutWorkers = `
   const started = startWorkers(2, 'postgres://nowhere', () => {});
   started.ready.catch(async (error) => {
     console.log(error.message);
-    await started.stop();
+    await started.stopAll();
     console.log('stopped');
     process.exit(0);
   });
@@ -56,7 +56,7 @@ const primaryForATime = `
     await started.ready;
     cluster.once('listening', async () => {
       console.log('listens again');
-      await started.stop();
+      await started.stopAll();
       process.exit(0);
     });
     Object.values(cluster.workers)[0].process.kill('SIGKILL');

@@ -1,72 +1,78 @@
 /**
- * Closing the door without hitting anybody (security rule 92). The operating system makes a connection before the process hears of it, and
- * a request arrives after its connection: whoever is in between would be cut off by a server that simply closes.
+ * How a server ends without cutting off a client. The operating system makes a connection before this process learns of it, and a request
+ * arrives after its connection. A server that closes at once would reset both. When each of these functions is called: `src/shutdown.ts`.
  */
 import type { Server } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** Callers that come again and again do not keep the door open for longer. */
-const doorMilliseconds = 500;
-/** Once the door is closed and nobody has asked anything for so long, connections are ended on which nothing is under way. */
-const silenceMilliseconds = 250;
-/** Callers that ask again and again do not keep them open for longer. */
-const drainMilliseconds = 2_000;
-
-/**
- * Makes `app.close()` answer with `Connection: close` from then on, and leave connections alone on which nothing is under way until they have
- * had the time to bring in what was sent. Call {@link stopListening} first: who is sent away comes back at once, and must not find it open.
- */
-export function drainBeforeClosing(app: FastifyInstance): void {
+/** Adds `app.drain` to the server. Call this before the routes are added. */
+export function prepareDrain(app: FastifyInstance): void {
   const { server } = app;
   const closeIdle = server.closeIdleConnections.bind(server);
-  let leaving = false;
-  let cameAt = 0;
+  let isDraining = false;
+  let lastRequestAt = 0;
   app.addHook('onRequest', (_request, _reply, done) => {
-    if (leaving) cameAt = performance.now();
+    if (isDraining) lastRequestAt = performance.now();
     done();
   });
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (leaving) reply.header('connection', 'close');
+    if (isDraining) reply.header('connection', 'close');
     done();
   });
-  app.addHook('preClose', async () => {
-    leaving = true;
+  app.decorate('drain', ({ silenceMs, timeoutMs }) => {
+    isDraining = true;
     keepIdleConnections(server);
-    const since = performance.now();
-    cameAt = since;
-    const look = setInterval(() => {
+    const startedAt = performance.now();
+    lastRequestAt = startedAt;
+    const timer = setInterval(() => {
       const now = performance.now();
-      if (now - cameAt < silenceMilliseconds && now - since < drainMilliseconds) return;
-      clearInterval(look);
+      if (now - lastRequestAt < silenceMs && now - startedAt < timeoutMs) return;
+      clearInterval(timer);
       closeIdle();
-    }, silenceMilliseconds / 5).unref();
+    }, silenceMs / 5).unref();
   });
 }
 
-/** Stops listening at a moment when nobody waits to be let in. Connections stay as they are, so that nobody has a reason to come again. */
-export async function stopListening(server: Server): Promise<void> {
-  await emptyQueue(server);
+/** Accepts the connections that the operating system has already made. Resolves when there are no more of them, or when `timeout` fires. */
+export async function acceptWaiting(server: Server, timeout: AbortSignal): Promise<void> {
+  // Node accepts one connection in a turn of the event loop.
+  let hasAccepted = true;
+  const onConnection = () => {
+    hasAccepted = true;
+  };
+  server.on('connection', onConnection);
+  while (hasAccepted && !timeout.aborted) {
+    hasAccepted = false;
+    await nextTurn();
+  }
+  server.off('connection', onConnection);
+}
+
+/** Stops listening. Open connections stay, so that no client has a reason to connect again. Call {@link acceptWaiting} right before. */
+export function stopListening(server: Server): void {
   keepIdleConnections(server);
   server.close();
 }
 
-/** Node and Fastify close them as soon as they close. */
+/** Node.js and Fastify close idle connections when they close the server. A request may be on its way on each of them. */
 function keepIdleConnections(server: Server): void {
   server.closeIdleConnections = () => undefined;
 }
 
-/** Resolves in a turn of the event loop in which nobody came: Node lets one in a turn. */
-async function emptyQueue(server: Server): Promise<void> {
-  const deadline = performance.now() + doorMilliseconds;
-  let came = true;
-  const note = () => {
-    came = true;
-  };
-  server.on('connection', note);
-  while (came && performance.now() < deadline) {
-    came = false;
-    await nextTurn();
+/** How many connections are open. */
+export async function countConnections(server: Server): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  server.getConnections((_error, count) => resolve(count ?? 0));
+  return promise;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * From now on each answer has `Connection: close`. Idle connections are closed when no request has arrived for `silenceMs`, at the latest
+     * after `timeoutMs`. Call `stopListening` first, so that clients told to close cannot reconnect to this process.
+     */
+    drain(limits: { silenceMs: number; timeoutMs: number }): void;
   }
-  server.off('connection', note);
 }

@@ -2,7 +2,6 @@
  * OpenTelemetry traces: a span for every request and one for each thing it waits for, sent to the collector of OTEL_EXPORTER_OTLP_ENDPOINT by
  * OTLP over HTTP. Loaded only where that is set. No attribute holds what a caller sends, nor a value of a statement.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   diag,
   DiagLogLevel,
@@ -33,12 +32,9 @@ import type { Config } from '../config/settings.ts';
 import { operationOf } from './operation-name.ts';
 import type { OpenScope, Scope, SpanDescription } from './spans.ts';
 
-/** The time limit for sending the remaining spans when the process stops. */
-const farewellMilliseconds = 2_000;
-
 export interface Traces {
   open: OpenScope;
-  /** Sends the remaining spans, within a time limit. */
+  /** Sends the remaining spans; has no time limit. */
   close(): Promise<void>;
 }
 
@@ -68,9 +64,7 @@ export function openTraces({ endpoint, sampler, share, isTrusted, version }: Tra
   const tracer = provider.getTracer('entity-service', version);
   return {
     open: (request, reply) => openRequest(tracer, isTrusted, request, reply),
-    close: async () => {
-      await Promise.race([provider.shutdown().catch(onError), delay(farewellMilliseconds, undefined, { ref: false })]);
-    },
+    close: () => provider.shutdown().catch(onError),
   };
 }
 

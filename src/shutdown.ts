@@ -1,0 +1,99 @@
+/**
+ * What happens between SIGTERM or Ctrl-C and the end of a process (rule 92): lists of steps with their time limits, in order.
+ *
+ * With `WORKERS=1` one process has a service and the database. With more, the primary process has the workers and the database, and each
+ * worker has a service. docs/reliability.md shows both lists.
+ */
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { acceptWaiting, countConnections, stopListening } from './http/drain.ts';
+import { waitForPrimary, type Workers } from './workers.ts';
+
+/** Time limit of all steps together. A process that is not done by then ends with status 1. */
+export const stopTimeoutMs = 10_000;
+
+export interface Step {
+  /** What is done, for an operator. */
+  name: string;
+  /** Time limit in milliseconds: then the next step begins, and this one may continue beside it. Without it the next step waits for the end. */
+  timeoutMs?: number;
+  /** `timeout` fires when the time limit has passed; without a limit it never does. */
+  run: (timeout: AbortSignal) => unknown;
+}
+
+/** What a process has opened so far. */
+export interface Opened {
+  service?: { close(): Promise<void> };
+  workers?: Workers;
+  database?: { close(): Promise<void> };
+}
+
+/** The steps of a process. `started` settles when its start is over; `opened` is read step by step. */
+export function processTimeline(opened: Opened, started: Promise<void>): Step[] {
+  return [
+    { name: 'wait until a start under way is over', run: () => started.catch(() => undefined) },
+    { name: 'stop the service of this process', run: () => opened.service?.close() },
+    // After 1.5 s these workers no longer listen. Their clients then connect to the last worker, which must still listen: connections that no
+    // worker has accepted are reset when the last one stops listening.
+    { name: 'stop all workers but one', timeoutMs: 1_500, run: () => opened.workers?.stopAllButOne() },
+    { name: 'stop the last worker', run: () => opened.workers?.stopAll() },
+    { name: 'leave the embedded database', run: () => opened.database?.close() },
+  ];
+}
+
+/** What the steps of a service act on. */
+export interface ServiceParts {
+  app: FastifyInstance;
+  stopCleanup: () => void;
+  /** Writes the audit event `service.stop`; does not throw. */
+  recordStop: () => Promise<void>;
+  traces: { close(): Promise<void> } | undefined;
+  listener: { close(): Promise<void> };
+  pool: { close(): Promise<void> };
+}
+
+/** The steps of a service, from listening to closed. */
+export function serviceTimeline({ app, stopCleanup, recordStop, traces, listener, pool }: ServiceParts): Step[] {
+  const { server } = app;
+  let closed: Promise<void> | undefined;
+  return [
+    { name: 'stop the cleanup timer', run: stopCleanup },
+    {
+      name: 'answer 503 at /health/ready',
+      run: () => {
+        app.stopping = true;
+      },
+    },
+    {
+      name: 'serve everything else for 750 ms, if a client is connected',
+      run: async () => {
+        if ((await countConnections(server)) > 0) await delay(750);
+      },
+    },
+    { name: 'accept the connections that are waiting', timeoutMs: 500, run: (timeout) => acceptWaiting(server, timeout) },
+    { name: 'stop listening', run: () => stopListening(server) },
+    { name: 'wait until the primary process knows', run: () => waitForPrimary() },
+    { name: 'tell clients to close, and close idle connections', run: () => app.drain({ silenceMs: 250, timeoutMs: 2_000 }) },
+    { name: 'answer the requests under way', timeoutMs: 5_000, run: () => (closed = app.close()) },
+    {
+      name: 'cut off slow clients',
+      run: async () => {
+        server.closeAllConnections();
+        await closed;
+      },
+    },
+    { name: 'write the audit event service.stop', run: recordStop },
+    { name: 'send the remaining spans', timeoutMs: 2_000, run: () => traces?.close() },
+    { name: 'close the connection for notifications', run: () => listener.close() },
+    { name: 'close the pool', run: () => pool.close() },
+  ];
+}
+
+/** Runs the steps one after the other. Throws what a step throws within its time limit; the steps after it are not run. */
+export async function runSteps(steps: readonly Step[]): Promise<void> {
+  for (const { timeoutMs, run } of steps) {
+    const timeout = timeoutMs === undefined ? new AbortController().signal : AbortSignal.timeout(timeoutMs);
+    await Promise.race([run(timeout), once(timeout, 'abort')]);
+  }
+}
