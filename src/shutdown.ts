@@ -34,9 +34,9 @@ export function processTimeline(opened: Opened, started: Promise<void>): Step[] 
   return [
     { name: 'wait until a start under way is over', run: () => started.catch(() => undefined) },
     { name: 'stop the service of this process', run: () => opened.service?.close() },
-    // After 1.5 s these workers no longer listen. Their clients then connect to the last worker, which must still listen: connections that no
-    // worker has accepted are reset when the last one stops listening.
-    { name: 'stop all workers but one', timeoutMs: 1_500, run: () => opened.workers?.stopAllButOne() },
+    // The last worker still accepts the clients that these send away. When it stops listening, waiting connections are reset. The time limit
+    // leaves the last worker 7 s for its own steps, should one of the others have a slow client.
+    { name: 'stop all workers but one', timeoutMs: 3_000, run: () => opened.workers?.stopAllButOne() },
     { name: 'stop the last worker', run: () => opened.workers?.stopAll() },
     { name: 'leave the embedded database', run: () => opened.database?.close() },
   ];
