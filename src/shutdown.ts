@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { acceptWaiting, countConnections, stopListening } from './http/drain.ts';
-import { waitForPrimary, type Workers } from './workers.ts';
+import { nextTurn, waitForPrimary, type Workers } from './workers.ts';
 
 /** Time limit of all steps together. A process that is not done by then ends with status 1. */
 export const stopTimeoutMs = 10_000;
@@ -71,7 +71,7 @@ export function serviceTimeline({ app, stopCleanup, recordStop, traces, listener
         if ((await countConnections(server)) > 0) await delay(750);
       },
     },
-    { name: 'accept the connections that are waiting', timeoutMs: 500, run: (timeout) => acceptWaiting(server, timeout) },
+    { name: 'accept the connections that are waiting', timeoutMs: 500, run: (timeout) => acceptWaiting(server, nextTurn, timeout) },
     { name: 'stop listening', run: () => stopListening(server) },
     { name: 'wait until the primary process knows', run: () => waitForPrimary() },
     { name: 'tell clients to close, and close idle connections', run: () => app.drain({ silenceMs: 250, timeoutMs: 2_000 }) },

@@ -3,14 +3,15 @@
  * they share is the database alone.
  */
 import cluster, { type Worker } from 'node:cluster';
+import { setImmediate } from 'node:timers/promises';
 
 const restartMilliseconds = 1_000;
 /** How the primary tells its workers which database it has opened. */
 const databaseVariable = 'WORKER_DATABASE_URL';
 
-/** A worker says so when it has stopped listening, and its primary when it has heard. */
-interface Closed {
-  closed?: true;
+/** What a worker asks its primary. The primary sends it back: at once when the worker has closed its port, else after a turn of its event loop. */
+interface Asked {
+  asked?: 'close' | 'turn' | undefined;
 }
 
 export interface Workers {
@@ -37,14 +38,24 @@ export function endWorker(reason: string): void {
  * At once in any other process.
  */
 export async function waitForPrimary(): Promise<void> {
+  await askPrimary('close');
+}
+
+/** Resolves after a turn of the event loop. In a worker the primary has had a turn too: it accepts connections and hands them to workers. */
+export async function nextTurn(): Promise<void> {
+  await askPrimary('turn');
+  await setImmediate();
+}
+
+async function askPrimary(asked: Asked['asked']): Promise<void> {
   if (!cluster.isWorker || !process.connected) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const listen = (message: Closed) => {
-    if (message.closed) resolve();
+  const listen = (message: Asked) => {
+    if (message.asked === asked) resolve();
   };
   process.on('message', listen).once('disconnect', resolve);
-  // A primary that has just died is not told; 'disconnect' follows.
-  process.send?.({ closed: true } satisfies Closed, undefined, {}, () => undefined);
+  // A primary that has just died does not get it; 'disconnect' follows.
+  process.send?.({ asked } satisfies Asked, undefined, {}, () => undefined);
   await promise;
   process.off('message', listen).off('disconnect', resolve);
 }
@@ -78,10 +89,12 @@ export function startWorkers(count: number, databaseUrl: string, onLoss: (reason
     // A process that could not be started has no pid and no exit. Any other error is of a message to a worker that has died: its exit follows.
     worker.on('error', ({ message }) => worker.process.pid === undefined && over(`a worker could not be started: ${message}`));
     worker.once('exit', (code, signal) => over(`worker ${worker.process.pid} ended with ${signal ?? `code ${code}`}`));
-    worker.on('message', (message: { reason?: string } & Closed) => {
-      told = message.reason ?? told;
+    worker.on('message', ({ reason, asked }: { reason?: string } & Asked) => {
+      told = reason ?? told;
       // Messages keep their order, so by now the port is closed if it was the last one's. A worker that is gone needs no answer.
-      if (message.closed) worker.send({ closed: true } satisfies Closed, () => undefined);
+      const answer = () => worker.send({ asked } satisfies Asked, () => undefined);
+      if (asked === 'close') answer();
+      if (asked === 'turn') void setImmediate().then(answer);
     });
     worker.once('listening', () => {
       listening += 1;

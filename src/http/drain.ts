@@ -3,7 +3,6 @@
  * arrives after its connection. A server that closes at once would reset both. When each of these functions is called: `src/shutdown.ts`.
  */
 import type { Server } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
 /** Adds `app.drain` to the server. Call this before the routes are added. */
@@ -34,9 +33,11 @@ export function prepareDrain(app: FastifyInstance): void {
   });
 }
 
-/** Accepts the connections that the operating system has already made. Resolves when there are no more of them, or when `timeout` fires. */
-export async function acceptWaiting(server: Server, timeout: AbortSignal): Promise<void> {
-  // Node accepts one connection in a turn of the event loop.
+/**
+ * Accepts the connections that the operating system has already made. Resolves when no connection has come in a turn of the event loop, which
+ * `nextTurn` waits for, or when `timeout` fires.
+ */
+export async function acceptWaiting(server: Server, nextTurn: () => Promise<void>, timeout: AbortSignal): Promise<void> {
   let hasAccepted = true;
   const onConnection = () => {
     hasAccepted = true;
