@@ -20,6 +20,7 @@ const usage = `npm run bench -- [options]
   --connections N   connections at once (32)
   --only NAME       one of ${scenarioNames.join(', ')}, start-up (the start without data too); may be repeated
   --peers           measure Parse Server and Directus too, which are installed from the npm registry if they have not been
+  --lean            start the service and the raw limit as "npm run start:lean" does, instead of "npm start"
   --json            print one JSON document instead of tables
   --help            print this
 
@@ -61,7 +62,7 @@ async function run(): Promise<Report> {
   const startUp: Report['startUp'] = [];
   const start = async (name: string) => {
     note(`start: ${name}`);
-    const service = await startService(database.settings, opened);
+    const service = await startService(database.settings, opened, values);
     startUp.push({ name, milliseconds: service.startMilliseconds });
     return service;
   };
@@ -88,7 +89,7 @@ async function run(): Promise<Report> {
   const logLevel = process.env['LOG_LEVEL'] || 'info';
   const [memory = [], ...theirs] = watched.map(({ memory }) => memory);
   const facts = peers.map(({ name, server }, n) => ({ name, startMilliseconds: server.startMilliseconds, memory: theirs[n] ?? [] }));
-  return { machine, plan: { ...plan, logLevel }, startUp, comparisons, memory, peers: facts };
+  return { machine, plan: { ...plan, logLevel, lean: values.lean }, startUp, comparisons, memory, peers: facts };
 }
 
 async function compareAll(service: Server, peers: RunningPeer[], databaseUrl: string): Promise<Comparison[]> {
@@ -96,7 +97,7 @@ async function compareAll(service: Server, peers: RunningPeer[], databaseUrl: st
   if (names.length === 0) return [];
   note('seeding');
   const scenarios = scenariosOf(await seed(databaseUrl)).filter(({ name }) => names.includes(name));
-  const limit = await startLimit(databaseUrl, opened);
+  const limit = await startLimit(databaseUrl, opened, values);
   const comparisons: Comparison[] = [];
   for (const scenario of scenarios) {
     comparisons.push(await compare(scenario, { service, limit, peers }, plan, (step) => note(`${scenario.name}: ${step}`)));
@@ -104,13 +105,14 @@ async function compareAll(service: Server, peers: RunningPeer[], databaseUrl: st
   return comparisons;
 }
 
-function readPlan(): { values: { json: boolean; peers: boolean }; wanted: string[]; plan: Plan } {
+function readPlan(): { values: { json: boolean; peers: boolean; lean: boolean }; wanted: string[]; plan: Plan } {
   const { values, positive, fail } = readOptions('bench', usage, {
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '32' },
     only: { type: 'string', multiple: true },
     peers: { type: 'boolean', default: false },
+    lean: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   });
   const all: string[] = [...scenarioNames, 'start-up'];

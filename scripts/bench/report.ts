@@ -6,7 +6,7 @@ import { table } from './table.ts';
 
 export interface Report {
   machine: { cores: number; processor: string; memoryBytes: number; loadAverage: number; node: string; postgres: string; system: string };
-  plan: Plan & { logLevel: string };
+  plan: Plan & { logLevel: string; lean: boolean };
   startUp: { name: string; milliseconds: number }[];
   comparisons: Comparison[];
   /** Of the service; empty where the system does not tell. */
@@ -38,7 +38,7 @@ const milliseconds = ({ p50, p99 }: { p50: number; p99: number }): string => `${
 
 /** All tables; those of the peers only when there are any. */
 export function describeReport({ machine, plan, startUp, comparisons, memory, peers }: Report): string {
-  const parts = [describeMachine(machine)];
+  const parts = [describeMachine(machine), `started as by \`npm ${plan.lean ? 'run start:lean' : 'start'}\``];
   if (comparisons.length > 0) {
     const { rounds, seconds, logLevel } = plan;
     parts.push(

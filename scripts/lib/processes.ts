@@ -1,5 +1,5 @@
 /** The servers that are compared, each a process of its own, started as its documentation says, and what the system tells of them. */
-import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { get } from 'node:http';
@@ -31,6 +31,20 @@ export interface Server {
 
 type Environment = Record<string, string | undefined>;
 
+/** How Node.js is started for the service and for the raw limit. */
+export interface StartOptions {
+  /** As `npm run start:lean` starts it; `npm start` otherwise. */
+  lean: boolean;
+}
+
+/** As npm gives it to its scripts. */
+const path = { PATH: `${fileURLToPath(new URL('node_modules/.bin', root))}:${process.env['PATH']}` };
+
+/** What npm runs, with another script in place of the service's. The shell gives way to node, so the process number is that of node. */
+function commandFor(script: string, { lean }: StartOptions = { lean: false }): string {
+  return packageJson.scripts[lean ? 'start:lean' : 'start'].replace('src/main.ts', script);
+}
+
 /** How a server is started. */
 export interface Launch {
   /** For a person. */
@@ -58,11 +72,11 @@ export interface Launch {
  * Its log goes to the null device. It is stopped with `opened` at the latest. Rejects with what it wrote to standard error when it ends
  * before it is ready.
  */
-export async function startService(settings: Environment, opened: AsyncDisposableStack): Promise<Server> {
+export async function startService(settings: Environment, opened: AsyncDisposableStack, options?: StartOptions): Promise<Server> {
   const port = await freePort();
   const env = {
     ...process.env,
-    PATH: `${fileURLToPath(new URL('node_modules/.bin', root))}:${process.env['PATH']}`,
+    ...path,
     WORKERS: '1',
     ...settings,
     HOST: '127.0.0.1',
@@ -70,12 +84,10 @@ export async function startService(settings: Environment, opened: AsyncDisposabl
     PUBLIC_URL: `http://localhost:${port}`,
     RATE_LIMIT: 'off',
   };
-  // What npm start runs. The shell gives way to node, so it is node that the process number names.
-  const command = packageJson.scripts.start;
   return launch(
     {
       name: 'the service',
-      command,
+      command: commandFor('src/main.ts', options),
       args: [],
       shell: true,
       cwd: fileURLToPath(root),
@@ -115,13 +127,15 @@ export async function launch(how: Launch, opened: AsyncDisposableStack): Promise
   return serverOf(child, how.port, startedAt);
 }
 
-/** Starts the raw limit on the database; it is stopped with `opened`. */
-export async function startLimit(databaseUrl: string, opened: AsyncDisposableStack): Promise<Server> {
+/** Starts the raw limit on the database, with the same options of Node.js as the service; it is stopped with `opened`. */
+export async function startLimit(databaseUrl: string, opened: AsyncDisposableStack, options?: StartOptions): Promise<Server> {
   const startedAt = performance.now();
-  // As `npm start` gives the service.
-  const memory = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072', GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1' };
-  const env = { ...process.env, ...memory, UV_THREADPOOL_SIZE: '16', DATABASE_URL: databaseUrl };
-  const child = fork(new URL('../bench/limit/main.ts', import.meta.url), { env });
+  const child = spawn(commandFor('scripts/bench/limit/main.ts', options), {
+    cwd: fileURLToPath(root),
+    shell: true,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, ...path, DATABASE_URL: databaseUrl },
+  });
   const stop = ending(child, 'SIGTERM');
   opened.defer(stop);
   const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [{ port: number } | number | null];

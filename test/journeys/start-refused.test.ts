@@ -1,10 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import packageJson from '../../package.json' with { type: 'json' };
 import { createDatabase } from '../support/database.ts';
 import { newDataDir } from '../support/embedded.ts';
 import { execute } from '../support/sql.ts';
@@ -13,7 +11,6 @@ import { credentialsIn, npmStart, signIn } from '../support/start.ts';
 // Each start creates or opens a database and stops again, on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
-const project = join(import.meta.dirname, '../..');
 const adminPassword = 'seven quiet lanterns drift north';
 
 /** A port that another program uses. */
@@ -87,14 +84,6 @@ test('an ADMIN_PASSWORD that the policy refuses stops the start before a databas
   expect((await service.ended).code).toBe(1);
   expect(reasonsIn(service.told())).toEqual([expect.stringMatching(/^- ADMIN_PASSWORD is refused, .*Minimum length: 15\.$/)]);
   await expect(readFile(join(dataDir, 'postgres.log'))).rejects.toThrow('ENOENT');
-});
-
-test('an old Node.js is reported in one line', () => {
-  const script = `Object.defineProperty(process.versions, 'node', { value: '22.9.0' }); require('./scripts/require-node.cjs')`;
-  const { status, stderr } = spawnSync(process.execPath, ['-e', script], { cwd: project, encoding: 'utf8' });
-  expect(status).toBe(1);
-  expect(stderr).toMatch(/^entity-service: this is Node\.js 22\.9\.0, and 24\.18 or later is needed: .*\n$/);
-  expect(packageJson.engines.node).toBe('>=24.18');
 });
 
 /** The lines after the one that says that the service cannot start. */

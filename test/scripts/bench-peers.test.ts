@@ -75,7 +75,7 @@ test('the report has the peers beside the service, each with rate, factor, times
   ];
   const report = describeReport({
     machine: { cores: 2, processor: 'Some', memoryBytes: 2 ** 30, loadAverage: 0, node: 'v1', postgres: '1', system: 'linux x64' },
-    plan: { rounds: 1, seconds: 1, connections: 32, logLevel: 'info' },
+    plan: { rounds: 1, seconds: 1, connections: 32, logLevel: 'info', lean: false },
     startUp: [{ name: 'start on a running database', milliseconds: 900 }],
     comparisons: [
       {

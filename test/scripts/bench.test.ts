@@ -79,7 +79,7 @@ test('the bench measures service and limit, and all answers are 2xx', { timeout 
   };
   expect(JSON.parse(output)).toMatchObject({
     machine: { cores: expect.any(Number), node: process.version, postgres: expect.stringMatching(/^\d+\.\d+/) },
-    plan: { rounds: 2, seconds: 0.2, connections: 4, logLevel: 'info' },
+    plan: { rounds: 2, seconds: 0.2, connections: 4, logLevel: 'info', lean: false },
     startUp: [{ name: 'start on a running database', milliseconds: expect.any(Number) }],
     comparisons: [{ name: 'get-entity-by-key', connections: 4, service: figures, limit: figures, ratio: expect.any(Number) }],
   });

@@ -1,0 +1,32 @@
+/**
+ * What must be settled before any other code runs: the npm scripts preload this file (`node -r`) or run it first. It is CommonJS in old
+ * syntax, because an old Node.js has to read it.
+ */
+'use strict';
+
+var engines = require('../package.json').engines;
+var path = require('node:path');
+
+var needed = /^>=(\d+)\.(\d+) /.exec(engines.node);
+var version = process.versions.node.split('.');
+
+if (Number(version[0]) < needed[1] || (version[0] === needed[1] && Number(version[1]) < needed[2])) {
+  process.stderr.write(
+    'entity-service: this is Node.js ' +
+      process.versions.node +
+      ', and ' +
+      needed[1] +
+      '.' +
+      needed[2] +
+      ' or later is needed: ' +
+      'install it (on Linux x64 a plain "npm ci" brings it along) and start with the npm scripts.\n',
+  );
+  process.exit(1);
+}
+
+// libuv reads this when its first work begins. Four threads hash passwords, the others look up names and read files (rule 38). On Windows libuv
+// reads the environment with which the process was started, so that an assignment has no effect.
+if (process.platform !== 'win32' && !process.env.UV_THREADPOOL_SIZE) process.env.UV_THREADPOOL_SIZE = '16';
+
+// Compiled code of earlier starts. NODE_COMPILE_CACHE names another directory. Where the directory cannot be written, there is no cache.
+require('node:module').enableCompileCache(path.join(__dirname, '../node_modules/.cache/node'));
