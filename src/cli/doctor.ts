@@ -146,12 +146,15 @@ async function checkSignIn(issuer: Issuer, { publicUrl }: Config): Promise<Findi
 function checkNode(): Finding {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   const { engines } = JSON.parse(text) as { engines: { node: string } };
-  const needed = engines.node.replace(/^>=/, '');
+  const [, needed = '', untested = ''] = /^>=(\S+) <(\S+)$/.exec(engines.node) ?? [];
   const numbers = (version: string) => version.split('.').map(Number);
   const [major = 0, minor = 0] = numbers(process.versions.node);
   const [neededMajor = 0, neededMinor = 0] = numbers(needed);
-  const enough = major > neededMajor || (major === neededMajor && minor >= neededMinor);
-  return enough ? ok(process.version) : fail(`${process.version} is too old: Node ${needed} or later is needed`);
+  if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
+    return fail(`${process.version} is too old: Node ${needed} or later is needed`);
+  }
+  if (major >= Number(untested)) return warn(`${process.version} is newer than what the service is tested with: use Node ${neededMajor}`);
+  return ok(process.version);
 }
 
 function checkProxy(config: Config): Finding {
