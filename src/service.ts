@@ -23,7 +23,7 @@ import { runSteps, serviceTimeline } from './shutdown.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { scheduleCleanup } from './maintenance/cleanup.ts';
 import { explainFailure } from './start/failure.ts';
-import { listeningLine, logConfiguration, openSettings } from './telemetry/logging.ts';
+import { listeningLine, logConfiguration, settingsInForce } from './telemetry/logging.ts';
 import { isSuperuser, risksOf } from './maintenance/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
 import { createHashingQueue } from './http/concurrency-limit.ts';
@@ -61,7 +61,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const traces = await openTraces(config, contract.document.info.version, (error) =>
     app?.log.warn({ event: 'outage', err: error }, 'traces could not be sent'),
   );
-  const listener = new Listener(config.databaseDirectUrl ?? databaseUrl, pool, {
+  const listener = new Listener(config.databaseDirectUrl?.reveal() ?? databaseUrl, pool, {
     onLine: (up) => principals.enable(up),
     onNotice: (notice) => principals.forget(notice),
     onError: (error) => {
@@ -104,7 +104,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     const stopCleanup = scheduleCleanup(context, running.log);
     const record = (event: 'configuration.loaded' | 'service.start' | 'service.stop', detail: Record<string, unknown> = {}) =>
       recordEvent(context, running.log, undefined, { event, outcome: 'ok', detail: { process: process.pid, ...detail } });
-    await record('configuration.loaded', { settings: openSettings(config) });
+    await record('configuration.loaded', { settings: settingsInForce(config) });
     await record('service.start', { version: context.version, address });
     let closing: Promise<void> | undefined;
     const timeline = serviceTimeline({

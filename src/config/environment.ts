@@ -3,6 +3,7 @@
  * the business of `config.ts`.
  */
 import { loadEnvFile } from 'node:process';
+import { Secret } from './secrets.ts';
 
 /** `process.env`, completed from `.env` in the working directory unless NODE_ENV is production. What is set already stays as it is. */
 export function readEnvironment(): NodeJS.ProcessEnv {
@@ -32,6 +33,11 @@ export class Reader {
   text(name: string, fallback: string): string;
   text(name: string, fallback?: string): string | undefined {
     return this.#environment[name] || fallback;
+  }
+
+  secret(name: string): Secret | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : new Secret(text);
   }
 
   integer(name: string, fallback: number, minimum: number, maximum: number): number {

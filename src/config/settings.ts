@@ -4,8 +4,9 @@
  */
 import { BlockList, isIP } from 'node:net';
 import type { OriginPolicy } from '../authn/csrf.ts';
-import { isLocal, readDatabaseAddress, type Address } from '../config/database-address.ts';
+import { databaseName, isLocal, readDatabaseAddress, type Address } from '../config/database-address.ts';
 import { Reader, type Environment } from './environment.ts';
+import { Secret } from './secrets.ts';
 import { normaliseUserName } from '../user-name.ts';
 
 export interface Config {
@@ -13,15 +14,15 @@ export interface Config {
   port: number;
   /** Where clients reach the service: the origin that CSRF checks and absolute links are made from, never the Host header (rule 29). */
   publicUrl: URL;
-  /** Undefined: the embedded database in `dataDir`. */
-  databaseUrl: string | undefined;
+  /** Its description is `host:port/database`. Undefined: the embedded database in `dataDir`. */
+  databaseUrl: Secret | undefined;
   /** Leads to the same database without pooling by transaction; undefined: `databaseUrl` does. */
-  databaseDirectUrl: string | undefined;
+  databaseDirectUrl: Secret | undefined;
   dataDir: string;
   databasePoolSize: number;
   /** In normal form. */
   adminUser: string;
-  adminPassword: string | undefined;
+  adminPassword: Secret | undefined;
   sessionIdleSeconds: number;
   sessionAbsoluteSeconds: number;
   sessionSameSite: 'lax' | 'strict' | 'none';
@@ -41,7 +42,7 @@ export interface Config {
   rateLimitPerUser: number;
   logLevel: (typeof logLevels)[number];
   /** What a scraper of `/metrics` must show; undefined: there is no such route. */
-  metricsToken: string | undefined;
+  metricsToken: Secret | undefined;
   /** Where traces are sent to; undefined: there are none. */
   otlpEndpoint: string | undefined;
   /** Which of them are, as OpenTelemetry's specification calls the ways to choose. */
@@ -92,7 +93,7 @@ export function readConfig(environment: Environment): Config {
     dataDir: read.text('DATA_DIR', './data'),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
     adminUser: readAdminUser(read),
-    adminPassword: read.text('ADMIN_PASSWORD'),
+    adminPassword: read.secret('ADMIN_PASSWORD'),
     sessionIdleSeconds: read.integer('SESSION_IDLE_SECONDS', 1_800, 60, 86_400),
     sessionAbsoluteSeconds: read.integer('SESSION_ABSOLUTE_SECONDS', 28_800, 60, 2_592_000),
     sessionSameSite: read.choice('SESSION_SAME_SITE', 'lax', ['lax', 'strict', 'none']),
@@ -164,7 +165,7 @@ function readPublicUrl(read: Reader, port: number, production: boolean): URL {
   return url;
 }
 
-function readDatabaseUrl(read: Reader, name: 'DATABASE_URL' | 'DATABASE_DIRECT_URL', production: boolean): string | undefined {
+function readDatabaseUrl(read: Reader, name: 'DATABASE_URL' | 'DATABASE_DIRECT_URL', production: boolean): Secret | undefined {
   const text = read.text(name);
   if (!text) return undefined;
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text) || !isDecodable(text)) {
@@ -172,8 +173,9 @@ function readDatabaseUrl(read: Reader, name: 'DATABASE_URL' | 'DATABASE_DIRECT_U
     return undefined;
   }
   const problem = addressProblem(text, production);
-  if (problem !== undefined) read.problems.push(`${name} ${problem}`);
-  return text;
+  if (problem === undefined) return new Secret(text, databaseName(text));
+  read.problems.push(`${name} ${problem}`);
+  return new Secret(text);
 }
 
 /** Rule 88: what node-postgres does with the address is judged, not what the address looks like. */
@@ -211,9 +213,9 @@ function readAdminUser(read: Reader): string {
 }
 
 /** Rule 86: no secret of less than 32 bytes. The characters are those of a bearer token (RFC 6750 section 2.1). */
-function readMetricsToken(read: Reader): string | undefined {
-  const token = read.text('METRICS_TOKEN');
-  if (token === undefined || /^[\w.~+/-]{32,256}=*$/.test(token)) return token;
+function readMetricsToken(read: Reader): Secret | undefined {
+  const token = read.secret('METRICS_TOKEN');
+  if (token === undefined || /^[\w.~+/-]{32,256}=*$/.test(token.reveal())) return token;
   read.problems.push('METRICS_TOKEN must be 32 to 256 letters, digits or any of -._~+/ such as "openssl rand -hex 32" makes');
   return undefined;
 }

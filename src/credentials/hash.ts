@@ -44,7 +44,14 @@ export async function hashPassword({ gate, peppers: [pepper] }: Hashing, passwor
   const normal = normalisePassword(password);
   if (normal === undefined) throw new Problem('malformed-request');
   const salt = randomBytes(saltLength);
-  const options = { ...current, type: argon2id, version, salt, raw: true, ...(pepper && { secret: pepper.secret }) } as const;
+  const options = {
+    ...current,
+    type: argon2id,
+    version,
+    salt,
+    raw: true,
+    ...(pepper && { secret: Buffer.from(pepper.secret.reveal()) }),
+  } as const;
   const digest = await gate.run(() => spanning({ kind: 'password', name: 'argon2 hash' }, () => hash(Buffer.from(normal), options)));
   return phc(salt, digest, pepper?.id);
 }
@@ -58,7 +65,7 @@ export async function verifyPassword({ gate, peppers }: Hashing, storedHash: str
   const stored = storedHash === undefined ? undefined : readStored(storedHash, peppers);
   const target = stored?.unusable === undefined && normal !== undefined ? storedHash : undefined;
   const pepper = target === undefined ? peppers[0] : stored?.pepper;
-  const options = pepper && { secret: pepper.secret };
+  const options = pepper && { secret: Buffer.from(pepper.secret.reveal()) };
   const equal = await gate.run(() =>
     spanning({ kind: 'password', name: 'argon2 verify' }, () => verify(target ?? dummy, Buffer.from(normal ?? password), options)),
   );

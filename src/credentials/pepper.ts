@@ -3,12 +3,13 @@
  * try passwords. They come as a ring of keys (rule 87): the first goes into new hashes, and the others go on verifying theirs.
  */
 import { readFile } from 'node:fs/promises';
+import { Secret } from '../config/secrets.ts';
 import { ConfigError } from '../config/settings.ts';
 
 export interface Pepper {
   /** Stored with each hash that the pepper is part of. */
   id: string;
-  secret: Buffer;
+  secret: Secret;
 }
 
 /** Empty: hashes are made without one. */
@@ -38,7 +39,7 @@ export async function readPeppers(file: string | undefined): Promise<Peppers> {
     else if (!secretShape.test(value)) report(`the value of ${id} must be 32 to 1024 ASCII characters without blanks`);
     else if (examples.has(value)) report(`the value of ${id} is the example of the documentation, which is no secret`);
     else if (peppers.some((other) => other.id === id)) report(`${id} is another pepper's id already`);
-    else peppers.push({ id, secret: Buffer.from(value) });
+    else peppers.push({ id, secret: new Secret(value) });
   }
   if (problems.length === 0 && peppers.length === 0) problems.push(`PASSWORD_PEPPER_FILE ${file} has no pepper: write a line id:value`);
   if (problems.length > 0) throw new ConfigError(problems);

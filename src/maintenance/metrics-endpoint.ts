@@ -6,6 +6,7 @@ import cluster from 'node:cluster';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { AggregatorRegistry, type Registry } from 'prom-client';
+import type { Secret } from '../config/secrets.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { measureRequests } from '../telemetry/request-metrics.ts';
@@ -27,11 +28,11 @@ interface Reply extends Question {
  * Measures what `app` does on `context` and serves the metrics, of this process or of all its siblings, to callers with `token` as their bearer
  * token. Call it before any other hook is added, so that what those refuse is counted.
  */
-export function exposeMetrics(app: FastifyInstance, context: Context, token: string): void {
+export function exposeMetrics(app: FastifyInstance, context: Context, token: Secret): void {
   const meters = createMetricSet(context);
   const { registry } = meters;
   measureRequests(app, meters);
-  const expected = digest(token);
+  const expected = digest(token.reveal());
   // Making a registry of this kind is also what lets a worker answer the primary.
   const { contentType } = cluster.isWorker ? new AggregatorRegistry() : registry;
   const scrape = cluster.isWorker ? askPrimary(registry) : () => registry.metrics();

@@ -23,7 +23,7 @@ export function risksOf(
   }
   for (const [name, url] of Object.entries({ DATABASE_URL: config.databaseUrl, DATABASE_DIRECT_URL: config.databaseDirectUrl })) {
     if (!config.production || url === undefined) continue;
-    const address = readDatabaseAddress(url);
+    const address = readDatabaseAddress(url.reveal());
     if (address.encryption !== 'none' || isLocal(address)) continue;
     risks.push(`${name} turns off TLS: everybody on the network between this machine and the database can read everything`);
   }

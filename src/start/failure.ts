@@ -1,11 +1,12 @@
 /** Why a start failed, in words for the person who started it: what is wrong, and what to do. Stacks and codes stay out of it. */
 import { DatabaseError } from 'pg';
 import { ConfigError, type Config } from '../config/settings.ts';
-import { databaseName, readDatabaseAddress } from '../config/database-address.ts';
+import { readDatabaseAddress } from '../config/database-address.ts';
+import type { Secret } from '../config/secrets.ts';
 import { DirectAddressError } from '../database/failure.ts';
 import { UntrustedServerError } from '../database/driver/verified-client.ts';
 
-type DatabaseSetting = ['DATABASE_URL' | 'DATABASE_DIRECT_URL', string | undefined];
+type DatabaseSetting = ['DATABASE_URL' | 'DATABASE_DIRECT_URL', Secret | undefined];
 
 /** One line for each thing that is wrong. `config` is undefined as long as the settings are not read. */
 export function explainFailure(error: unknown, config: Config | undefined): string[] {
@@ -37,8 +38,8 @@ function databaseFailure(error: unknown, [setting, url]: DatabaseSetting): strin
   // pg's own timeout carries no code.
   const code = message.startsWith('timeout e') ? 'timeout' : (error as NodeJS.ErrnoException).code;
   if (url === undefined) return undefined;
-  const { host, user, database } = readDatabaseAddress(url);
-  const server = `PostgreSQL at ${databaseName(url)} (${setting})`;
+  const { host, user, database } = readDatabaseAddress(url.reveal());
+  const server = `PostgreSQL at ${url.toString()} (${setting})`;
   switch (code) {
     case 'ECONNREFUSED':
       return `${server} refuses connections: start it, or correct host and port`;

@@ -1,6 +1,5 @@
 /** What must be true of the database before the service opens: it runs, it is migrated, and somebody can sign in. */
 import { ConfigError, type Config } from '../config/settings.ts';
-import { databaseName } from '../config/database-address.ts';
 import { connectPool } from '../database/driver/pool.ts';
 import { migrate, migrationState, type MigrationState } from '../database/migrate.ts';
 import { VerifiedClient } from '../database/driver/verified-client.ts';
@@ -36,12 +35,12 @@ export async function openDatabase(
   config: Config,
   onError: (error: Error) => void = () => undefined,
 ): Promise<Omit<Prepared, 'administrator'>> {
-  const { databaseUrl: url, databaseDirectUrl: directUrl = url } = config;
-  if (url !== undefined && directUrl !== undefined) {
+  const { databaseUrl, databaseDirectUrl = databaseUrl } = config;
+  if (databaseUrl !== undefined && databaseDirectUrl !== undefined) {
     return {
-      url,
-      directUrl,
-      database: `PostgreSQL at ${databaseName(url)}`,
+      url: databaseUrl.reveal(),
+      directUrl: databaseDirectUrl.reveal(),
+      database: `PostgreSQL at ${databaseUrl.toString()}`,
       lost: Promise.withResolvers<Error>().promise,
       close: async () => undefined,
     };
@@ -64,7 +63,7 @@ export async function openDatabase(
 export async function prepareDatabase(config: Config, onError?: (error: Error) => void): Promise<Prepared> {
   await assertAdminPasswordAllowed(config);
   const peppers = await readPeppers(config.passwordPepperFile);
-  const password = config.adminPassword ?? generatePassword(config.passwordMinLength);
+  const password = config.adminPassword?.reveal() ?? generatePassword(config.passwordMinLength);
   const opened = await openDatabase(config, onError);
   try {
     await assertServerVersion(opened);
@@ -80,7 +79,11 @@ export async function prepareDatabase(config: Config, onError?: (error: Error) =
 async function assertAdminPasswordAllowed(config: Config): Promise<void> {
   const policy = await createPasswordPolicy(config);
   if (config.adminPassword === undefined) return;
-  const faults = await policy.check(config.adminPassword, { pointer: '', userName: config.adminUser, displayName: 'Administrator' });
+  const faults = await policy.check(config.adminPassword.reveal(), {
+    pointer: '',
+    userName: config.adminUser,
+    displayName: 'Administrator',
+  });
   if (faults.length === 0) return;
   const reasons = faults.map((fault) => describeFault('en', fault).detail).join(' ');
   throw new ConfigError([`ADMIN_PASSWORD is refused, choose another one or leave it out: ${reasons}`]);

@@ -5,7 +5,6 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { destination } from 'pino';
 import type { Config } from '../config/settings.ts';
-import { databaseName } from '../config/database-address.ts';
 
 /** Lines are written out when there are so many bytes of them, or after so many milliseconds: a write for each costs as much as its request. */
 const batchBytes = 8_192;
@@ -33,22 +32,14 @@ export function loggerOptions({ logLevel }: Pick<Config, 'logLevel'>): Exclude<F
   };
 }
 
-/** The settings in force, without the secrets among them (security rule 86). */
-export function openSettings({ adminPassword, databaseUrl, databaseDirectUrl, metricsToken, ...open }: Config): Record<string, unknown> {
-  return {
-    ...open,
-    publicUrl: open.publicUrl.origin,
-    trustedOrigins: [...open.trustedOrigins],
-    adminPassword: adminPassword === undefined ? undefined : '(set)',
-    metricsToken: metricsToken === undefined ? undefined : '(set)',
-    databaseUrl: databaseUrl === undefined ? undefined : databaseName(databaseUrl),
-    databaseDirectUrl: databaseDirectUrl === undefined ? undefined : databaseName(databaseDirectUrl),
-  };
+/** The settings in force as JSON values. A `Secret` gives its description. */
+export function settingsInForce(config: Config): Record<string, unknown> {
+  return { ...config, publicUrl: config.publicUrl.origin, trustedOrigins: [...config.trustedOrigins] };
 }
 
 /** Writes the settings in force. */
 export function logConfiguration(log: FastifyBaseLogger, config: Config): void {
-  log.info({ event: 'configuration.loaded', settings: openSettings(config), node: process.versions.node });
+  log.info({ event: 'configuration.loaded', settings: settingsInForce(config), node: process.versions.node });
 }
 
 /**

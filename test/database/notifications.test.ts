@@ -1,5 +1,6 @@
 import { Client, type Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Secret } from '../../src/config/secrets.ts';
 import { adviceForUnheard, Listener, settleAll, UnheardError } from '../../src/database/notifications.ts';
 import { createDatabase, openPool, type TestDatabase } from '../support/database.ts';
 import { Proxy } from '../support/proxy.ts';
@@ -232,7 +233,7 @@ describe('a line', () => {
 });
 
 describe('the advice when notices do not arrive in time', () => {
-  const url = 'postgres://localhost/entities';
+  const url = new Secret('postgres://localhost/entities');
 
   test.each([
     ['the embedded database has no pooler', undefined, undefined, /: the database is overloaded$/],

@@ -29,11 +29,12 @@ const secrets = {
   path: 'canary-path-Ys1dk5',
   collectorToken: 'canary-collector-token-Tb6yl3',
   metricsToken: 'canary-metrics-token-0123456789-Qn7xe2',
+  clientSecret: 'canary-client-secret-0123456789-Ds4jw7',
 };
 
 const corp = await TestIssuer.start('corp');
 const collector = await startCollector(afterAll);
-const issuersFile = await writeIssuers(corp.entry());
+const issuersFile = await writeIssuers(corp.entry({ clientId: 'canary', clientSecretEnv: 'CORP_SECRET' }));
 const pepperFile = join(dirname(issuersFile), 'peppers');
 await writeFile(pepperFile, `2026:${secrets.pepper}\n`);
 
@@ -84,6 +85,7 @@ beforeAll(async () => {
       ISSUERS_FILE: issuersFile,
       PASSWORD_PEPPER_FILE: pepperFile,
       METRICS_TOKEN: secrets.metricsToken,
+      CORP_SECRET: secrets.clientSecret,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=${secrets.collectorToken}`,
     },
@@ -180,7 +182,15 @@ test('no password, pepper, token, key, query, body or name typed by mistake reac
   const parts = Object.entries(accessTokens).flatMap(([name, accessToken]) =>
     accessToken.split('.').map((part, index) => [`${name} access token, part ${index + 1}`, part] as const),
   );
-  const all = { ...secrets, token, renewed, key, keySecret: key.slice(17), ...Object.fromEntries(parts) };
+  const all = {
+    ...secrets,
+    token,
+    renewed,
+    key,
+    keySecret: key.slice(17),
+    databasePassword: new URL(database.url).password,
+    ...Object.fromEntries(parts),
+  };
   for (const [place, text] of Object.entries({ log, trail, problems: problems.join('\n'), metrics, traces: collector.text() })) {
     const leaked = Object.entries(all).filter(([, secret]) => text.includes(secret));
     // The pointer of a fault contains the form's field name: the sender's own text, in the answer to the sender.

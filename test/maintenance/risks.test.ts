@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { Secret } from '../../src/config/secrets.ts';
 import { isSuperuser, lacksProxy, risksOf } from '../../src/maintenance/risks.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
-const verified = 'postgres://app@db.example.com/entities?sslmode=verify-full';
+const verified = new Secret('postgres://app@db.example.com/entities?sslmode=verify-full');
 const careful = {
   production: true,
   databaseUrl: verified,
@@ -23,10 +24,10 @@ test('nothing is said about careful settings, nor about development', () => {
 test('short passwords, a superuser and an open way to the database are told (rules 32, 38, 86, 88)', () => {
   expect(risksOf({ ...careful, passwordMinLength: 14 }, usual)).toEqual([expect.stringContaining('PASSWORD_MIN_LENGTH')]);
   expect(risksOf(careful, { ...usual, superuser: true })).toEqual([expect.stringContaining('superuser')]);
-  const open = 'postgres://app@db.example.com/entities?sslmode=disable';
+  const open = new Secret('postgres://app@db.example.com/entities?sslmode=disable');
   expect(risksOf({ ...careful, databaseUrl: open }, usual)).toEqual([expect.stringContaining('DATABASE_URL turns off TLS')]);
   expect(risksOf({ ...careful, databaseDirectUrl: open }, usual)).toEqual([expect.stringContaining('DATABASE_DIRECT_URL turns off TLS')]);
-  const here = 'postgres://app@localhost/entities?sslmode=disable';
+  const here = new Secret('postgres://app@localhost/entities?sslmode=disable');
   expect(risksOf({ ...careful, databaseUrl: here, databaseDirectUrl: verified }, usual)).toEqual([]);
   expect(risksOf(careful, { ...usual, threads: 4 })).toEqual([expect.stringContaining('UV_THREADPOOL_SIZE')]);
 });

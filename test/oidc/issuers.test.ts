@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 import { describe, expect, test } from 'vitest';
+import { Secret } from '../../src/config/secrets.ts';
 import { ConfigError } from '../../src/config/settings.ts';
 import { readIssuers } from '../../src/oidc/issuers-file/read.ts';
 import { writeIssuersText } from '../support/issuer.ts';
@@ -47,14 +48,16 @@ issuers:
     provision: { enabled: false, profile: member }
     allowInsecureHttp: false
 `);
-    expect(await readIssuers(file, { CORP_SECRET: 'a secret from the environment, 40 bytes' })).toEqual([
+    const issuers = await readIssuers(file, { CORP_SECRET: 'a secret from the environment, 40 bytes' });
+    expect(issuers[0]?.clientSecret?.reveal()).toBe('a secret from the environment, 40 bytes');
+    expect(issuers).toEqual([
       {
         id: 'corp',
         label: 'Corporate login',
         issuer: 'https://login.example.com',
         audience: 'entity-service',
         clientId: 'entity-service',
-        clientSecret: 'a secret from the environment, 40 bytes',
+        clientSecret: expect.any(Secret),
         clients: undefined,
         algorithms: ['RS256'],
         tokenType: 'at+jwt',
@@ -110,7 +113,7 @@ issuers:
     const secret = await writeIssuersText('');
     await writeFile(secret, 'a secret from a file, without its line end\n');
     const [issuer] = await readIssuers(await writeIssuersText(stringify({ issuers: [{ ...corp, clientSecretFile: secret }] })), {});
-    expect(issuer?.clientSecret).toBe('a secret from a file, without its line end');
+    expect(issuer?.clientSecret?.reveal()).toBe('a secret from a file, without its line end');
   });
 
   test('no file and an empty list, both of which trust nobody', async () => {

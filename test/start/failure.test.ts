@@ -6,6 +6,7 @@ import { UntrustedServerError } from '../../src/database/driver/verified-client.
 import { explainFailure } from '../../src/start/failure.ts';
 
 const config = readConfig({ DATABASE_URL: 'postgres://ada:pa%3Ass@db.example.com:5433/entities', HOST: '192.0.2.1', PORT: '80' });
+const direct = readConfig({ DATABASE_URL: 'postgres://eve:hush@direct.example.com/entities' }).databaseUrl;
 const server = 'PostgreSQL at db.example.com:5433/entities (DATABASE_URL)';
 
 function failure(code: string, syscall?: string, message = `${code} happened`): Error {
@@ -76,7 +77,7 @@ describe('why the service cannot start', () => {
   test('what fails at the direct address is told with its setting, or with DATABASE_URL where there is only that', () => {
     const refused = new DirectAddressError(failure('ECONNREFUSED', 'connect'));
     expect(explainFailure(refused, config)).toEqual([`${server} refuses connections: start it, or correct host and port`]);
-    expect(explainFailure(refused, { ...config, databaseDirectUrl: 'postgres://eve:hush@direct.example.com/entities' })).toEqual([
+    expect(explainFailure(refused, { ...config, databaseDirectUrl: direct })).toEqual([
       'PostgreSQL at direct.example.com:5432/entities (DATABASE_DIRECT_URL) refuses connections: start it, or correct host and port',
     ]);
   });

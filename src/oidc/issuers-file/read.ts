@@ -2,6 +2,7 @@
  * Reads ISSUERS_FILE, the list of trusted issuers. It calls no issuer: the service does that when the issuer's first token arrives.
  */
 import { readFile } from 'node:fs/promises';
+import { Secret } from '../../config/secrets.ts';
 import { ConfigError } from '../../config/settings.ts';
 import type { Environment } from '../../config/environment.ts';
 import {
@@ -29,7 +30,7 @@ export interface Issuer {
   audience: string;
   /** Undefined for an issuer whose access tokens are taken and that nobody signs in at. */
   clientId: string | undefined;
-  clientSecret: string | undefined;
+  clientSecret: Secret | undefined;
   /** The values of `client_id` that are accepted; undefined accepts all (rule 48). */
   clients: ReadonlySet<string> | undefined;
   /** Signature algorithms, all of them asymmetric (rule 45). */
@@ -196,7 +197,7 @@ function checkAddress(issuer: string, allowInsecureHttp: boolean, report: (probl
 /** The shortest secret that is accepted (rule 86). Auth0, Entra ID, Google and Keycloak make secrets of 32 bytes or more. */
 const minimumSecretBytes = 32;
 
-async function readSecret(members: SchemaReader, environment: Environment): Promise<string | undefined> {
+async function readSecret(members: SchemaReader, environment: Environment): Promise<Secret | undefined> {
   const checkLength = (secret: string, source: string, member: string) => {
     const bytes = Buffer.byteLength(secret);
     if (bytes >= minimumSecretBytes) return;
@@ -210,13 +211,13 @@ async function readSecret(members: SchemaReader, environment: Environment): Prom
     const secret = environment[variable];
     if (!secret) members.report(`clientSecretEnv names ${variable}, which is not set in the environment`, 'clientSecretEnv');
     else checkLength(secret, `${variable}, which clientSecretEnv names,`, 'clientSecretEnv');
-    return secret;
+    return secret === undefined ? undefined : new Secret(secret);
   } else if (file !== undefined) {
     try {
       const secret = (await readFile(file, 'utf8')).trim();
       if (secret === '') members.report(`clientSecretFile ${file} is empty`, 'clientSecretFile');
       else checkLength(secret, `clientSecretFile ${file}`, 'clientSecretFile');
-      return secret;
+      return new Secret(secret);
     } catch (error) {
       members.report(`clientSecretFile cannot be read: ${error instanceof Error ? error.message : String(error)}`, 'clientSecretFile');
     }

@@ -1,5 +1,6 @@
 /** Where an issuer keeps its endpoints: OpenID discovery through openid-client, checked more strictly than the library does. */
 import type { JSONWebKeySet } from 'jose';
+import type { Secret } from '../../config/secrets.ts';
 import {
   allowInsecureRequests,
   ClientSecretBasic,
@@ -45,9 +46,9 @@ export async function discover(issuer: Issuer, timeout = timeoutMilliseconds): P
 }
 
 /** With HTTP Basic, which every issuer must take (RFC 6749, section 2.3.1), unless this one says that it takes the secret in the body only. */
-function authenticateClient(secret: string | undefined): ClientAuth {
+function authenticateClient(secret: Secret | undefined): ClientAuth {
   if (secret === undefined) return None();
-  const [basic, post] = [ClientSecretBasic(secret), ClientSecretPost(secret)];
+  const [basic, post] = [ClientSecretBasic(secret.reveal()), ClientSecretPost(secret.reveal())];
   return (metadata, ...rest) => {
     const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     (methods.includes('client_secret_basic') ? basic : post)(metadata, ...rest);
