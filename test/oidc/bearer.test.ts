@@ -1,4 +1,7 @@
-/** Access tokens of trusted issuers as `Authorization: Bearer`, on every operation. Why a token is refused is in refusals.test.ts. */
+/**
+ * Access tokens of trusted issuers as `Authorization: Bearer`, for all operations. The reasons for refusing a token are in
+ * refusals.test.ts.
+ */
 import { cookieOf, password, TestService, useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { operationsOf, readContract } from '../../src/contract/contract.ts';
@@ -35,8 +38,8 @@ beforeAll(async () => {
   await service().link(corp, 'web', 'robot');
 });
 
-describe('a token that the issuer gave', () => {
-  test('201, 200, 200, 204 — the token of a user who signed in creates, reads, updates and deletes, as the linked user', async () => {
+describe('a token from the issuer', () => {
+  test('201, 200, 200, 204 — the token of a signed-in user creates, reads, updates and deletes, as the linked user', async () => {
     const { accessToken } = await corp.signIn('alice');
     const created = await bearer<Entity>(accessToken, 'POST', '/rest/entity/customer', { json: { city: 'London' } });
     expect(created).toMatchObject({ status: 201, body: { createdBy: 'ada' } });
@@ -48,7 +51,7 @@ describe('a token that the issuer gave', () => {
     expect((await bearer(accessToken, 'GET', path)).status).toBe(404);
   });
 
-  test('200 — session info says by which way and issuer, under the default profile, without a session', async () => {
+  test('200 — session info names the method and the issuer, with the default profile and without a session', async () => {
     const { accessToken } = await corp.signIn('alice');
     const { status, body, headers } = await bearer<Info>(accessToken, 'GET', '/auth?roles=1&profiles=1');
     expect(status).toBe(200);
@@ -64,7 +67,7 @@ describe('a token that the issuer gave', () => {
     expect((await bearer(accessToken, 'HEAD', '/auth')).status).toBe(200);
   });
 
-  test('401 — the ID token that came with it is no access token, here or at POST /auth (rules 45 and 47)', async () => {
+  test('401 — the ID token issued with it is no access token, here and at POST /auth (rules 45 and 47)', async () => {
     const { accessToken, idToken } = await corp.signIn('alice');
     expect((await bearer(accessToken, 'POST', '/auth', { form: { oidcIssuer: 'corp' } })).status).toBe(200);
     expect(await bearer(idToken, 'POST', '/auth', { form: { oidcIssuer: 'corp' } })).toMatchObject({
@@ -74,7 +77,7 @@ describe('a token that the issuer gave', () => {
     expect(await bearer(idToken, 'GET', '/auth')).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
   });
 
-  test('201 — the token of a client, without any user, acts as the account its own id is linked to', async () => {
+  test('201 — the token of a client, without a user, acts as the account linked to the client’s id', async () => {
     const token = await corp.machineToken('entities:write');
     expect(await bearer(token, 'POST', '/rest/entity/log', { json: {} })).toMatchObject({ status: 201, body: { createdBy: 'robot' } });
     expect(await bearer(token, 'POST', '/rest/entity/customer', { json: {} })).toMatchObject({ status: 403, body: { code: 'forbidden' } });
@@ -82,7 +85,7 @@ describe('a token that the issuer gave', () => {
 });
 
 describe('what a token may do', () => {
-  test('403 — rights are the scopes and the roles together: neither adds to the other (rule 48)', async () => {
+  test('403 — a right needs both a scope and a role (rule 48)', async () => {
     const created = await bearer<Entity>(await partner.mint(), 'POST', '/rest/entity/customer', { json: {} });
     expect(created.status).toBe(201);
     const path = `/rest/entity/customer/${created.body.key}`;
@@ -105,14 +108,14 @@ describe('what a token may do', () => {
   test.each([
     ['no scope at all', undefined],
     ['an empty scope', ''],
-    ['scopes that are not ours', 'entities:readonly xentities:read'],
-  ])('403 — %s is no leave where scopes count (rule 48)', async (_what, scope) => {
+    ['unknown scopes', 'entities:readonly xentities:read'],
+  ])('403 — %s grants nothing where scopes are configured (rule 48)', async (_what, scope) => {
     expect((await bearer(await partner.mint({ claims: { scope } }), 'GET', '/auth')).status).toBe(200);
     const refused = await bearer(await partner.mint({ claims: { scope } }), 'GET', '/rest/entity/customer/1');
     expect(refused).toMatchObject({ status: 403, body: { code: 'insufficient-scope' } });
   });
 
-  test('404 — where the issuer has no scopes configured, they narrow nothing (rule 48)', async () => {
+  test('404 — where the issuer has no configured scopes, only the roles decide (rule 48)', async () => {
     const token = await corp.mint({ claims: { scope: undefined } });
     expect((await bearer(token, 'GET', '/rest/entity/customer/1')).status).toBe(404);
   });
@@ -127,10 +130,10 @@ describe('what a token may do', () => {
   });
 });
 
-describe('whom a token stands for', () => {
+describe('the user of a token', () => {
   const unlinked = { status: 403, body: { code: 'identity-not-linked' } };
 
-  test('403 — a good token of nobody we know is refused on every operation, and the audit trail says whom to link (rule 56)', async () => {
+  test('403 — a valid token without a linked user, for all operations, with its subject in the audit trail (rule 56)', async () => {
     const closed = operationsOf(readContract().document).filter(({ security }) => security.length > 0);
     for (const { operationId, method, path } of closed) {
       const filled = path.replace(/{(\w+)}/g, (_all, name) => (name === 'key' ? '1' : 'x'));
@@ -146,7 +149,7 @@ describe('whom a token stands for', () => {
     expect({ detail, userName }).toEqual({ detail: { reason: 'not-linked', issuer: corp.url, subject: 'bob' }, userName: null });
   });
 
-  test('403 — neither the e-mail address nor the name of a user makes a link, nor the same subject at another issuer (rule 56)', async () => {
+  test('403 — an e-mail address, a user name and the same subject at another issuer make no link (rule 56)', async () => {
     await service().createUser('carol');
     await service().link(partner, 'carol-1', 'carol');
     expect((await bearer(await partner.mint({ claims: { sub: 'carol-1' } }), 'GET', '/auth')).status).toBe(200);
@@ -155,7 +158,7 @@ describe('whom a token stands for', () => {
     expect(await bearer(await corp.mint({ claims: { ...claims, sub: 'carol' } }), 'GET', '/auth')).toMatchObject(unlinked);
   });
 
-  test('200, then 403 — a link counts from the next request on, and so does its end, for the same token (rule 62)', async () => {
+  test('200, then 403 — a new link and a removed one take effect with the next request, for the same token (rule 62)', async () => {
     await service().createUser('dora');
     const token = await corp.mint({ claims: { sub: 'dora-1' } });
     expect(await bearer(token, 'GET', '/auth')).toMatchObject(unlinked);
@@ -166,7 +169,7 @@ describe('whom a token stands for', () => {
     expect(await bearer(token, 'GET', '/auth')).toMatchObject(unlinked);
   });
 
-  test('401 — the token of a disabled user is refused from the next request on (rule 14)', async () => {
+  test('401 — the token of a disabled user, from the next request on (rule 14)', async () => {
     const { id } = await service().createUser('eve');
     await service().link(corp, 'eve-1', 'eve');
     const token = await corp.mint({ claims: { sub: 'eve-1' } });
@@ -176,7 +179,7 @@ describe('whom a token stands for', () => {
     expect(await bearer(token, 'GET', '/auth')).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
   });
 
-  test('403 — a user without a profile may look, and do nothing (rule 62)', async () => {
+  test('403 — a user without a profile can read session info and do nothing else (rule 62)', async () => {
     await service().createUser('fred', null);
     await service().link(corp, 'fred-1', 'fred');
     const token = await corp.mint({ claims: { sub: 'fred-1' } });
@@ -185,7 +188,7 @@ describe('whom a token stands for', () => {
   });
 });
 
-describe('how a token is carried', () => {
+describe('the header of a token', () => {
   test('200 — the word Bearer in any case', async () => {
     const authorization = `bearer ${await corp.mint()}`;
     expect((await service().call('GET', '/auth', { headers: { authorization } })).status).toBe(200);
@@ -198,7 +201,7 @@ describe('how a token is carried', () => {
     ['something else', 'gibberish'],
     ['an opaque token', 'Bearer 2YotnFZFEjr1zCsicMWpAA'],
     ['an encrypted one', 'Bearer a.b.c.d.e'],
-    ['letters that are no JSON', 'Bearer aaaa.bbbb.cccc'],
+    ['text that is not JSON', 'Bearer aaaa.bbbb.cccc'],
   ])('401 — %s, and never a 500 (rule 8)', async (_what, authorization) => {
     const answer = await service().call('GET', '/auth', { headers: { authorization } });
     expect(answer).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
@@ -206,13 +209,13 @@ describe('how a token is carried', () => {
     expect(answer.headers.get('www-authenticate')).toBe(challenge);
   });
 
-  test('401 — a bad token is not helped by a good cookie beside it (rule 6)', async () => {
+  test('401 — an invalid token beside a valid cookie (rule 6)', async () => {
     const cookie = await service().signIn('ada');
     expect((await service().call('GET', '/auth', { cookie })).status).toBe(200);
     expect((await bearer('a.b.c', 'GET', '/auth', { cookie })).status).toBe(401);
   });
 
-  test('401 — neither a session token nor an API key is taken for an access token (rule 6)', async () => {
+  test('401 — a session token or an API key as an access token (rule 6)', async () => {
     const cookie = await service().signIn('ada');
     expect((await service().call('GET', '/rest/entity/customer/1', { cookie })).status).toBe(404);
     const { id: userId } = await service().db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirstOrThrow();
@@ -231,13 +234,13 @@ describe('how a token is carried', () => {
     });
   });
 
-  test('200 — a write by token needs no proof of origin: no form of another site can send one (rule 27)', async () => {
+  test('200 — a write by token requires no Origin: no form of another site can send a token (rule 27)', async () => {
     const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
     expect((await bearer(await corp.mint(), 'POST', '/rest/entity/customer', { json: {}, headers })).status).toBe(201);
   });
 });
 
-test('401 — without issuers no token is good, and the server says that it takes none (rule 67)', async () => {
+test('401 — without issuers no token is valid, and session info does not offer tokens (rule 67)', async () => {
   const lone = await TestService.start();
   try {
     await lone.createUser('ada');
@@ -253,7 +256,7 @@ test('401 — without issuers no token is good, and the server says that it take
   }
 });
 
-test('403 — a second process forgets a link that was removed through the first (rule 62)', async () => {
+test('403 — a second process no longer accepts a link that was removed through the first (rule 62)', async () => {
   await service().createUser('gina');
   await service().link(corp, 'gina-1', 'gina');
   const other = await service().replica({ ISSUERS_FILE: issuersFile });

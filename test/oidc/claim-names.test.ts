@@ -1,4 +1,4 @@
-/** Issuers that give the claims of RFC 9068 under other names (rule 45). */
+/** Issuers with other names for the claims of RFC 9068 (rule 45). */
 import { useService, type Answer } from '../support/service.ts';
 import { beforeAll, expect, test } from 'vitest';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
@@ -24,7 +24,7 @@ async function present(claims: Record<string, unknown>, method = 'GET', path = '
   return await service().call(method, path, { headers: { authorization: `Bearer ${token}` }, ...(method === 'POST' && { json: {} }) });
 }
 
-test('200 — a token with the claims under the names in the file, whose scopes are its ceiling', async () => {
+test('200 — a token whose claims have the names in the file, and whose scopes limit it', async () => {
   expect((await present(renamed)).status).toBe(200);
   expect((await present(renamed, 'GET', '/rest/entity/customer/1')).status).toBe(404);
   expect(await present(renamed, 'POST', '/rest/entity/customer')).toMatchObject({ status: 403, body: { code: 'insufficient-scope' } });

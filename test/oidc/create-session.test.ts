@@ -1,4 +1,4 @@
-/** POST /auth with `oidcIssuer`: an access token exchanged for a session. Which tokens count is in refusals.test.ts. */
+/** POST /auth with `oidcIssuer`: an access token opens a session. Which tokens are valid is in refusals.test.ts. */
 import { cookieOf, password, useService, type Answer, type Call } from '../support/service.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
@@ -20,7 +20,7 @@ interface Info {
 
 const now = () => Math.floor(clock.wall() / 1_000);
 
-/** Exchanges a token of `issuer`, in the form field unless told otherwise. */
+/** Exchanges a token of `issuer`, in the form field by default. */
 async function exchange(
   issuer: TestIssuer,
   claims: Record<string, unknown> = {},
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 describe('opening a session', () => {
-  test('200 — by a token the issuer gave at a sign-in, and the cookie works everywhere', async () => {
+  test('200 — with a token from a sign-in at the issuer; all operations accept the cookie', async () => {
     const { accessToken } = await corp.signIn('alice');
     const opened = await service().call<Info>('POST', '/auth', { form: { oidcIssuer: 'corp', access_token: accessToken, locale: 'de' } });
     expect(opened).toMatchObject({
@@ -66,7 +66,7 @@ describe('opening a session', () => {
     cookieOf(answer);
   });
 
-  test('200 — a token may be exchanged again, each time for a session of its own', async () => {
+  test('200 — a token may be exchanged again, each time for another session', async () => {
     const form = { oidcIssuer: 'corp', access_token: await corp.mint() };
     const [first, second] = [await service().call<Info>('POST', '/auth', { form }), await service().call<Info>('POST', '/auth', { form })];
     expect(first.body.session.id).not.toBe(second.body.session.id);
@@ -81,7 +81,7 @@ describe('opening a session', () => {
   });
 });
 
-describe('what goes together', () => {
+describe('the allowed combinations', () => {
   test.each<[string, () => Promise<Call>, string[]]>([
     [
       'a token in the header and in the form',
@@ -90,9 +90,9 @@ describe('what goes together', () => {
     ],
     ['no token', async () => ({ form: { oidcIssuer: 'corp' } }), ['/access_token']],
     ['a token without its issuer', async () => ({ form: { access_token: await corp.mint() } }), ['/user', '/password', '/oidcIssuer']],
-    ['a user name besides', async () => ({ form: { oidcIssuer: 'corp', access_token: await corp.mint(), user: 'ada' } }), ['/user']],
+    ['a user name too', async () => ({ form: { oidcIssuer: 'corp', access_token: await corp.mint(), user: 'ada' } }), ['/user']],
     [
-      'a user name and a password besides',
+      'a user name and a password too',
       async () => ({ form: { oidcIssuer: 'corp', user: 'ada', password }, headers: await bearer() }),
       ['/user', '/password'],
     ],
@@ -105,14 +105,14 @@ describe('what goes together', () => {
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
-  test('403 — a form of another site cannot sign its visitor in with a token of its choosing (rule 27)', async () => {
+  test('403 — a form of another site cannot sign its visitor in with a token of its choice (rule 27)', async () => {
     const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' };
     expect(await exchange(corp, {}, { headers })).toMatchObject({ status: 403, body: { code: 'csrf-rejected' } });
   });
 });
 
-describe('how far and how long', () => {
-  test('403 — the session keeps to the scopes of its token, also after a refresh (rule 47)', async () => {
+describe('the limits of a session', () => {
+  test('403 — the session has only the scopes of its token, also after a refresh (rule 47)', async () => {
     const opened = await exchange(partner, { scope: 'entities:read' });
     const refreshed = await service().call('POST', '/auth/refresh', { cookie: cookieOf(opened) });
     const cookie = cookieOf(refreshed);
@@ -121,15 +121,15 @@ describe('how far and how long', () => {
     expect(refused).toMatchObject({ status: 403, body: { code: 'insufficient-scope' } });
   });
 
-  test('201 — and without configured scopes to the roles alone (rule 48)', async () => {
+  test('201 — and without configured scopes only the roles limit it (rule 48)', async () => {
     const cookie = cookieOf(await exchange(corp, { scope: '' }));
     expect((await service().call('POST', '/rest/entity/customer', { json: {}, cookie })).status).toBe(201);
   });
 
   test.each([
     ['auth_time', 3_600, { auth_time: -3_600, iat: -60 }],
-    ['iat, where there is no auth_time', 60, { iat: -60 }],
-  ])('200 — the absolute lifetime counts from %s (rule 47)', async (_what, age, past) => {
+    ['iat, without auth_time', 60, { iat: -60 }],
+  ])('200 — the absolute lifetime starts at %s (rule 47)', async (_what, age, past) => {
     const claims = Object.fromEntries(Object.entries(past).map(([name, seconds]) => [name, now() + seconds]));
     const { status, body } = await exchange(corp, claims);
     expect(status).toBe(200);
@@ -145,13 +145,13 @@ describe('how far and how long', () => {
     expect(left).toBeLessThanOrEqual(100_000);
   });
 
-  test('200 — a sign-in a little in the future by the issuer’s clock counts as now', async () => {
+  test('200 — a sign-in slightly in the future, by the issuer’s clock, counts as now', async () => {
     const { status, body } = await exchange(corp, { iat: now() + 50, auth_time: now() + 50 });
     expect(status).toBe(200);
     expect(Date.parse(body.authentication.at)).toBeLessThanOrEqual(Date.parse(body.session.createdAt));
   });
 
-  test('401 — a sign-in longer ago than a session may last opens none (rule 47)', async () => {
+  test('401 — a sign-in longer ago than the maximum lifetime opens no session (rule 47)', async () => {
     const answer = await exchange(corp, { auth_time: now() - 28_801 });
     expect(answer).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
     expect(answer.headers.getSetCookie()).toEqual([]);
@@ -164,14 +164,14 @@ describe('how far and how long', () => {
   });
 });
 
-describe('whom the token stands for', () => {
-  test('403 — nobody we know (rule 56)', async () => {
+describe('the user of the token', () => {
+  test('403 — no linked user (rule 56)', async () => {
     const answer = await exchange(corp, { sub: 'bob', email: 'ada@example.com', preferred_username: 'ada' });
     expect(answer).toMatchObject({ status: 403, body: { code: 'identity-not-linked' } });
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
-  test('401 — a user who has been disabled', async () => {
+  test('401 — a disabled user', async () => {
     const { id } = await service().createUser('eve');
     await service().link(corp, 'eve-1', 'eve');
     expect((await exchange(corp, { sub: 'eve-1' })).status).toBe(200);
@@ -179,7 +179,7 @@ describe('whom the token stands for', () => {
     expect(await exchange(corp, { sub: 'eve-1' })).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
   });
 
-  test('401 — sessions that were opened through an identity end when it is unlinked, others of the user do not', async () => {
+  test('401 — unlinking an identity ends the sessions that were opened through it, and no others of the user', async () => {
     await service().createUser('dora');
     await service().link(corp, 'dora-1', 'dora');
     await service().link(partner, 'dora-1', 'dora');
@@ -192,7 +192,7 @@ describe('whom the token stands for', () => {
     expect((await service().call('GET', '/auth', { cookie: byPassword })).status).toBe(200);
   });
 
-  test('403 — a sign-in that is under way while its identity is unlinked leaves no session behind', async () => {
+  test('403 — a sign-in in progress while its identity is unlinked leaves no session', async () => {
     await service().createUser('finn');
     for (let round = 0; round < 10; round++) {
       const subject = `finn-${round}`;
@@ -217,7 +217,7 @@ describe('whom the token stands for', () => {
   });
 });
 
-test('503, then 200 — while the issuer cannot be reached nobody is told that the token is bad, and it recovers by itself (rule 49)', async () => {
+test('503, then 200 — no token is called invalid while the issuer is unreachable, and the service recovers (rule 49)', async () => {
   clock.advance(3_601);
   corp.behaviour = 'down';
   const headers = { authorization: `Bearer ${await corp.mint()}` };

@@ -1,4 +1,4 @@
-/** docs/issuers.md says what is so. */
+/** docs/issuers.md agrees with the code. */
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { writeIssuersText } from '../support/issuer.ts';
 
 const text = await readFile(new URL('../../docs/issuers.md', import.meta.url), 'utf8');
 
-/** What the first column of the table with this heading names. */
+/** The names in the first column of the table under this heading. */
 function firstColumn(heading: string): string[] {
   const lines = text.split('\n');
   const start = lines.findIndex((line) => line.startsWith(`| ${heading} `));
@@ -16,17 +16,17 @@ function firstColumn(heading: string): string[] {
   return lines.slice(start, end).flatMap((line) => /^\| `([\w-]+)`/.exec(line)?.[1] ?? []);
 }
 
-test('every reason for which a token is refused is explained, and no other', () => {
+test('the table has all reasons for refusing a token, and no others', () => {
   expect(firstColumn('reason')).toEqual([...refusalReasons]);
 });
 
-test('the example is a file that the service takes', async () => {
+test('the service accepts the file of the example', async () => {
   const [, example = ''] = /```yaml\n([^`]+)```/.exec(text) ?? [];
   const [issuer] = await readIssuers(await writeIssuersText(example), {});
   expect(issuer).toMatchObject({ id: 'corp', audience: 'entity-service', scopes: { read: 'entities:read', write: 'entities:write' } });
 });
 
-test('the examples for providers are files that the service takes, and the page lists them all', async () => {
+test('the service accepts the examples of all providers, and the page lists them', async () => {
   const folder = fileURLToPath(new URL('../../docs/issuers/', import.meta.url));
   const files = (await readdir(folder)).toSorted();
   expect([...text.matchAll(/\(issuers\/([\w.-]+)\)/g)].map(([, file = '']) => file).toSorted()).toEqual(files);
@@ -47,7 +47,7 @@ test('the examples for providers are files that the service takes, and the page 
   ]);
 });
 
-test('every member of an issuer is explained, and no other', async () => {
+test('the table has all members of an issuer, and no others', async () => {
   const file = await writeIssuersText('issuers: [{ id: corp, other: 1 }]');
   const failure = await readIssuers(file, {}).then(() => '', String);
   const [, known = ''] = /other is not known here; known are (.+)/.exec(failure) ?? [];

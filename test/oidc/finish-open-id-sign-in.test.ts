@@ -1,4 +1,4 @@
-/** Coming back from a provider: who gets a session, and every way in which an answer is none. */
+/** The return from a provider: which answers open a session, and all kinds that do not. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  // It would leave out what is refused again within a minute.
+  // The quota would leave out repeated refusals within a minute.
   service().context.auditQuota = new AuditQuota();
   latestEvent = (await service().db.selectFrom('audit_event').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst())?.id ?? '0';
 });
@@ -45,7 +45,7 @@ afterEach(() => {
 
 const visitor = () => new BrowserSession(service());
 const sessions = async () => (await service().db.selectFrom('session').select('id').execute()).length;
-/** Those of this test. */
+/** The failures during this test. */
 const failures = () =>
   service()
     .db.selectFrom('audit_event')
@@ -55,7 +55,7 @@ const failures = () =>
     .select(['detail', 'outcome'])
     .execute();
 
-/** Refused, without a session; the audit trail says why. */
+/** Expects a refusal without a session, and the reason in the audit trail. */
 async function expectFailure(
   browser: BrowserSession,
   answer: Answer<ProblemBody | { code: string }>,
@@ -74,9 +74,9 @@ async function expectFailure(
 describe('a sign-in', () => {
   test.each([
     ['corp', corp],
-    ['partner, with other keys and another way to authenticate us', partner],
+    ['partner, with other keys and another client authentication', partner],
   ] as const)(
-    '303 — at %s opens a session for who is linked, and the browser goes where it wanted (rules 51 and 56)',
+    '303 — at %s opens a session for the linked user, and redirects to the requested path (rules 51 and 56)',
     async (_name, issuer) => {
       const browser = visitor();
       const answer = await browser.signIn(issuer, 'alice', '?return_to=/auth%3Froles%3D1');
@@ -95,7 +95,7 @@ describe('a sign-in', () => {
     },
   );
 
-  test('303 — the session cookie has the attributes of every session cookie, and is the only one left (rules 9 and 52)', async () => {
+  test('303 — the session cookie has its usual attributes, and is the only cookie left (rules 9 and 52)', async () => {
     const answer = await visitor().signIn(corp, 'alice');
     const lines = answer.headers.getSetCookie();
     expect(lines).toHaveLength(2);
@@ -103,7 +103,7 @@ describe('a sign-in', () => {
     expect(lines).toContainEqual(expect.stringMatching(/^oidc=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/));
   });
 
-  test('303 — the session that the browser has had is over (rule 15)', async () => {
+  test('303 — ends the browser’s earlier session (rule 15)', async () => {
     const before = await service().signIn('ada');
     const browser = visitor();
     browser.cookies.set('sid', before.slice(4));
@@ -112,7 +112,7 @@ describe('a sign-in', () => {
     expect((await browser.call('GET', '/auth')).status).toBe(200);
   });
 
-  test('303 — two tabs of one browser come back in any order, and what is none of ours in the answer is ignored', async () => {
+  test('303 — two tabs of one browser return in any order, and unknown parameters of the answer are ignored', async () => {
     const browser = visitor();
     const first = await browser.visit(corp, await browser.start(corp, '?return_to=/a'), 'alice');
     const second = await browser.visit(corp, await browser.start(corp, '?return_to=/b'), 'alice');
@@ -122,7 +122,7 @@ describe('a sign-in', () => {
     expect(browser.cookies.has('oidc')).toBe(false);
   });
 
-  test('303 — started, completed, signed in: the audit trail has it, with the subject (rule 85)', async () => {
+  test('303 — the audit trail has its start, its end and the login, with the subject (rule 85)', async () => {
     await visitor().signIn(corp, 'alice');
     const events = await service()
       .db.selectFrom('audit_event')
@@ -135,7 +135,7 @@ describe('a sign-in', () => {
     expect(events[2]).toMatchObject({ user_name: 'ada', detail: { issuer: corp.url, subject: 'alice' } });
   });
 
-  test('303 — a user is made for a subject that nobody is linked to, where the issuer is configured so (rule 56)', async () => {
+  test('303 — makes a user for a subject without a linked user, if the issuer is configured so (rule 56)', async () => {
     const file = await writeIssuers(await open.loginEntry({ provision: { enabled: true, profile: 'ada' } }));
     const other = await service().replica({ ISSUERS_FILE: file }, clock);
     try {
@@ -149,7 +149,7 @@ describe('a sign-in', () => {
     }
   });
 
-  test('303 — nothing of what the provider gave is stored, but its names for the user and for its session (rule 55)', async () => {
+  test('303 — stores nothing from the provider except its ids of the user and of its session (rule 55)', async () => {
     const browser = visitor();
     const path = await browser.visit(corp, await browser.start(corp), 'alice');
     expect((await browser.call('GET', path)).status).toBe(303);
@@ -163,8 +163,8 @@ describe('a sign-in', () => {
   });
 });
 
-describe('which answers are ours', () => {
-  test('400 — without a state, or with one of another form: nothing is asked or taken (rule 52)', async () => {
+describe('the state of an answer', () => {
+  test('400 — without a state, or with a malformed one: nothing is requested or consumed (rule 52)', async () => {
     const browser = visitor();
     const path = await browser.visit(corp, await browser.start(corp), 'alice');
     for (const state of [undefined, '', 'x'.repeat(42), `${'x'.repeat(42)}.`, 'x'.repeat(44)]) {
@@ -177,7 +177,7 @@ describe('which answers are ours', () => {
     expect((await browser.call('GET', path)).status, 'the true one').toBe(303);
   });
 
-  test('400 — a state that nobody was given (rule 52)', async () => {
+  test('400 — a state that was never issued (rule 52)', async () => {
     const browser = visitor();
     const path = await browser.visit(corp, await browser.start(corp), 'alice');
     const answer = await browser.call('GET', path.replace(/state=[\w-]+/, `state=${'x'.repeat(43)}`));
@@ -185,7 +185,7 @@ describe('which answers are ours', () => {
     expect((await browser.call('GET', path)).status, 'the true one').toBe(303);
   });
 
-  test('400 — an answer that has been taken before, also after it was refused (rule 52)', async () => {
+  test('400 — an answer that was used before, also after its refusal (rule 52)', async () => {
     const browser = visitor();
     const path = await browser.visit(corp, await browser.start(corp), 'alice');
     expect((await browser.call('GET', path)).status).toBe(303);
@@ -193,7 +193,7 @@ describe('which answers are ours', () => {
     const again = visitor();
     again.cookies.set('oidc', browser.cookies.get('oidc') ?? 'x'.repeat(43));
     await expectFailure(again, await again.call('GET', path), 'unknown-state');
-    expect(corp.requests.length, 'the provider is not asked').toBe(asked);
+    expect(corp.requests.length, 'the provider gets no request').toBe(asked);
 
     const other = visitor();
     const refused = await other.visit(corp, await other.start(corp), 'alice');
@@ -202,7 +202,7 @@ describe('which answers are ours', () => {
     expect(await service().call('GET', refused, { cookie })).toMatchObject({ status: 400, body: { code: 'sign-in-failed' } });
   });
 
-  test('303 — of twenty copies of one answer at once exactly one opens a session (rule 52)', async () => {
+  test('303 — of twenty concurrent copies of one answer exactly one opens a session (rule 52)', async () => {
     const browser = visitor();
     const path = await browser.visit(corp, await browser.start(corp), 'alice');
     const before = await sessions();
@@ -213,7 +213,7 @@ describe('which answers are ours', () => {
     expect(await sessions()).toBe(before + 1);
   });
 
-  test('400 — an answer that comes after ten minutes, by the database’s clock (rules 4 and 52)', async () => {
+  test('400 — an answer after more than ten minutes, by the database’s clock (rules 4 and 52)', async () => {
     const browser = visitor();
     const path = await browser.visit(corp, await browser.start(corp), 'alice');
     await sql`update openid_transaction set expires_at = expires_at - interval '10 minutes'`.execute(service().db);
@@ -224,19 +224,16 @@ describe('which answers are ours', () => {
     ['without the cookie', undefined],
     ['with the cookie of another', 'y'.repeat(43)],
     ['with a cookie of another form', 'y'],
-  ])(
-    '400 — in a browser %s, which somebody has made follow a link of theirs, and nobody can follow it again (rule 52)',
-    async (_how, cookie) => {
-      const attacker = visitor();
-      const path = await attacker.visit(corp, await attacker.start(corp), 'alice');
-      const victim = visitor();
-      if (cookie !== undefined) victim.cookies.set('oidc', cookie);
-      await expectFailure(victim, await victim.call('GET', path), 'other-browser');
-      await expectFailure(attacker, await attacker.call('GET', path), 'unknown-state');
-    },
-  );
+  ])('400 — in a browser %s, as after a link of an attacker, and the answer cannot be used again (rule 52)', async (_how, cookie) => {
+    const attacker = visitor();
+    const path = await attacker.visit(corp, await attacker.start(corp), 'alice');
+    const victim = visitor();
+    if (cookie !== undefined) victim.cookies.set('oidc', cookie);
+    await expectFailure(victim, await victim.call('GET', path), 'other-browser');
+    await expectFailure(attacker, await attacker.call('GET', path), 'unknown-state');
+  });
 
-  test('400 — two different cookies of the name: one of them was planted (rule 52)', async () => {
+  test('400 — two different cookies with the name: one of them was planted (rule 52)', async () => {
     const browser = visitor();
     const path = await browser.visit(corp, await browser.start(corp), 'alice');
     const answer = await service().call('GET', path, { cookie: `oidc=${'y'.repeat(43)}; ${browser.cookie}` });
@@ -244,13 +241,13 @@ describe('which answers are ours', () => {
   });
 });
 
-describe('who answers', () => {
+describe('the issuer of an answer', () => {
   test('400 — the answer of one issuer at the address of another (rule 52)', async () => {
     const browser = visitor();
     const path = await browser.visit(corp, await browser.start(corp), 'alice');
     partner.requests.length = 0;
     await expectFailure(browser, await browser.call('GET', path.replace('/corp/', '/partner/')), 'other-issuer');
-    expect(partner.requests, 'the code goes to nobody it is not for').toEqual([]);
+    expect(partner.requests, 'the code is not sent to the other issuer').toEqual([]);
     await expectFailure(browser, await browser.call('GET', path), 'unknown-state');
   });
 
@@ -268,14 +265,14 @@ describe('who answers', () => {
     expect(corp.requests, 'the code is not sent').toEqual([]);
   });
 
-  test('400 — `iss` is missing though the issuer announces it (rule 53)', async () => {
+  test('400 — `iss` is missing although the issuer announces it (rule 53)', async () => {
     const browser = visitor();
     const url = new URL(await browser.visit(corp, await browser.start(corp), 'alice'), 'http://localhost');
     url.searchParams.delete('iss');
     await expectFailure(browser, await browser.call('GET', url.pathname + url.search), 'bad-answer');
   });
 
-  test.each(['nobody', 'constructor'])('404 — %s is no provider, and nothing is taken', async (id) => {
+  test.each(['nobody', 'constructor'])('404 — %s is no provider, and nothing is consumed', async (id) => {
     const browser = visitor();
     const path = await browser.visit(corp, await browser.start(corp), 'alice');
     expect(await browser.call('GET', path.replace('/corp/', `/${id}/`))).toMatchObject({ status: 404, body: { code: 'not-found' } });
@@ -283,8 +280,8 @@ describe('who answers', () => {
   });
 });
 
-describe('what the provider says', () => {
-  test('400 — its user has cancelled; its words go nowhere (rule 54)', async () => {
+describe('the content of an answer', () => {
+  test('400 — the user has cancelled; the provider’s description is not passed on (rule 54)', async () => {
     const browser = visitor();
     const path = await browser.visit(corp, await browser.start(corp), 'alice', true);
     expect(path).toContain('error=access_denied');
@@ -297,7 +294,7 @@ describe('what the provider says', () => {
     await expectFailure(browser, await browser.call('GET', path), 'unknown-state');
   });
 
-  test('400 — an error that nobody has heard of, which may be anything, is not written down (rule 54)', async () => {
+  test('400 — an unknown error code, which may be any text, is not logged (rule 54)', async () => {
     const browser = visitor();
     const state = (await browser.start(corp)).searchParams.get('state');
     const answer = await browser.call('GET', `/auth/oidc/corp/callback?state=${state}&iss=${corp.url}&error=evil%0d%0aX:1`);
@@ -311,14 +308,14 @@ describe('what the provider says', () => {
     await expectFailure(browser, await browser.call('GET', `/auth/oidc/corp/callback?state=${state}&iss=${corp.url}`), 'bad-answer');
   });
 
-  test('400 — the code of another sign-in: the provider does not take our verifier for it (rule 51)', async () => {
+  test('400 — the code of another sign-in: the provider refuses our verifier for it (rule 51)', async () => {
     const [attacker, victim] = [visitor(), visitor()];
     const stolen = new URL(await victim.visit(corp, await victim.start(corp), 'alice'), 'http://localhost').searchParams.get('code') ?? '';
     const path = await attacker.visit(corp, await attacker.start(corp), 'bob');
     await expectFailure(attacker, await attacker.call('GET', path.replace(/code=[^&]+/, `code=${stolen}`)), 'code-refused');
   });
 
-  test('400 — what was kept of the verifier is not what the provider was shown (rule 51)', async () => {
+  test('400 — the stored verifier does not fit the challenge that the provider got (rule 51)', async () => {
     const browser = visitor();
     const path = await browser.visit(corp, await browser.start(corp), 'alice');
     await service()
@@ -332,7 +329,7 @@ describe('what the provider says', () => {
 describe('the ID token', () => {
   const now = () => Math.floor(clock.wall() / 1_000);
 
-  /** Signs in at corp, whose token endpoint gives this ID token: a good one, but for what is asked otherwise. */
+  /** Signs in at corp, whose token endpoint returns this ID token: valid except for the given claims, header and key. */
   async function signInWith(
     { claims = {}, header = {}, key }: Minted,
     rest: object = {},
@@ -350,13 +347,13 @@ describe('the ID token', () => {
     return [browser, await browser.call('GET', path)];
   }
 
-  test('303 — the control: one that is minted as the provider would', async () => {
+  test('303 — an ID token like the provider’s own, as a control', async () => {
     const [browser, answer] = await signInWith({});
     expect(answer.status, answer.text).toBe(303);
     expect((await browser.call<Info>('GET', '/auth')).body.user.name).toBe('ada');
   });
 
-  test('303 — for several audiences, if it was given to us', async () => {
+  test('303 — for several audiences, if this client is the authorized party', async () => {
     expect((await signInWith({ claims: { aud: [loginClient.id, 'other'], azp: loginClient.id } }))[1].status).toBe(303);
   });
 
@@ -366,21 +363,21 @@ describe('the ID token', () => {
     ['another issuer', () => ({ claims: { iss: partner.url } })],
     ['another audience', () => ({ claims: { aud: 'other' } })],
     ['the audience of access tokens', () => ({ claims: { aud: 'entity-service' } })],
-    ['several audiences, and given to nobody', () => ({ claims: { aud: [loginClient.id, 'other'] } })],
-    ['several audiences, and given to another', () => ({ claims: { aud: [loginClient.id, 'other'], azp: 'other' } })],
+    ['several audiences, without an authorized party', () => ({ claims: { aud: [loginClient.id, 'other'] } })],
+    ['several audiences, and another authorized party', () => ({ claims: { aud: [loginClient.id, 'other'], azp: 'other' } })],
     ['no subject', () => ({ claims: { sub: undefined } })],
     ['an empty subject', () => ({ claims: { sub: '' } }), 'bad-id-token'],
     ['a subject that is a number', () => ({ claims: { sub: 7 } })],
     ['a subject with a NUL', () => ({ claims: { sub: 'alice\0' } }), 'bad-id-token'],
     ['a subject that is too long', () => ({ claims: { sub: 'a'.repeat(256) } }), 'bad-id-token'],
-    ['an end an hour ago', () => ({ claims: { exp: now() - 3_600 } })],
+    ['an expiry an hour ago', () => ({ claims: { exp: now() - 3_600 } })],
     ['no end', () => ({ claims: { exp: undefined } })],
     ['no time', () => ({ claims: { iat: undefined } })],
     ['a time in the future', () => ({ claims: { iat: now() + 300, exp: now() + 600 } }), 'bad-id-token'],
     ['a sign-in in the future', () => ({ claims: { auth_time: now() + 300 } }), 'bad-id-token'],
-    ['a beginning in the future', () => ({ claims: { nbf: now() + 300 } })],
-    ['a sign-in that is no time', () => ({ claims: { auth_time: 'today' } })],
-    ['a session that is no text', () => ({ claims: { sid: 7 } }), 'bad-id-token'],
+    ['a start of validity in the future', () => ({ claims: { nbf: now() + 300 } })],
+    ['a sign-in that is not a time', () => ({ claims: { auth_time: 'today' } })],
+    ['a session that is not text', () => ({ claims: { sid: 7 } }), 'bad-id-token'],
     ['a header that must be understood', () => ({ header: { crit: ['b64'], b64: true } }), 'bad-answer'],
     ['a sign-in longer ago than a session lasts', () => ({ claims: { auth_time: now() - 28_801 } }), 'too-old'],
   ])('400 — %s (rule 53)', async (_what, minted, reason = 'bad-answer') => {
@@ -390,7 +387,7 @@ describe('the ID token', () => {
     expect(await sessions()).toBe(before);
   });
 
-  test('400 — the key of another, be it called like the issuer’s, or an algorithm that is not configured (rule 53)', async () => {
+  test('400 — a foreign key, also with the issuer’s key id, or an algorithm that is not configured (rule 53)', async () => {
     const forged: Minted[] = [
       { key: await newKey('RS256', corp.key.kid) },
       { key: await newKey('RS256', randomUUID()) },
@@ -403,12 +400,12 @@ describe('the ID token', () => {
     }
   });
 
-  test('400 — none at all, as a mere OAuth 2.0 server answers', async () => {
+  test('400 — no ID token, as from a plain OAuth 2.0 server', async () => {
     const [browser, answer] = await signInWith({}, { id_token: undefined });
     await expectFailure(browser, answer, 'bad-answer');
   });
 
-  test('303 — the session counts from the sign-in at the provider, if that says when it was (rule 47)', async () => {
+  test('303 — the session’s lifetime starts at the sign-in at the provider, if its time is known (rule 47)', async () => {
     for (const [age, past] of [
       [3_600, { auth_time: now() - 3_600 }],
       [30, { iat: now() - 30 }],
@@ -420,13 +417,13 @@ describe('the ID token', () => {
     }
   });
 
-  test('303 — a key that the provider has taken into use since is found (rule 49)', async () => {
+  test('303 — a new key of the provider is found (rule 49)', async () => {
     clock.advance(31);
     await corp.rotate();
     expect((await visitor().signIn(corp, 'alice')).status).toBe(303);
   });
 
-  test('303 — what the provider calls its session is kept for when it ends', async () => {
+  test('303 — the id of the provider’s session is stored for its logout', async () => {
     await signInWith({ claims: { sid: 'the-session' } });
     const row = await service()
       .db.selectFrom('session')
@@ -437,8 +434,8 @@ describe('the ID token', () => {
   });
 });
 
-describe('whom it stands for', () => {
-  test('403 — nobody we know, whatever else the provider says of them (rule 56)', async () => {
+describe('the user of an answer', () => {
+  test('403 — no linked user, whatever other claims the provider sends (rule 56)', async () => {
     const browser = visitor();
     await expectFailure(browser, await browser.signIn(corp, 'ada'), 'not-linked', 403, 'identity-not-linked');
     expect((await failures()).map(({ detail }) => detail)).toContainEqual({ issuer: corp.url, reason: 'not-linked', subject: 'ada' });
@@ -452,7 +449,7 @@ describe('whom it stands for', () => {
     await expectFailure(browser, await browser.signIn(corp, 'carol-1'), 'not-linked', 403, 'identity-not-linked');
   });
 
-  test('403 — a user who is disabled, also between leaving and coming back', async () => {
+  test('403 — a disabled user, also if disabled during the sign-in', async () => {
     const { id } = await service().createUser('eve');
     await service().link(corp, 'eve-1', 'eve');
     const browser = visitor();
@@ -463,9 +460,9 @@ describe('whom it stands for', () => {
   });
 });
 
-describe('the provider does not answer', () => {
+describe('a provider that does not answer', () => {
   test.each(['down', 'redirecting', 'endless'] as const)(
-    '503 — it is %s when the browser comes back; passwords work, and the browser can start again (rule 49)',
+    '503 — %s at the browser’s return; passwords work, and the browser can start again (rule 49)',
     async (behaviour) => {
       const browser = visitor();
       const path = await browser.visit(corp, await browser.start(corp), 'alice');
@@ -477,19 +474,19 @@ describe('the provider does not answer', () => {
       expect((await failures())[0]).toMatchObject({ outcome: 'failed', detail: { reason: 'issuer-unavailable' } });
       await service().signIn('ada');
       corp.behaviour = 'up';
-      expect((await browser.call('GET', path)).status, 'it was consumed all the same').toBe(400);
+      expect((await browser.call('GET', path)).status, 'the answer was consumed anyway').toBe(400);
       expect((await browser.signIn(corp, 'alice')).status).toBe(303);
     },
   );
 
-  test.each(['server_error', 'temporarily_unavailable'])('503 — it says %s', async (error) => {
+  test.each(['server_error', 'temporarily_unavailable'])('503 — the error %s', async (error) => {
     const browser = visitor();
     const state = (await browser.start(corp)).searchParams.get('state');
     const answer = await browser.call('GET', `/auth/oidc/corp/callback?state=${state}&iss=${corp.url}&error=${error}`);
     expect(answer).toMatchObject({ status: 503, body: { code: 'issuer-unavailable' } });
   });
 
-  test('503 — it does not know our secret, which is nothing that a user could do anything about', async () => {
+  test('503 — it refuses our client secret, which a user cannot correct', async () => {
     const issuers = await writeIssuers(await corp.loginEntry({ clientSecretFile: undefined }));
     const other = await service().replica({ ISSUERS_FILE: issuers }, clock);
     try {
@@ -501,12 +498,12 @@ describe('the provider does not answer', () => {
   });
 });
 
-test('400 — every reason is explained in docs/issuers.md', () => {
+test('400 — docs/issuers.md explains every reason', () => {
   const documented = [...readDocument('docs/issuers.md').matchAll(/^\| `([a-z-]+)` +\|/gm)].map(([, reason]) => reason);
   for (const reason of failureReasons) expect(documented).toContain(reason);
 });
 
-test('400 — what comes back is read strictly, though what is unknown is ignored (rule 69)', async () => {
+test('400 — the answer’s query is parsed strictly, but unknown parameters are ignored (rule 69)', async () => {
   const browser = visitor();
   const path = await browser.visit(corp, await browser.start(corp), 'alice');
   for (const more of ['&code=x', '&x=%zz', '&x=1&x=2']) expect((await browser.call('GET', path + more)).status, more).toBe(400);

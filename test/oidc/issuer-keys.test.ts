@@ -1,4 +1,4 @@
-/** The keys of an issuer: when they are fetched, how long they serve, and what cannot make us ask again (rule 49). */
+/** The keys of an issuer: when they are fetched, how long they are used, and what does not cause another fetch (rule 49). */
 import { describe, expect, test } from 'vitest';
 import { timeoutMilliseconds } from '../../src/oidc/tokens/issuer-http.ts';
 import { IssuerKeys } from '../../src/oidc/tokens/keys.ts';
@@ -27,14 +27,14 @@ const known = (keys: IssuerKeys) => ask(keys, corp.key.kid);
 const unavailable = { code: 'issuer-unavailable', status: 503 };
 
 describe('fetching', () => {
-  test('keys are fetched when the first token comes, once for all that come at once (rule 49)', async () => {
+  test('keys are fetched with the first token, once for all concurrent tokens (rule 49)', async () => {
     const { keys } = await keysOf(corp);
     expect(corp.requests).toEqual([]);
     await Promise.all(Array.from({ length: 20 }, () => known(keys)));
     expect(corp.requests).toEqual(['/.well-known/openid-configuration', '/jwks']);
   });
 
-  test('keys serve for ten minutes and are fetched again after that, without a new discovery (rule 49)', async () => {
+  test('keys are used for ten minutes and then fetched again, without a new discovery (rule 49)', async () => {
     const { keys, clock } = await keysOf(corp);
     await known(keys);
     clock.advance(599);
@@ -45,7 +45,7 @@ describe('fetching', () => {
     expect(corp.requests).toEqual(['/.well-known/openid-configuration', '/jwks', '/jwks']);
   });
 
-  test('a key that the issuer has withdrawn serves for no more than ten minutes (rule 49)', async () => {
+  test('a withdrawn key is used for at most ten minutes (rule 49)', async () => {
     const { keys, clock } = await keysOf(corp);
     const old = corp.key.kid;
     await ask(keys, old);
@@ -55,7 +55,7 @@ describe('fetching', () => {
     await expect(ask(keys, corp.key.kid)).resolves.toBeDefined();
   });
 
-  test('a key that the issuer has added is found at once, thirty seconds after the last fetch (rule 49)', async () => {
+  test('a new key is found at once, if the last fetch was thirty seconds ago (rule 49)', async () => {
     const { keys, clock } = await keysOf(corp);
     await known(keys);
     await corp.rotate();
@@ -65,7 +65,7 @@ describe('fetching', () => {
     expect(corp.keyRequests).toBe(2);
   });
 
-  test('a flood of unknown keys makes one fetch in thirty seconds (rule 49)', async () => {
+  test('a flood of unknown keys causes one fetch in thirty seconds (rule 49)', async () => {
     const { keys, clock } = await keysOf(corp);
     await known(keys);
     clock.advance(31);
@@ -85,22 +85,25 @@ describe('an issuer that does not answer', () => {
     ['redirecting', /status 302/],
     ['endless', /more than 262144 bytes/],
     ['nonsense', /issuer/],
-  ])('%s at first is 503 with Retry-After, asked once in thirty seconds, and recovers by itself (rule 49)', async (behaviour, message) => {
-    const { keys, clock, failures } = await keysOf(corp);
-    corp.behaviour = behaviour;
-    await expect(known(keys)).rejects.toMatchObject({ ...unavailable, headers: { 'Retry-After': '30' } });
-    const asked = corp.requests.length;
-    clock.advance(12);
-    await Promise.all(Array.from({ length: 20 }, () => expect(known(keys)).rejects.toMatchObject(unavailable)));
-    await expect(known(keys)).rejects.toMatchObject({ headers: { 'Retry-After': '18' } });
-    expect(corp.requests).toHaveLength(asked);
-    expect(failures).toEqual([expect.stringMatching(message)]);
-    corp.behaviour = 'up';
-    clock.advance(19);
-    await expect(known(keys)).resolves.toBeDefined();
-  });
+  ])(
+    '%s at first is 503 with Retry-After, with one request in thirty seconds, and recovers by itself (rule 49)',
+    async (behaviour, message) => {
+      const { keys, clock, failures } = await keysOf(corp);
+      corp.behaviour = behaviour;
+      await expect(known(keys)).rejects.toMatchObject({ ...unavailable, headers: { 'Retry-After': '30' } });
+      const asked = corp.requests.length;
+      clock.advance(12);
+      await Promise.all(Array.from({ length: 20 }, () => expect(known(keys)).rejects.toMatchObject(unavailable)));
+      await expect(known(keys)).rejects.toMatchObject({ headers: { 'Retry-After': '18' } });
+      expect(corp.requests).toHaveLength(asked);
+      expect(failures).toEqual([expect.stringMatching(message)]);
+      corp.behaviour = 'up';
+      clock.advance(19);
+      await expect(known(keys)).resolves.toBeDefined();
+    },
+  );
 
-  test('silence is given up after a time, in the service after five seconds (rule 49)', async () => {
+  test('a silent issuer has a time limit, in the service five seconds (rule 49)', async () => {
     const { keys, failures } = await keysOf(corp, 100);
     corp.behaviour = 'silent';
     await expect(known(keys)).rejects.toMatchObject(unavailable);
@@ -108,7 +111,7 @@ describe('an issuer that does not answer', () => {
     expect(timeoutMilliseconds).toBe(5_000);
   });
 
-  test('keys that are redirected or endless are not taken either, after a good discovery (rule 49)', async () => {
+  test('redirected or endless keys are refused, also after a successful discovery (rule 49)', async () => {
     for (const behaviour of ['redirecting', 'endless', 'nonsense'] as const) {
       const { keys, clock } = await keysOf(corp);
       await known(keys);
@@ -118,7 +121,7 @@ describe('an issuer that does not answer', () => {
     }
   });
 
-  test('keys up to an hour old still serve, then it is 503 (rule 49)', async () => {
+  test('keys are used for up to an hour, then it is 503 (rule 49)', async () => {
     const { keys, clock, failures } = await keysOf(corp);
     await known(keys);
     corp.behaviour = 'down';
@@ -131,8 +134,8 @@ describe('an issuer that does not answer', () => {
     await expect(known(keys)).rejects.toMatchObject(unavailable);
   });
 
-  test('nobody waits again for an issuer that did not answer a moment ago, while old keys serve', async () => {
-    // The test would end before this.
+  test('after a failed fetch the next tokens do not wait, while old keys are usable', async () => {
+    // Waiting for this time limit would exceed that of the test.
     const { keys, clock } = await keysOf(corp, 300_000);
     await known(keys);
     corp.behaviour = 'down';
@@ -144,7 +147,7 @@ describe('an issuer that does not answer', () => {
     await expect.poll(() => corp.requests.length).toBe(4);
   });
 
-  test('a key we do not know is 503 while the issuer cannot be asked for it, not 401 (rule 49)', async () => {
+  test('an unknown key is 503 while the issuer is unreachable, not 401 (rule 49)', async () => {
     const { keys, clock } = await keysOf(corp);
     await known(keys);
     corp.behaviour = 'down';
@@ -155,7 +158,7 @@ describe('an issuer that does not answer', () => {
 });
 
 describe('discovery', () => {
-  test('an issuer that calls itself otherwise, if only by a final slash, is not believed (rule 45)', async () => {
+  test('an issuer whose metadata has another name, even by a final slash, is refused (rule 45)', async () => {
     const [settings] = await readIssuers(await writeIssuers(corp.entry({ issuer: `${corp.url}/` })), {});
     if (!settings) throw new Error('no issuer');
     corp.behaviour = 'up';

@@ -1,4 +1,4 @@
-/** ISSUERS_FILE: what is read, and what stops the start. */
+/** ISSUERS_FILE: what it contains, and what stops the start. */
 import { writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 import { describe, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { TestService } from '../support/service.ts';
 
 const corp = { id: 'corp', issuer: 'https://login.example.com', audience: 'entity-service', algorithms: ['RS256'] };
 
-/** The problems of a file with this text, each after its line and column. */
+/** The problems of a file with this text, each with its line and column. */
 async function locatedProblemsOf(text: string, environment: Record<string, string> = {}): Promise<string[]> {
   const file = await writeIssuersText(text);
   try {
@@ -25,14 +25,14 @@ async function locatedProblemsOf(text: string, environment: Record<string, strin
   }
 }
 
-/** The same without line and column. */
+/** The problems without line and column. */
 const problemsOf = async (...file: Parameters<typeof locatedProblemsOf>) =>
   (await locatedProblemsOf(...file)).map((problem) => problem.replace(/^\d+:\d+: /, ''));
 
 const problemsOfEntry = (members: Record<string, unknown>, environment?: Record<string, string>) =>
   problemsOf(stringify({ issuers: [{ ...corp, ...members }] }), environment);
 
-describe('what is read', () => {
+describe('an accepted file', () => {
   test('the example of the documentation, in YAML', async () => {
     const file = await writeIssuersText(`
 issuers:
@@ -72,7 +72,7 @@ issuers:
     ]);
   });
 
-  test('what new users get, and what a claim gives, in the order of the file', async () => {
+  test('the profile of new users, and those by a claim, in the order of the file', async () => {
     const entry = {
       ...corp,
       provision: { enabled: true, profile: 'member' },
@@ -87,7 +87,7 @@ issuers:
     ]);
   });
 
-  test('Swagger UI as a client of its own', async () => {
+  test('Swagger UI as a separate client', async () => {
     const swaggerUi = { clientId: 'docs', scopes: ['all'], parameters: { resource: 'https://api.example.com' } };
     const [issuer, other] = await readIssuers(
       await writeIssuersText(
@@ -116,14 +116,14 @@ issuers:
     expect(issuer?.clientSecret?.reveal()).toBe('a secret from a file, without its line end');
   });
 
-  test('no file and an empty list, both of which trust nobody', async () => {
+  test('no file and an empty list: no issuer is trusted', async () => {
     expect(await readIssuers(undefined, {})).toEqual([]);
     expect(await readIssuers(await writeIssuersText('issuers: []'), {})).toEqual([]);
   });
 });
 
-describe('what stops the start', () => {
-  test('every problem of the file is told at once, with issuer and member', async () => {
+describe('the check of a file', () => {
+  test('reports all problems at once, with issuer and member', async () => {
     const file = {
       issuers: [
         { ...corp, audience: undefined, algorithms: ['HS256', 'none'] },
@@ -141,61 +141,69 @@ describe('what stops the start', () => {
   });
 
   test.each<[string, Record<string, unknown>, string]>([
-    ['an unknown member, for a mistyped limit would not hold', { audiences: ['a'] }, 'audiences is not known here; known are algorithms, '],
-    ['an unknown member further in', { scopes: { read: 'r', delete: 'd' } }, 'scopes: delete is not known here; known are read, write'],
+    [
+      'an unknown member, since a mistyped limit would have no effect',
+      { audiences: ['a'] },
+      'audiences is not known here; known are algorithms, ',
+    ],
+    ['an unknown member inside another', { scopes: { read: 'r', delete: 'd' } }, 'scopes: delete is not known here; known are read, write'],
     ['an id with capitals', { id: 'Corp' }, 'id must be 1 to 32 lower case letters, digits and hyphens, not "Corp"'],
     ['an id of 33 characters', { id: 'a'.repeat(33) }, 'id must be 1 to 32 '],
-    ['a number where text is due', { clientId: 42 }, 'clientId must be text: put it in quotes'],
+    ['a number in place of text', { clientId: 42 }, 'clientId must be text: put it in quotes'],
     ['an empty member', { audience: null }, 'audience is empty'],
     ['no algorithms (rule 86)', { algorithms: [] }, 'algorithms must be a list of at least 1 text'],
-    ['plain http without leave (rule 86)', { issuer: 'http://127.0.0.1:9' }, 'issuer must be https, or plain http on localhost'],
+    [
+      'plain http without allowInsecureHttp (rule 86)',
+      { issuer: 'http://127.0.0.1:9' },
+      'issuer must be https, or plain http on localhost',
+    ],
     [
       'plain http elsewhere',
       { issuer: 'http://login.example.com', allowInsecureHttp: true },
       'allowInsecureHttp is for an issuer on localhost only',
     ],
-    ['leave for http that https does not need', { allowInsecureHttp: true }, 'allowInsecureHttp is for an issuer on localhost only'],
+    ['allowInsecureHttp with https', { allowInsecureHttp: true }, 'allowInsecureHttp is for an issuer on localhost only'],
     ['an issuer with a query', { issuer: 'https://a.example/?b' }, 'issuer must be a URL without query, fragment and credentials'],
     ['an issuer with a password', { issuer: 'https://a:b@c.example' }, 'issuer must be a URL without query, fragment and credentials'],
-    ['something else than an address', { issuer: 'accounts.example.com' }, 'issuer must be a URL without query, fragment and credentials'],
+    ['text that is no URL', { issuer: 'accounts.example.com' }, 'issuer must be a URL without query, fragment and credentials'],
     ['a secret in two places', { clientSecretEnv: 'A', clientSecretFile: 'b' }, 'clientSecretEnv and clientSecretFile are both given'],
-    ['a secret that is not there', { clientSecretEnv: 'A' }, 'clientSecretEnv names A, which is not set'],
-    ['a secret file that is not there', { clientSecretFile: '/nonexistent/secret' }, 'clientSecretFile cannot be read: ENOENT'],
+    ['a secret in a variable that is not set', { clientSecretEnv: 'A' }, 'clientSecretEnv names A, which is not set'],
+    ['a secret file that does not exist', { clientSecretFile: '/nonexistent/secret' }, 'clientSecretFile cannot be read: ENOENT'],
     ['a scope that is two', { scopes: { read: 'a b' } }, 'scopes: read must be one scope, without spaces'],
-    ['scopes without any', { scopes: {} }, 'scopes must name the scope for read, for write, or for both'],
-    ['scopes that are no mapping', { scopes: ['read'] }, 'scopes: must be a mapping'],
-    ['tokenType: jwt without a client id to know ID tokens by', { tokenType: 'jwt' }, 'clientId is required with tokenType: jwt'],
+    ['no scopes in scopes', { scopes: {} }, 'scopes must name the scope for read, for write, or for both'],
+    ['scopes that are not a mapping', { scopes: ['read'] }, 'scopes: must be a mapping'],
+    ['tokenType: jwt without a client id to recognise ID tokens', { tokenType: 'jwt' }, 'clientId is required with tokenType: jwt'],
     [
-      'tokenType: jwt whose tokens would all look like ID tokens',
+      'tokenType: jwt whose tokens would all be taken for ID tokens',
       { tokenType: 'jwt', clientId: 'entity-service' },
       'audience must not be the clientId',
     ],
-    ['a token type there is not', { tokenType: 'saml' }, 'tokenType must be at+jwt, jwt or opaque, not "saml"'],
-    ['opaque tokens without a client to ask as', { tokenType: 'opaque' }, 'clientId and a secret are required with tokenType: opaque'],
+    ['an unknown token type', { tokenType: 'saml' }, 'tokenType must be at+jwt, jwt or opaque, not "saml"'],
     [
-      'opaque tokens without a secret to ask with',
-      { tokenType: 'opaque', clientId: 'entity-login' },
+      'opaque tokens without a client for introspection',
+      { tokenType: 'opaque' },
       'clientId and a secret are required with tokenType: opaque',
     ],
     [
-      'leave for a missing audience where tokens are signed',
-      { allowMissingAudience: true },
-      'allowMissingAudience is for tokenType: opaque only',
+      'opaque tokens without a secret for introspection',
+      { tokenType: 'opaque', clientId: 'entity-login' },
+      'clientId and a secret are required with tokenType: opaque',
     ],
-    ['leave for a missing audience for all clients', { allowMissingAudience: true }, 'clients is required with allowMissingAudience'],
+    ['allowMissingAudience for signed tokens', { allowMissingAudience: true }, 'allowMissingAudience is for tokenType: opaque only'],
+    ['allowMissingAudience for all clients', { allowMissingAudience: true }, 'clients is required with allowMissingAudience'],
     [
-      'a claim that has no other name',
+      'a claim that cannot have another name',
       { claimNames: { sub: 'oid' } },
       'claimNames: sub is not known here; known are client_id, jti, scope',
     ],
     ['Swagger UI without a client', { swaggerUi: { scopes: ['a'] } }, 'swaggerUi: clientId is required'],
     [
-      'Swagger UI with a secret, which a page would give away',
+      'Swagger UI with a secret, which the page would disclose',
       { swaggerUi: { clientId: 'docs', clientSecret: 'x' } },
       'swaggerUi: clientSecret is not known here; known are clientId, parameters, scopes',
     ],
     [
-      'Swagger UI with a parameter it sends anyway',
+      'Swagger UI with a parameter that it sends anyway',
       { swaggerUi: { clientId: 'docs', parameters: { state: 'x' } } },
       'swaggerUi: parameters: state is what Swagger UI says by itself: remove it',
     ],
@@ -205,27 +213,23 @@ describe('what stops the start', () => {
       'swaggerUi: parameters: a must be text: put it in quotes',
     ],
     ['provisioning without a profile', { provision: { enabled: true } }, 'provision: profile is required'],
-    [
-      'a profile that no profile can be called',
-      { provision: { enabled: true, profile: 'a/b' } },
-      'provision: profile must be the name of a profile',
-    ],
+    ['an invalid profile name', { provision: { enabled: true, profile: 'a/b' } }, 'provision: profile must be the name of a profile'],
     ['profiles without a claim', { profiles: { map: { a: 'b' } } }, 'profiles: claim is required'],
     [
-      'profiles of a claim without a name',
+      'profiles by a claim without a name',
       { profiles: { claim: [], map: { a: 'b' } } },
       'profiles: claim must be a list of at least 1 text',
     ],
     ['profiles without a map', { profiles: { claim: 'groups' } }, 'profiles: map is required'],
-    ['profiles by no value', { profiles: { claim: 'groups', map: {} } }, 'profiles: map must name a profile for at least one value'],
+    ['profiles without values', { profiles: { claim: 'groups', map: {} } }, 'profiles: map must name a profile for at least one value'],
     ['profiles that are lists', { profiles: { claim: 'groups', map: { a: ['b'] } } }, 'profiles: map: a must be text'],
-    ['yes for true', { allowInsecureHttp: 'yes' }, 'allowInsecureHttp must be true or false'],
+    ['yes in place of true', { allowInsecureHttp: 'yes' }, 'allowInsecureHttp must be true or false'],
   ])('%s', async (_what, members, problem) => {
     const problems = await problemsOfEntry(members);
     expect(problems.map((line) => line.replace(/^(issuer "corp"|entry 1): /, ''))).toContainEqual(expect.stringContaining(problem));
   });
 
-  test('a client secret under 32 bytes, by its line, issuer and member, wherever it is read (rule 86)', async () => {
+  test('refuses a client secret under 32 bytes, with line, issuer and member, from all sources (rule 86)', async () => {
     const secretFile = await writeIssuersText(`${'f'.repeat(31)}\n`);
     const entries = (secret: string) => `issuers:
   - ${JSON.stringify({ ...corp, clientId: 'a' }).slice(0, -1)},
@@ -242,7 +246,7 @@ describe('what stops the start', () => {
     expect(await locatedProblemsOf(entries('LONG'), { LONG: 'e'.repeat(32) })).toEqual([]);
   });
 
-  test('plain http in production, where the same file starts the service otherwise (rule 86)', async () => {
+  test('refuses plain http in production, and accepts the same file elsewhere (rule 86)', async () => {
     const local = { issuer: 'http://localhost:8080', allowInsecureHttp: true };
     expect(await problemsOfEntry(local, { NODE_ENV: 'development' })).toEqual([]);
     expect(await problemsOfEntry(local, { NODE_ENV: 'production' })).toEqual([
@@ -250,14 +254,14 @@ describe('what stops the start', () => {
     ]);
   });
 
-  test('two issuers of one id, and two ids of one issuer', async () => {
+  test('refuses two issuers with one id, and two ids for one issuer', async () => {
     expect(await problemsOf(stringify({ issuers: [corp, corp] }))).toEqual([
       'issuer "corp": id "corp" is another issuer\'s already',
       'issuer "corp": issuer "https://login.example.com" is another issuer\'s already',
     ]);
   });
 
-  test('two issuers that give and take one profile, of which each would undo what the other did', async () => {
+  test('refuses two issuers that assign and remove one profile, since each would undo the changes of the other', async () => {
     const profiles = { claim: 'groups', map: { a: 'sales' } };
     const other = { ...corp, id: 'other', issuer: 'https://other.example.com', profiles };
     expect(await problemsOf(stringify({ issuers: [{ ...corp, profiles }, other] }))).toEqual([
@@ -265,7 +269,7 @@ describe('what stops the start', () => {
     ]);
   });
 
-  test('one with and one without a final slash are two issuers', async () => {
+  test('accepts two issuers that differ in a final slash only', async () => {
     expect(await problemsOf(stringify({ issuers: [corp, { ...corp, id: 'slash', issuer: `${corp.issuer}/` }] }))).toEqual([]);
   });
 
@@ -274,16 +278,16 @@ describe('what stops the start', () => {
     ['nothing', '', 'must be a mapping of names to values'],
     ['a list', '- a', 'must be a mapping of names to values'],
     ['an entry that is text', 'issuers: [corp]', 'entry 1: must be a mapping of names to values'],
-    ['issuers that are no list', 'issuers: { a: b }', 'issuers must be a list'],
+    ['issuers that are not a list', 'issuers: { a: b }', 'issuers must be a list'],
     ['a member besides issuers', 'issuers: []\nother: 1', 'other is not known here; known are issuers'],
-    ['a member given twice', 'issuers: []\nissuers: []', 'is neither YAML nor JSON: Map keys must be unique'],
+    ['a duplicate member', 'issuers: []\nissuers: []', 'is neither YAML nor JSON: Map keys must be unique'],
     ['broken JSON', '{"issuers": [', 'is neither YAML nor JSON: '],
-    ['tags nobody knows', 'issuers: !!js/function x', 'is neither YAML nor JSON: Unresolved tag'],
-  ])('a file with %s', async (_what, text, problem) => {
+    ['unknown tags', 'issuers: !!js/function x', 'is neither YAML nor JSON: Unresolved tag'],
+  ])('refuses a file with %s', async (_what, text, problem) => {
     expect((await problemsOf(text))[0]).toContain(problem);
   });
 
-  test('every problem is told with its line and column, counted from one', async () => {
+  test('reports each problem with its line and column, counted from one', async () => {
     const text = `# trusted issuers
 issuers:
   - id: corp
@@ -315,13 +319,13 @@ issuers:
   test.each([
     ['YAML', 'issuers:\n  - id: a\n   label: b\n', '3:'],
     ['JSON', '{\n  "issuers": [\n    { "id": "corp" "label": "b" }\n  ]\n}\n', '3:'],
-    ['a member given twice', 'issuers: []\nissuers: []', '2:1: '],
+    ['a duplicate member', 'issuers: []\nissuers: []', '2:1: '],
     ['an empty file', '', '1:1: '],
-  ])('and so is what cannot be read: %s', async (_what, text, place) => {
+  ])('also reports line and column when the file cannot be parsed: %s', async (_what, text, place) => {
     expect((await locatedProblemsOf(text))[0]?.startsWith(place)).toBe(true);
   });
 
-  test('a file that is not there, before anything is opened', async () => {
+  test('reports a missing file before anything is opened', async () => {
     await expect(TestService.start({ ISSUERS_FILE: '/nonexistent/issuers.yaml' })).rejects.toThrow(
       'ISSUERS_FILE /nonexistent/issuers.yaml: cannot be read: ENOENT',
     );

@@ -1,4 +1,4 @@
-/** POST /auth/oidc/{issuer}/link and the return from it: a signed-in user proves an identity at a provider as well (rule 56). */
+/** POST /auth/oidc/{issuer}/link and the return from it: a signed-in user also proves an identity at a provider (rule 56). */
 import { sql } from 'kysely';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
@@ -28,7 +28,7 @@ async function browserOf(user: keyof typeof users): Promise<BrowserSession> {
   return browser;
 }
 
-/** Begins to link; returns where the provider sends the browser in the end. */
+/** Begins to link; returns the path that the provider finally redirects the browser to. */
 async function begin(browser: BrowserSession, subject: string, query = ''): Promise<string> {
   const answer = await browser.call<{ url: string }>('POST', `/auth/oidc/corp/link${query}`);
   expect(answer.status, answer.text).toBe(200);
@@ -45,7 +45,7 @@ const links = async () =>
   ).map(({ issuer, subject, name }) => [issuer, subject, name]);
 
 describe('linking', () => {
-  test('200 and 303 — the identity is the user’s, the session goes on, and the user can sign in by it (rules 56 and 85)', async () => {
+  test('200 and 303 — links the identity to the user, who can sign in with it, and the session goes on (rules 56 and 85)', async () => {
     const browser = await browserOf('ada');
     const before = browser.cookies.get('sid');
     const returned = await browser.call('GET', await begin(browser, 'alice', '?return_to=/auth'));
@@ -67,12 +67,12 @@ describe('linking', () => {
     ]);
   });
 
-  test('200 — the provider is asked to have its user sign in anew (rule 56)', async () => {
+  test('200 — requires a new sign-in at the provider (rule 56)', async () => {
     const { body } = await (await browserOf('ada')).call<{ url: string }>('POST', '/auth/oidc/corp/link');
     expect(new URL(body.url).searchParams.get('prompt')).toBe('login');
   });
 
-  test('303 — what is linked already stays so; a refresh meanwhile does not matter', async () => {
+  test('303 — an existing link stays; a refresh meanwhile does not matter', async () => {
     await service().link(corp, 'alice', 'ada');
     const browser = await browserOf('ada');
     const path = await begin(browser, 'alice');
@@ -81,7 +81,7 @@ describe('linking', () => {
     expect(await links()).toEqual([[corp.url, 'alice', 'ada']]);
   });
 
-  test('400 — a sign-in at the provider that was long ago, since the browser may have asked for no other (rule 56)', async () => {
+  test('400 — a sign-in at the provider long ago, since the browser can change the request (rule 56)', async () => {
     for (const [age, status] of [
       [901, 400],
       [840, 303],
@@ -105,7 +105,7 @@ describe('linking', () => {
     }
   });
 
-  test('409 — the identity is another user’s, and stays so (rule 56)', async () => {
+  test('409 — the identity is linked to another user, and stays so (rule 56)', async () => {
     await service().link(corp, 'alice', 'eve');
     const browser = await browserOf('ada');
     const answer = await browser.call('GET', await begin(browser, 'alice'));
@@ -114,7 +114,7 @@ describe('linking', () => {
     expect(await links()).toEqual([[corp.url, 'alice', 'eve']]);
   });
 
-  test('303 and 409 — two users who link one identity at once: one has it', async () => {
+  test('303 and 409 — of two users who link one identity at once, one gets it', async () => {
     const browsers = [await browserOf('ada'), await browserOf('eve')];
     const paths = await Promise.all(browsers.map((browser) => begin(browser, 'alice')));
     const answers = await Promise.all(browsers.map((browser, index) => browser.call('GET', paths[index] ?? '')));
@@ -123,8 +123,8 @@ describe('linking', () => {
   });
 });
 
-describe('who comes back', () => {
-  test('400 — with the session of another user: nobody is linked (rule 56)', async () => {
+describe('the return', () => {
+  test('400 — with the session of another user: no link is made (rule 56)', async () => {
     const browser = await browserOf('ada');
     const path = await begin(browser, 'alice');
     browser.cookies.set('sid', (await browserOf('eve')).cookies.get('sid') ?? '');
@@ -132,7 +132,7 @@ describe('who comes back', () => {
     expect(await links()).toEqual([]);
   });
 
-  test('400 — with another session of the same user, who began nothing in it', async () => {
+  test('400 — with another session of the same user, which did not begin the linking', async () => {
     const browser = await browserOf('ada');
     const path = await begin(browser, 'alice');
     browser.cookies.set('sid', (await browserOf('ada')).cookies.get('sid') ?? '');
@@ -140,7 +140,7 @@ describe('who comes back', () => {
     expect(await links()).toEqual([]);
   });
 
-  test('403 — with a session that an access token opened, although it began (rules 48 and 56)', async () => {
+  test('403 — with a session that an access token opened, although it began the linking (rules 48 and 56)', async () => {
     for (const change of [`method = 'token'`, `scopes = '[]'`]) {
       const browser = await browserOf('ada');
       const path = await begin(browser, 'alice');
@@ -159,7 +159,7 @@ describe('who comes back', () => {
     expect(event).toMatchObject({ user_name: 'ada', detail: { operation: 'finishOpenIdSignIn', reason: 'forbidden' } });
   });
 
-  test('401 — with no session, or with one that has ended meanwhile: no session is opened either (rule 56)', async () => {
+  test('401 — without a session, or with an ended one: no session is opened either (rule 56)', async () => {
     await service().link(corp, 'bob', 'eve');
     for (const end of [
       async (browser: BrowserSession) => void browser.cookies.delete('sid'),
@@ -186,10 +186,10 @@ describe('who comes back', () => {
   });
 });
 
-describe('who may begin', () => {
+describe('the start', () => {
   const begun = async () => (await service().db.selectFrom('openid_transaction').select('issuer').execute()).length;
 
-  test('403 — a session that was signed in to more than 15 minutes ago', async () => {
+  test('403 — a session signed in more than 15 minutes ago', async () => {
     const browser = await browserOf('ada');
     const before = await begun();
     await sql`update session set signed_in_at = now() - interval '16 minutes' where user_id = ${users.ada}`.execute(service().db);
@@ -197,7 +197,7 @@ describe('who may begin', () => {
     expect(await begun()).toBe(before);
   });
 
-  test('403 — an API key, which is no session, and a page of another site (rules 27 and 59)', async () => {
+  test('403 — an API key, which is not a session, and a page of another site (rules 27 and 59)', async () => {
     const key = await service().createKey(users.ada);
     const byKey = await service().call('POST', '/auth/oidc/corp/link', { headers: { 'x-api-key': key } });
     expect(byKey).toMatchObject({ status: 403, body: { code: 'forbidden' } });
@@ -207,12 +207,12 @@ describe('who may begin', () => {
     expect(foreign.headers.getSetCookie()).toEqual([]);
   });
 
-  test('404 — at a provider that there is none of', async () => {
+  test('404 — an unknown provider', async () => {
     const browser = await browserOf('ada');
     expect(await browser.call('POST', '/auth/oidc/nobody/link')).toMatchObject({ status: 404, body: { code: 'not-found' } });
   });
 
-  test('503 — when the provider does not answer', async () => {
+  test('503 — a provider that does not answer', async () => {
     const issuers = await writeIssuers(await corp.loginEntry());
     const other = await service().replica({ ISSUERS_FILE: issuers });
     try {

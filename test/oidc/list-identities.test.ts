@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 describe('listIdentities', () => {
-  test('200 — shows the user’s links, the newest first, with what is known of their issuers (rule 56)', async () => {
+  test('200 — returns the user’s links, the newest first, with the id and label of their issuers (rule 56)', async () => {
     await service().link(corp, 'alice', 'ada');
     await service().link({ url: 'https://gone.example.com' }, 'a-1', 'ada');
     await service().link(corp, 'bob', 'bob');
@@ -45,7 +45,7 @@ describe('listIdentities', () => {
     ]);
   });
 
-  test('200 — marks the link that the session which asks was opened through, by a token as well', async () => {
+  test('200 — marks the link through which the calling session was opened, also by a token', async () => {
     const { id } = await service().createUser('carol');
     for (const subject of ['carol-1', 'carol-2']) await service().link(corp, subject, 'carol');
     const access_token = await corp.mint({ claims: { sub: 'carol-1' } });
@@ -61,7 +61,7 @@ describe('listIdentities', () => {
     expect((await list(await service().openSession(id))).body).toEqual({ identities: [] });
   });
 
-  test('403 — an API key and a bearer token, which are no session, see none (rule 59)', async () => {
+  test('403 — an API key and a bearer token, which are not sessions (rule 59)', async () => {
     const { id } = await service().createUser('emil');
     await service().link(corp, 'emil', 'emil');
     expect((await list(await service().openSession(id))).status).toBe(200);

@@ -6,7 +6,7 @@ const corp = await TestIssuer.start('corp');
 const tokens = await TestIssuer.start('tokens');
 const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEntry({ label: 'Corporate login' }), tokens.entry()) });
 
-test('200 — to anybody, the issuers that this service is a client of, with where to send a browser, and nobody is asked', async () => {
+test('200 — to any caller, the issuers for sign-in with their URLs, and without a request to an issuer', async () => {
   const answer = await service().call('GET', '/auth/issuers');
   expect(answer.status).toBe(200);
   expect(answer.body).toEqual({
@@ -15,12 +15,12 @@ test('200 — to anybody, the issuers that this service is a client of, with whe
   expect([...corp.requests, ...tokens.requests]).toEqual([]);
 });
 
-test('200 — with one issuer to sign in at, session info names that way to sign in', async () => {
+test('200 — with an issuer for sign-in, session info lists that method', async () => {
   await service().createUser('ada');
   const info = await service().call('GET', '/auth', { cookie: await service().signIn('ada') });
   expect(info.body).toMatchObject({ server: { authentication: ['password', 'api-key', 'oauth2', 'openid'] } });
 });
 
-test('200 — also with a bad credential, which is not looked at', async () => {
+test('200 — also with an invalid credential, which is not checked', async () => {
   expect((await service().call('GET', '/auth/issuers', { headers: { authorization: 'Bearer abc' } })).status).toBe(200);
 });

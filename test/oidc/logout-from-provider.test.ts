@@ -1,4 +1,4 @@
-/** Logout in both directions: the provider tells us that its session is over, and we tell where to end the provider's. */
+/** Logout in both directions: the provider reports the end of its session, and the service returns the URL to end the provider's. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -41,7 +41,7 @@ afterEach(() => {
   for (const issuer of [corp, partner]) issuer.behaviour = 'up';
 });
 
-/** A logout token for everything of the subject `alice`, but for what is asked otherwise. */
+/** A logout token for all sessions of the subject `alice`, except for the given claims, header and key. */
 const mintLogout = ({ claims = {}, header = {}, key }: Minted = {}, issuer = corp) =>
   issuer.mint({
     claims: { aud: loginClient.id, events: { [event]: {} }, client_id: undefined, scope: undefined, ...claims },
@@ -62,7 +62,7 @@ async function signedIn(issuer = corp, subject = 'alice'): Promise<BrowserSessio
 
 const statusOf = async (browser: BrowserSession) => (await browser.call('GET', '/auth')).status;
 
-/** As if the provider had called its session so. */
+/** Sets the provider's session id in the row. */
 async function nameLatest(sid: string): Promise<void> {
   await sql`
     update session set issuer_session_id = ${sid} where id = (select id from session order by created_at desc limit 1)`.execute(
@@ -70,8 +70,8 @@ async function nameLatest(sid: string): Promise<void> {
   );
 }
 
-describe('what ends', () => {
-  test('200 — all sessions of the issuer and subject, and no other: of another subject, issuer, or by password (rule 14)', async () => {
+describe('a logout ends', () => {
+  test('200 — all sessions of the issuer and subject, and no others: of another subject, issuer, or by password (rule 14)', async () => {
     const ended = [await signedIn(), await signedIn()];
     const others = [await signedIn(corp, 'anna'), await signedIn(partner)];
     const byPassword = await service().signIn('ada');
@@ -90,7 +90,7 @@ describe('what ends', () => {
     expect(events).toEqual(Array.from({ length: 2 }, () => ({ user_name: 'ada', detail: { by: 'issuer', issuer: corp.url } })));
   });
 
-  test('200 — of the session that `sid` names only what was opened through it, also when `sub` is there', async () => {
+  test('200 — with `sid` only the sessions opened through that session, also when `sub` is there', async () => {
     for (const claims of [{ sid: 'one', sub: undefined }, { sid: 'one' }]) {
       const one = await signedIn();
       await nameLatest('one');
@@ -101,7 +101,7 @@ describe('what ends', () => {
     }
   });
 
-  test('200 — what was opened by a token of the subject, too', async () => {
+  test('200 — sessions opened by a token of the subject, too', async () => {
     const form = { oidcIssuer: 'corp', access_token: await corp.mint() };
     const opened = await service().call('POST', '/auth', { form });
     const [cookie = ''] = (opened.headers.getSetCookie()[0] ?? '').split(';');
@@ -110,7 +110,7 @@ describe('what ends', () => {
     expect((await service().call('GET', '/auth', { cookie })).status).toBe(401);
   });
 
-  test('200 — on every replica, once it is answered (rule 21)', async () => {
+  test('200 — the sessions on every replica, before its answer (rule 21)', async () => {
     const replica = await service().replica({ ISSUERS_FILE: issuersFile }, clock);
     try {
       for (let round = 0; round < 5; round++) {
@@ -125,7 +125,7 @@ describe('what ends', () => {
     }
   });
 
-  test('200 — nothing, for a session that nobody has: no oracle', async () => {
+  test('200 — nothing for an unknown session: the answer is no oracle', async () => {
     const browser = await signedIn();
     for (const claims of [{ sub: 'nobody' }, { sid: 'nothing' }, { sub: undefined, sid: 'nothing' }]) {
       expect((await send(await mintLogout({ claims }))).status).toBe(200);
@@ -133,14 +133,14 @@ describe('what ends', () => {
     expect(await statusOf(browser)).toBe(200);
   });
 
-  test('200 — the same token again ends nothing that was opened since', async () => {
+  test('200 — nothing that was opened since, when the same token is repeated', async () => {
     const token = await mintLogout({ claims: { iat: Math.floor(clock.wall() / 1_000) - 100 } });
     const later = await signedIn();
     for (let round = 0; round < 2; round++) expect((await send(token)).status).toBe(200);
     expect(await statusOf(later)).toBe(200);
   });
 
-  test('200 — fields and claims that we do not know are ignored; a token need not say of what type it is', async () => {
+  test('200 — the sessions also with unknown fields and claims, and without a type of the token', async () => {
     for (const typ of [undefined, 'JWT', 'application/logout+jwt', 'LOGOUT+JWT']) {
       const browser = await signedIn();
       const logout_token = await mintLogout({ header: { typ }, claims: { more: 1 } });
@@ -150,7 +150,7 @@ describe('what ends', () => {
     }
   });
 
-  test('200 — cookies and the site it comes from play no part: it carries no credential of a user (rule 27)', async () => {
+  test('200 — the sessions whatever cookies and site it has: it carries no credential of a user (rule 27)', async () => {
     const browser = await signedIn();
     const { cookie } = await signedIn(partner);
     const headers = { cookie, 'sec-fetch-site': 'cross-site', origin: 'https://login.example.com' };
@@ -159,7 +159,7 @@ describe('what ends', () => {
     expect((await service().call('GET', '/auth', { cookie })).status, 'the cookie that was sent along').toBe(200);
   });
 
-  test('200 — from the provider itself, when its user signs out there', async () => {
+  test('200 — the sessions when the user signs out at the provider', async () => {
     const told = await TestIssuer.start('told', clock);
     const other = await service().replica({ ISSUERS_FILE: await writeIssuers(await told.loginEntry()) }, clock);
     told.options.backchannelLogoutUri = `${other.url}/auth/oidc/told/backchannel-logout`;
@@ -171,14 +171,16 @@ describe('what ends', () => {
       const { body } = await here.call<Info>('GET', '/auth');
       const { href } = await told.signOut(body.authentication.endSessionUrl ?? '', here.jar);
       expect(href).toBe('http://localhost:3000/');
-      expect([await statusOf(here), await statusOf(elsewhere)], 'only what was opened through the session there').toEqual([401, 200]);
+      expect([await statusOf(here), await statusOf(elsewhere)], 'only the session opened through the provider’s session').toEqual([
+        401, 200,
+      ]);
     } finally {
       await other.close();
     }
   });
 });
 
-describe('what is no logout token', () => {
+describe('an invalid logout token', () => {
   const now = () => Math.floor(clock.wall() / 1_000);
   const refused: [string, () => Minted | Promise<Minted>][] = [
     ['of another issuer', () => ({ claims: { iss: partner.url } })],
@@ -194,19 +196,19 @@ describe('what is no logout token', () => {
     ['with a nonce, as ID tokens have', () => ({ claims: { nonce: 'x' } })],
     ['without events', () => ({ claims: { events: undefined } })],
     ['with another event', () => ({ claims: { events: { 'http://schemas.openid.net/event/other': {} } } })],
-    ['whose event is no object', () => ({ claims: { events: { [event]: true } } })],
+    ['whose event is not an object', () => ({ claims: { events: { [event]: true } } })],
     ['whose events are a list', () => ({ claims: { events: [event] } })],
     ['that names neither a subject nor a session', () => ({ claims: { sub: undefined } })],
     ['whose subject is a number', () => ({ claims: { sub: 7 } })],
     ['whose session is a list', () => ({ claims: { sid: ['x'] } })],
-    ['that says it is an access token', () => ({ header: { typ: 'at+jwt' } })],
+    ['with the type of an access token', () => ({ header: { typ: 'at+jwt' } })],
     ['with a header that must be understood', () => ({ header: { crit: ['b64'], b64: true } })],
-    ['signed by another under the same name', async () => ({ key: await newKey('RS256', corp.key.kid) })],
+    ['signed by another key with the same id', async () => ({ key: await newKey('RS256', corp.key.kid) })],
     ['signed by a key that the issuer does not publish', async () => ({ key: await newKey('RS256', randomUUID()) })],
-    ['signed in a way that is not configured', async () => ({ key: await newKey('PS256', corp.key.kid) })],
+    ['signed with an algorithm that is not configured', async () => ({ key: await newKey('PS256', corp.key.kid) })],
   ];
 
-  test('200 — the control: the same, unchanged', async () => {
+  test('200 — the same, unchanged, as a control', async () => {
     const browser = await signedIn();
     expect((await send(await mintLogout())).status).toBe(200);
     expect(await statusOf(browser)).toBe(401);
@@ -222,32 +224,32 @@ describe('what is no logout token', () => {
     expect(await statusOf(browser)).toBe(200);
   });
 
-  test('400 — none at all, or something else', async () => {
+  test('400 — no token, or another text', async () => {
     const { idToken, accessToken } = await corp.signIn('alice');
     for (const text of ['', 'x', 'a.b.c', 'eyJhbGciOiJub25lIn0.e30.', idToken, accessToken])
       expect((await send(text)).status, text).toBe(400);
     expect((await service().call('POST', '/auth/oidc/corp/backchannel-logout', { form: { token: 'x' } })).status).toBe(400);
   });
 
-  test('400 — a good one at the address of another issuer', async () => {
+  test('400 — a valid one at the path of another issuer', async () => {
     const browser = await signedIn();
     expect((await send(await mintLogout(), partner)).status).toBe(400);
     expect(await statusOf(browser)).toBe(200);
   });
 
-  test('400 — and the audit trail says so (rule 85)', async () => {
+  test('400 — with an audit event (rule 85)', async () => {
     const failed = await service().db.selectFrom('audit_event').where('event', '=', 'oidc.failed').select('detail').execute();
     expect(failed.map(({ detail }) => detail)).toContainEqual(expect.objectContaining({ issuer: corp.url, reason: 'bad-logout-token' }));
   });
 
-  test.each(['nobody', 'tokens'])('404 — for %s, which nobody signs in at', async (id) => {
+  test.each(['nobody', 'tokens'])('404 — for %s, which is not for sign-in', async (id) => {
     const answer = await service().call('POST', `/auth/oidc/${id}/backchannel-logout`, { form: { logout_token: await mintLogout() } });
     expect(answer).toMatchObject({ status: 404, body: { code: 'not-found' } });
   });
 });
 
-describe('signing out at the provider as well', () => {
-  test('200 and 204 — session info and the logout say where: at the provider, and back to this service', async () => {
+describe('signing out at the provider too', () => {
+  test('200 and 204 — session info and the logout return the URL at the provider, which leads back to this service', async () => {
     const browser = await signedIn(partner);
     const { body } = await browser.call<Info>('GET', '/auth');
     const url = new URL(body.authentication.endSessionUrl ?? '');
@@ -260,10 +262,10 @@ describe('signing out at the provider as well', () => {
     const anew = await partner.visit((await browser.start(partner)).href, 'anna', { jar: browser.jar });
     await browser.call('GET', anew.pathname + anew.search);
     const row = await service().db.selectFrom('session').orderBy('created_at', 'desc').select('subject').executeTakeFirst();
-    expect(row?.subject, 'the provider has asked who it is').toBe('anna');
+    expect(row?.subject, 'the provider has shown its login page').toBe('anna');
   });
 
-  test('200 and 204 — nowhere, for a session that no provider knows of', async () => {
+  test('200 and 204 — without a URL, for a session that was not opened at a provider', async () => {
     const cookie = await service().signIn('ada');
     expect((await service().call<Info>('GET', '/auth', { cookie })).body.authentication.endSessionUrl).toBeNull();
     expect((await service().call('HEAD', '/auth?logout=1', { cookie })).headers.get('link')).toBeNull();
@@ -271,7 +273,7 @@ describe('signing out at the provider as well', () => {
   });
 });
 
-test('503 and 200 — without the issuer’s keys nobody can tell, and the provider tries again (rule 49)', async () => {
+test('503 and 200 — without the issuer’s keys the token cannot be checked, and the provider repeats it (rule 49)', async () => {
   const browser = await signedIn();
   clock.advance(3_601);
   corp.behaviour = 'down';

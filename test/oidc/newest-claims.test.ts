@@ -1,4 +1,4 @@
-/** Profiles that follow a claim follow the newest token: an older one gives and takes nothing (rule 62). */
+/** Profiles by a claim follow the newest token: an older one assigns and removes nothing (rule 62). */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loginClient, TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
@@ -64,7 +64,7 @@ async function signIn(sub: string, groups: string[], age: number): Promise<Answe
   return await readInfo(session.split(';')[0] ?? '');
 }
 
-/** Comes back to the service from `address` at the provider, with an ID token of these claims. */
+/** Returns to the service from `address` at the provider, with an ID token of these claims. */
 async function comeBack(address: string, cookie: string, sub: string, groups: string[], age: number): Promise<Answer> {
   const { searchParams } = new URL(address);
   const claims = {
@@ -108,7 +108,7 @@ describe('an older token', () => {
     ['by itself', async (sub: string, groups: string[], age: number) => bear(await token(sub, groups, age))],
     ['exchanged for a session', async (sub: string, groups: string[], age: number) => exchange(await token(sub, groups, age))],
     ['as the ID token of a sign-in', signIn],
-  ])('200 — gives back no profile that a newer one has taken, %s (rule 62)', async (_how, present) => {
+  ])('200 — assigns no profile that a newer one has removed, %s (rule 62)', async (_how, present) => {
     const sub = newSubject();
     expect(namesOf(await present(sub, ['admins'], 200))).toEqual(['administrator', 'member']);
     expect(namesOf(await bear(await token(sub, [], 100)))).toEqual(['member']);
@@ -116,27 +116,27 @@ describe('an older token', () => {
     expect(namesOf(await present(sub, ['admins'], 99))).toEqual(['administrator', 'member']);
   });
 
-  test('200 — takes no profile that a newer one has given (rule 62)', async () => {
+  test('200 — removes no profile that a newer one has assigned (rule 62)', async () => {
     const sub = newSubject();
     expect(namesOf(await bear(await token(sub, [], 200)))).toEqual(['member']);
     expect(namesOf(await exchange(await token(sub, ['admins'], 100)))).toEqual(['administrator', 'member']);
     expect(namesOf(await bear(await token(sub, [], 150)))).toEqual(['administrator', 'member']);
   });
 
-  test('200 — loses against a newer one that changed nothing (rule 62)', async () => {
+  test('200 — has no effect after a newer one that changed nothing (rule 62)', async () => {
     const sub = newSubject();
     expect(namesOf(await bear(await token(sub, [], 200)))).toEqual(['member']);
     expect(namesOf(await bear(await token(sub, [], 100)))).toEqual(['member']);
     expect(namesOf(await bear(await token(sub, ['admins'], 150)))).toEqual(['member']);
   });
 
-  test('200 — loses against the one that the user was made with (rule 62)', async () => {
+  test('200 — has no effect after the one that made the user (rule 62)', async () => {
     const sub = newSubject();
     expect(namesOf(await exchange(await token(sub, [], 100)))).toEqual(['member']);
     expect(namesOf(await bear(await token(sub, ['admins'], 101)))).toEqual(['member']);
   });
 
-  test('200 — loses against a sign-in at the provider, and the ID token against a newer access token (rule 62)', async () => {
+  test('200 — has no effect after a sign-in at the provider, nor does an ID token after a newer access token (rule 62)', async () => {
     const sub = newSubject();
     expect(namesOf(await bear(await token(sub, ['admins'], 300)))).toEqual(['administrator', 'member']);
     expect(namesOf(await signIn(sub, [], 200))).toEqual(['member']);
@@ -145,7 +145,7 @@ describe('an older token', () => {
     expect(namesOf(await signIn(sub, [], 150))).toEqual(['administrator', 'member']);
   });
 
-  test('200 — is told by the iat of the answer where the issuer is asked about it (rule 62)', async () => {
+  test('200 — is recognised by the iat of the introspection, where tokens are opaque (rule 62)', async () => {
     const sub = newSubject();
     const told = async (groups: string[], age: number) => {
       const claims = { active: true, token_type: 'Bearer', iss: asked.url, aud: 'entity-service', sub, client_id: 'web', exp: began + 600 };
@@ -165,7 +165,7 @@ describe('a link that is removed', () => {
     return { sub, session: await home().openSession(id) };
   };
 
-  test('200 — and made again, by the user or an administrator: an older token still gives nothing back (rule 62)', async () => {
+  test('200 — and made again, by the user or an administrator: an older token still assigns nothing (rule 62)', async () => {
     const { sub, session } = await userWithPassword();
     await home().link(corp, sub, sub);
     const old = await token(sub, ['admins'], 300);
@@ -182,7 +182,7 @@ describe('a link that is removed', () => {
     expect(namesOf(await bear(await token(sub, ['admins'], 99)))).toEqual(['administrator', sub]);
   });
 
-  test('200 — so that the issuer makes a new user: an older token gives it the base profile alone (rule 62)', async () => {
+  test('200 — so that the issuer makes a new user: an older token assigns it only the base profile (rule 62)', async () => {
     const { sub, session } = await userWithPassword();
     await home().link(corp, sub, sub);
     const old = await token(sub, ['admins'], 200);
@@ -196,7 +196,7 @@ describe('a link that is removed', () => {
     expect(namesOf(await bear(await token(sub, ['admins'], 99)))).toEqual(['administrator', 'member']);
   });
 
-  test('200 — a first link: the ID token decides, and a token from before it gives nothing (rule 62)', async () => {
+  test('200 — a first link: the ID token decides, and an older token assigns nothing (rule 62)', async () => {
     const { sub, session } = await userWithPassword();
     await link(session, sub, [], 100);
     expect(namesOf(await bear(await token(sub, ['admins'], 200)))).toEqual([sub]);
@@ -206,18 +206,18 @@ describe('a link that is removed', () => {
   });
 });
 
-describe('tokens at once', () => {
+describe('concurrent tokens', () => {
   test.each([
     ['the older', 200, 100],
     ['the newer', 100, 200],
-  ])('200 — the newer one counts, where %s is first in line for the row of the user (rule 62)', async (_which, first, second) => {
+  ])('200 — the newer one decides, where %s is the first to wait for the row of the user (rule 62)', async (_which, first, second) => {
     const sub = newSubject();
     expect(namesOf(await bear(await token(sub, ['admins'], 300)))).toEqual(['administrator', 'member']);
     const tokens = new Map([
       [200, await token(sub, [], 200)],
       [100, await token(sub, ['admins'], 100)],
     ]);
-    // What the newer one gives is there already, and the older one would take it.
+    // The profile that the newer one assigns is already there, and the older one would remove it.
     const { answers } = await service.db.transaction().execute(async (trx) => {
       await sql`select from user_account where id = (select user_id from identity where subject = ${sub}) for update`.execute(trx);
       const answers: Promise<Answer<Info>>[] = [];
@@ -232,8 +232,8 @@ describe('tokens at once', () => {
   });
 });
 
-describe('what it costs', () => {
-  test('200 — of tokens issued in the same second the last one counts', async () => {
+describe('the writes of a token', () => {
+  test('200 — of tokens issued in the same second the last one decides', async () => {
     const sub = newSubject();
     const iat = began - 100;
     const of = (groups: string[], fraction: number) => corp.mint({ claims: { sub, groups, iat: iat + fraction } });
@@ -241,7 +241,7 @@ describe('what it costs', () => {
     expect(namesOf(await bear(await of(['admins'], 0.1)))).toEqual(['administrator', 'member']);
   });
 
-  test('200 — also when it gives as many profiles as the one before it, of which one is the same (rule 62)', async () => {
+  test('200 — also when it assigns as many profiles as the one before it, and one of them is the same (rule 62)', async () => {
     const sub = newSubject();
     const iat = began - 100;
     const of = (groups: string[]) => corp.mint({ claims: { sub, groups, iat } });
@@ -249,7 +249,7 @@ describe('what it costs', () => {
     expect(namesOf(await bear(await of(['admins', 'readers'])))).toEqual(['administrator', 'member', 'reader']);
   });
 
-  test('200 — a token is written down once, and one that changes nothing empties no cache', async () => {
+  test('200 — a token is stored once, and one that changes nothing empties no cache', async () => {
     const sub = newSubject();
     await bear(await token(sub, ['admins'], 200));
     await service.settle();
@@ -273,7 +273,7 @@ describe('what it costs', () => {
   });
 });
 
-/** How many connections wait for a row. */
+/** The number of connections that wait for a row. */
 async function waiting(): Promise<number> {
   const { rows } = await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
     home().db,

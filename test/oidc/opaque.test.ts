@@ -1,4 +1,4 @@
-/** Opaque access tokens, of which the issuer is asked what they are (rule 50). */
+/** Opaque access tokens: the service introspects them at the issuer (rule 50). */
 import { cookieOf, useService, type Answer, type ProblemBody, type TestService } from '../support/service.ts';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AuditQuota } from '../../src/audit/quota.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   for (const issuer of [corp, other, partner]) await service().link(issuer, 'alice', 'ada');
 });
 beforeEach(() => {
-  // It would leave out what is refused again within a minute.
+  // The quota would leave out repeated refusals within a minute.
   service().context.auditQuota = new AuditQuota();
   corp.behaviour = 'up';
   corp.answers.clear();
@@ -39,7 +39,7 @@ async function lastRefusal(): Promise<unknown> {
   return (await query.executeTakeFirst())?.detail['reason'];
 }
 
-/** A token of the issuer's answer, which says what no provider would. */
+/** Sets the issuer's introspection answer, with claims that no provider would send, and returns a token for it. */
 let made = 0;
 async function told(change: Record<string, unknown>): Promise<{ token: string; asked: number }> {
   const now = Math.floor(clock.wall() / 1_000);
@@ -57,8 +57,8 @@ async function told(change: Record<string, unknown>): Promise<{ token: string; a
   return { token: `made-${made++}`, asked: corp.introspections };
 }
 
-describe('a token that its issuer stands for', () => {
-  test('200 — is taken by both ways in, with its scopes as the ceiling (rules 47, 48 and 50)', async () => {
+describe('an active token', () => {
+  test('200 — is accepted by GET and POST /auth, and its scopes limit it (rules 47, 48 and 50)', async () => {
     const { accessToken } = await corp.signIn('alice', 'openid entities:read');
     expect(accessToken).not.toContain('.');
     expect(await bear(accessToken)).toMatchObject({ status: 200, body: { user: { name: 'ada' } } });
@@ -72,7 +72,7 @@ describe('a token that its issuer stands for', () => {
     });
   });
 
-  test('403 — of a client without a user makes no user, though the issuer makes one of everybody else', async () => {
+  test('403 — of a client without a user makes no user, although provisioning is on', async () => {
     const making = await service().replica({
       ISSUERS_FILE: await writeIssuers({ ...entry, provision: { enabled: true, profile: 'ada' } }),
     });
@@ -85,7 +85,7 @@ describe('a token that its issuer stands for', () => {
         expect(answer).toMatchObject({ status: 403, body: { code: 'identity-not-linked' } });
         expect(await lastRefusal()).toBe('client-not-linked');
       }
-      // An answer without sub is of the client as well.
+      // An answer without sub belongs to the client as well.
       expect((await bear((await told({ sub: undefined })).token, making)).status).toBe(403);
       expect(await users()).toEqual(before);
       expect((await bear((await told({ sub: 'newcomer' })).token, making)).status).toBe(200);
@@ -95,7 +95,7 @@ describe('a token that its issuer stands for', () => {
     }
   });
 
-  test('403, then 200 — of a client without a user acts as whom the client is linked to, or not at all', async () => {
+  test('403, then 200 — of a client without a user acts as the user linked to the client, or not at all', async () => {
     const token = await corp.machineToken('entities:read');
     expect(await bear(token)).toMatchObject({ status: 403, body: { code: 'identity-not-linked' } });
     expect(await lastRefusal()).toBe('client-not-linked');
@@ -104,7 +104,7 @@ describe('a token that its issuer stands for', () => {
     expect(await bear(token)).toMatchObject({ status: 200, body: { user: { name: 'robot' } } });
   });
 
-  test('200 — is asked about once in thirty seconds, and once by all who come at once (rule 50)', async () => {
+  test('200 — is introspected once in thirty seconds, and once for concurrent requests (rule 50)', async () => {
     const { token, asked } = await told({});
     const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(token)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -118,7 +118,7 @@ describe('a token that its issuer stands for', () => {
   });
 });
 
-describe('a token that its issuer does not stand for', () => {
+describe('an inactive or faulty token', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['not active', { active: false }, 'inactive'],
     ['a refresh token, which has no type', { token_type: undefined }, 'wrong-type'],
@@ -126,8 +126,8 @@ describe('a token that its issuer does not stand for', () => {
     ['another issuer', { iss: 'https://elsewhere.example' }, 'wrong-issuer'],
     ['no issuer', { iss: undefined }, 'incomplete'],
     ['another audience', { aud: ['another', `${audience}2`] }, 'wrong-audience'],
-    ['another audience as text, which begins like ours', { aud: `${audience}2` }, 'wrong-audience'],
-    ['another audience as text, which ends like ours', { aud: `another-${audience}` }, 'wrong-audience'],
+    ['another audience as text that begins like ours', { aud: `${audience}2` }, 'wrong-audience'],
+    ['another audience as text that ends like ours', { aud: `another-${audience}` }, 'wrong-audience'],
     ['no audience', { aud: undefined }, 'incomplete'],
     ['expired', { exp: 1 }, 'expired'],
     ['without an end', { exp: undefined }, 'incomplete'],
@@ -139,14 +139,17 @@ describe('a token that its issuer does not stand for', () => {
     ['no client', { client_id: undefined }, 'incomplete'],
     ['scopes as a list', { scope: ['entities:read'] }, 'incomplete'],
     ['bound to a key', { cnf: { jkt: 'x' } }, 'sender-constrained'],
-  ])('401 — %s, by both ways in, and the same without that is taken (rule 50)', async (_what, change, reason) => {
-    expect((await exchange((await told({})).token)).status).toBe(200);
-    for (const way of [bear, exchange]) {
-      const { token } = await told(change);
-      expect(await way(token)).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
-      expect(await lastRefusal()).toBe(reason);
-    }
-  });
+  ])(
+    '401 — %s, as a bearer token and at POST /auth, while the same without the fault is accepted (rule 50)',
+    async (_what, change, reason) => {
+      expect((await exchange((await told({})).token)).status).toBe(200);
+      for (const way of [bear, exchange]) {
+        const { token } = await told(change);
+        expect(await way(token)).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
+        expect(await lastRefusal()).toBe(reason);
+      }
+    },
+  );
 
   test.each([
     [200, 'ended 55 s ago', -55, {}],
@@ -161,7 +164,7 @@ describe('a token that its issuer does not stand for', () => {
     for (const way of [bear, exchange]) expect((await way((await told(moved)).token)).status).toBe(status);
   });
 
-  test('401 — one that it never gave, which is asked about once in ten seconds (rule 50)', async () => {
+  test('401 — a token that was never issued, with one introspection in ten seconds (rule 50)', async () => {
     const asked = corp.introspections;
     for (let round = 0; round < 3; round++) expect((await exchange('2YotnFZFEjr1zCsicMWpAA')).status).toBe(401);
     expect(await lastRefusal()).toBe('inactive');
@@ -171,12 +174,12 @@ describe('a token that its issuer does not stand for', () => {
     expect(corp.introspections).toBe(asked + 2);
   });
 
-  test('401 — a signed token in its name, which it does not speak about', async () => {
+  test('401 — a signed token in the issuer’s name, which its introspection does not confirm', async () => {
     expect(await bear(await corp.mint())).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
     expect(await lastRefusal()).toBe('inactive');
   });
 
-  test('401 — given to a client for no service in particular, unless the file allows that for this client', async () => {
+  test('401 — a client’s token without an audience, unless the file allows that for the client', async () => {
     const token = await corp.machineToken('entities:read', false);
     expect(await bear(token)).toMatchObject({ status: 401, body: { code: 'invalid-token' } });
     expect(await lastRefusal()).toBe('incomplete');
@@ -193,8 +196,8 @@ describe('a token that its issuer does not stand for', () => {
   });
 });
 
-describe('to whom a token is shown', () => {
-  test('401 — to nobody when it is too long, no token at all, or one of our own API keys', async () => {
+describe('the issuer that receives a token', () => {
+  test('401 — none, for a token that is too long or malformed, or one of our API keys', async () => {
     const asked = corp.requests.length;
     const { id } = await service().db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirstOrThrow();
     for (const token of ['a'.repeat(8_193), 'a,b', await service().createKey(id)]) expect((await bear(token)).status).toBe(401);
@@ -202,7 +205,7 @@ describe('to whom a token is shown', () => {
     expect(corp.requests).toHaveLength(asked);
   });
 
-  test('401 — reaches no issuer when it is a session token of this service, present, replaced or ended', async () => {
+  test('401 — none, for a session token of this service, present, replaced or ended', async () => {
     const { id } = await service().db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirstOrThrow();
     const replaced = await service().openSession(id);
     const present = cookieOf(await service().call('POST', '/auth/refresh', { cookie: replaced }));
@@ -216,13 +219,13 @@ describe('to whom a token is shown', () => {
     }
     expect(corp.introspections).toBe(asked);
     expect((await service().call('GET', '/auth', { cookie: present })).status).toBe(200);
-    // An issuer may give tokens of the same shape.
+    // An issuer may issue tokens with the same format.
     await told({});
     expect((await exchange('abcdefghijklmnopqrstuvwxyz_-0123')).status).toBe(200);
     expect(corp.introspections).toBe(asked + 1);
   });
 
-  test('401 — never to another issuer than the one it names (rule 46)', async () => {
+  test('401 — none but the one that the token names (rule 46)', async () => {
     const asked = corp.requests.length;
     expect((await bear(await partner.mint())).status).toBe(200);
     expect((await exchange(await partner.mint())).status).toBe(401);
@@ -233,7 +236,7 @@ describe('to whom a token is shown', () => {
     expect(await lastRefusal()).toBe('malformed');
   });
 
-  test('401 — to none of two that give opaque tokens, until the caller says whose it is', async () => {
+  test('401 — none of two issuers with opaque tokens, until the caller names one', async () => {
     const issuersFile = await writeIssuers(entry, await other.loginEntry({ tokenType: 'opaque' }));
     const replica = await service().replica({ ISSUERS_FILE: issuersFile }, clock);
     const { accessToken } = await other.signIn('alice');
@@ -248,7 +251,7 @@ describe('to whom a token is shown', () => {
 
 describe('an issuer that does not answer', () => {
   test.each(['down', 'redirecting', 'endless', 'nonsense'] as const)(
-    '503, then 200 — %s: says nothing about the token, keeps nobody else out, and is not asked again for five seconds (rule 50)',
+    '503, then 200 — %s: no token is called invalid, other issuers work, and it gets no request for five seconds (rule 50)',
     async (behaviour) => {
       const { accessToken } = await corp.signIn('alice');
       corp.behaviour = behaviour;
@@ -266,7 +269,7 @@ describe('an issuer that does not answer', () => {
     },
   );
 
-  test('503 — and so does one that does not know us', async () => {
+  test('503 — also an issuer that does not know our client', async () => {
     const issuersFile = await writeIssuers({ ...entry, clientId: 'stranger' });
     const replica = await service().replica({ ISSUERS_FILE: issuersFile }, clock);
     expect(await bear('some-token', replica)).toMatchObject({ status: 503, body: { code: 'issuer-unavailable' } });
@@ -274,7 +277,7 @@ describe('an issuer that does not answer', () => {
   });
 });
 
-describe('an issuer that refuses to answer', () => {
+describe('an issuer that refuses the introspection', () => {
   const json = (status: number, body: object) => () => Response.json(body, { status });
   const page = (status: number) => () => new Response('<p>no</p>', { status, headers: { 'content-type': 'text/html' } });
 
@@ -283,7 +286,7 @@ describe('an issuer that refuses to answer', () => {
     ['400 without a reason', page(400)],
     ['404', page(404)],
     ['413', json(413, { error: 'too long' })],
-  ])('503 — %s: about one token, keeps no other out, and is asked again after ten seconds (rule 50)', async (_what, answer) => {
+  ])('503 — %s concerns one token, blocks no other, and is repeated after ten seconds (rule 50)', async (_what, answer) => {
     const { token: good } = await told({});
     corp.answers.set(path, answer);
     const asked = corp.introspections;
@@ -308,8 +311,8 @@ describe('an issuer that refuses to answer', () => {
     ['400 invalid_client', json(400, { error: 'invalid_client' })],
     ['500', page(500)],
     ['503', page(503)],
-    ['200 that is no answer', json(200, { active: 'yes' })],
-  ])('503 — %s: about every token, for five seconds (rule 50)', async (_what, answer) => {
+    ['200 with an invalid answer', json(200, { active: 'yes' })],
+  ])('503 — %s concerns every token, for five seconds (rule 50)', async (_what, answer) => {
     corp.answers.set(path, answer);
     const asked = corp.introspections;
     expect((await bear(`any-${made++}`)).status).toBe(503);

@@ -1,4 +1,4 @@
-/** Users who are made when their first token comes in, and profiles that follow a claim (rule 56). */
+/** Users who are made with their first token, and profiles that follow a claim (rule 56). */
 import { cookieOf, password, TestService, useService, type Answer, type ProblemBody } from '../support/service.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
@@ -72,8 +72,8 @@ async function lastRefusal(): Promise<unknown> {
   return row?.detail['reason'];
 }
 
-describe('somebody nobody is linked to', () => {
-  test('200 — becomes a user with the profile of the file, once, and the trail tells of all three steps', async () => {
+describe('a subject without a linked user', () => {
+  test('200 — becomes a user with the profile of the file, once, and the audit trail has all three steps', async () => {
     const identity = { by: 'issuer', issuer: corp.url, subject: 'bob-1' };
     const claims = { sub: 'bob-1', preferred_username: 'Bob', name: 'Bob Stone' };
     const first = await present(corp, claims);
@@ -91,7 +91,7 @@ describe('somebody nobody is linked to', () => {
     expect(await countUsers()).toBe(users);
   });
 
-  test('200 — by POST /auth as well, and has no password', async () => {
+  test('200 — by POST /auth as well, without a password', async () => {
     const opened = await signIn(corp, { sub: 'carl-1', preferred_username: 'carl' });
     expect(opened).toMatchObject({ status: 200, body: { user: { name: 'carl', displayName: 'carl' } } });
     expect((await service.call('POST', '/rest/entity/note', { json: {}, cookie: cookieOf(opened) })).status).toBe(201);
@@ -101,7 +101,7 @@ describe('somebody nobody is linked to', () => {
     });
   });
 
-  test('200 — never becomes a user who was there before, whatever name and address the token claims (rule 56)', async () => {
+  test('200 — never becomes an existing user, whatever name and address the token claims (rule 56)', async () => {
     const { id } = await home().createUser('ada');
     const claims = { sub: 'mallory-1', preferred_username: 'ADA', email: 'ada@example.com', email_verified: true };
     expect(await present(corp, claims)).toMatchObject({
@@ -112,19 +112,19 @@ describe('somebody nobody is linked to', () => {
   });
 
   test.each([
-    ['plain letters, folded', 'dora-1', 'Dora.Smith@example.com', 'dora.smith@example.com'],
+    ['plain letters, in lower case', 'dora-1', 'Dora.Smith@example.com', 'dora.smith@example.com'],
     ['nothing', 'dora-2', undefined, 'corp:dora-2'],
     ['a number', 'dora-3', 7, 'corp:dora-3'],
     ['letters that look like others', 'dora-4', 'аdmin', 'corp:dora-4'],
-    ['a name of the kind that we make', 'dora-5', 'corp:dora-6', 'corp:dora-5'],
+    ['a name in the format of made names', 'dora-5', 'corp:dora-6', 'corp:dora-5'],
     ['control characters', 'dora-7', 'dora\u0007', 'corp:dora-7'],
-    ['a name too long', 'dora-8', 'd'.repeat(65), 'corp:dora-8'],
-  ])('200 — is called after preferred_username, or after issuer and subject: %s', async (_what, sub, preferred, name) => {
+    ['a name that is too long', 'dora-8', 'd'.repeat(65), 'corp:dora-8'],
+  ])('200 — has the name preferred_username, or one of issuer and subject: %s', async (_what, sub, preferred, name) => {
     const answer = await present(corp, { sub, preferred_username: preferred });
     expect(answer).toMatchObject({ status: 200, body: { user: { name } } });
   });
 
-  test('200 — two subjects that differ in case alone, and one too long for a name, are users of their own', async () => {
+  test('200 — two subjects that differ only in case, and one too long for a name, become different users', async () => {
     const names = [];
     for (const sub of ['eve', 'EVE', 'e'.repeat(200)]) names.push((await present(corp, { sub })).body.user.name);
     expect(names).toEqual(['corp:eve', expect.stringMatching(/^corp#[0-9a-f]{32}$/), expect.stringMatching(/^corp#[0-9a-f]{32}$/)]);
@@ -138,7 +138,7 @@ describe('somebody nobody is linked to', () => {
     expect([here.body.user.name, there.body.user.name]).toEqual(['corp:fred-1', 'partner:fred-1']);
   });
 
-  test('200 — fifty first tokens at once, half of them to sign in, make one user', async () => {
+  test('200 — fifty concurrent first tokens, half of them at sign-in, make one user', async () => {
     const before = Number(await countUsers());
     const claims = { sub: 'gina-1', preferred_username: 'gina' };
     const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => (index % 2 ? present : signIn)(corp, claims)));
@@ -149,7 +149,7 @@ describe('somebody nobody is linked to', () => {
     expect(events.filter(([event]) => event === 'user.created')).toHaveLength(1);
   });
 
-  test('200, then 401 — a user who was made like this is disabled like any other, and stays so', async () => {
+  test('200, then 401 — is disabled like any other user, and stays disabled', async () => {
     expect((await present(corp, { sub: 'hal-1', preferred_username: 'hal' })).status).toBe(200);
     await service.db.updateTable('user_account').set({ active: false }).where('name', '=', 'hal').execute();
     await service.settle();
@@ -157,14 +157,14 @@ describe('somebody nobody is linked to', () => {
     expect((await eventsOf('hal')).length).toBe(4);
   });
 
-  test('403 — stays nobody where provisioning is off', async () => {
+  test('403 — stays without a user when provisioning is off', async () => {
     const users = await countUsers();
     expect(await present(closed, { sub: 'ida-1' })).toMatchObject({ status: 403, body: { code: 'identity-not-linked' } });
     expect(await lastRefusal()).toBe('not-linked');
     expect(await countUsers()).toBe(users);
   });
 
-  test('403 — gets no user without its profile, and the trail says why', async () => {
+  test('403 — becomes no user when its profile is missing, and the audit trail has the reason', async () => {
     await service.db.updateTable('profile').set({ name: 'gone' }).where('name', '=', 'member').execute();
     const users = await countUsers();
     expect(await present(corp, { sub: 'jon-1' })).toMatchObject({ status: 403, body: { code: 'identity-not-linked' } });
@@ -179,7 +179,7 @@ describe('somebody nobody is linked to', () => {
 });
 
 describe('a client without a user', () => {
-  test('403, then 200 — is never made a user; linked to one by an administrator it acts as that', async () => {
+  test('403, then 200 — never becomes a user; when an administrator links it to one, it acts as that user', async () => {
     const users = await countUsers();
     const headers = { authorization: `Bearer ${await corp.machineToken('entities:read')}` };
     expect(await service.call('GET', '/auth', { headers })).toMatchObject({ status: 403, body: { code: 'identity-not-linked' } });
@@ -190,13 +190,13 @@ describe('a client without a user', () => {
     expect(await service.call('GET', '/auth', { headers })).toMatchObject({ status: 200, body: { user: { name: 'robot' } } });
   });
 
-  test('403 — nor where provisioning is off', async () => {
+  test('403 — also when provisioning is off', async () => {
     const headers = { authorization: `Bearer ${await closed.machineToken('entities:read')}` };
     expect((await service.call('GET', '/auth', { headers })).status).toBe(403);
     expect(await lastRefusal()).toBe('client-not-linked');
   });
 
-  test('200 — keeps the profiles that an administrator gave it: its tokens have no groups', async () => {
+  test('200 — has only the profiles from an administrator: its tokens have no groups', async () => {
     const { id } = await home().createUser('agent', null);
     await home().link(corp, 'agent', 'agent');
     await assign(id, 'sales');
@@ -209,7 +209,7 @@ describe('a client without a user', () => {
     ['Entra ID by idtyp', { sub: 'x-2', idtyp: 'app' }],
     ['Entra ID by oid', { sub: 'x-3', oid: 'x-3' }],
     ['Keycloak', { sub: 'x-4', preferred_username: 'service-account-web', clientHost: '192.0.2.1', clientAddress: '192.0.2.1' }],
-  ])('403 — as %s shows one', async (_what, claims) => {
+  ])('403 — in the form of %s', async (_what, claims) => {
     const users = await countUsers();
     expect((await present(corp, claims)).status).toBe(403);
     expect(await lastRefusal()).toBe('client-not-linked');
@@ -222,7 +222,7 @@ describe('a person with the name of a service account', () => {
     ['of no client', 'service-account-bob'],
     ['of another client', 'service-account-webshop'],
     ['of the client that the token was given to', 'service-account-web'],
-  ])('200 — %s is made a user, and loses the profile that the claim takes (rule 62)', async (what, preferred_username) => {
+  ])('200 — %s becomes a user, and loses the profile that the claim removes (rule 62)', async (what, preferred_username) => {
     const claims = { sub: `chosen ${what}`, preferred_username };
     expect(profilesOf(await present(corp, { ...claims, groups: ['sales-team'] }))).toEqual(['member', 'sales (default)']);
     expect(profilesOf(await present(corp, { ...claims, groups: [] }))).toEqual(['member (default)']);
@@ -235,7 +235,7 @@ describe('a person with the name of a service account', () => {
     expect(profilesOf(await present(corp, { sub: 'chosen', preferred_username: 'service-account-web' }))).toEqual([]);
   });
 
-  test('200 — and a client of Keycloak keeps what an administrator gave it: its tokens have no groups', async () => {
+  test('200 — while a client of Keycloak has the profiles from an administrator: its tokens have no groups', async () => {
     const { id } = await home().createUser('exporter', null);
     await home().link(corp, 'exporter-1', 'exporter');
     await assign(id, 'sales');
@@ -245,13 +245,13 @@ describe('a person with the name of a service account', () => {
 });
 
 describe('profiles that follow a claim', () => {
-  test('200 — a new user has what the claim gives, the first of the file as the default, and the profile of the file', async () => {
+  test('200 — a new user has the profiles of the claim, the first of the file as the default, and the profile of the file', async () => {
     const groups = ['helpdesk', 'unknown', 'sales-team', 'field-team'];
     expect(profilesOf(await present(corp, { sub: 'kim-1', groups }))).toEqual(['member', 'sales (default)', 'support']);
     expect(profilesOf(await present(corp, { sub: 'kim-2', groups: 'helpdesk' }))).toEqual(['member', 'support (default)']);
   });
 
-  test('200 — and later gains and loses them with the claim, at once and by both ways in; others stay (rule 62)', async () => {
+  test('200 — a later token adds and removes them with the claim, at both interfaces; others stay (rule 62)', async () => {
     const sub = 'lea-1';
     expect(profilesOf(await present(corp, { sub, preferred_username: 'lea', groups: ['sales-team'] }))).toEqual([
       'member',
@@ -278,7 +278,7 @@ describe('profiles that follow a claim', () => {
     ]);
   });
 
-  test('200 — from a claim further in, and from nothing that is not the token’s own', async () => {
+  test('200 — from a claim inside another, and only from members of the token itself', async () => {
     expect(profilesOf(await present(partner, { sub: 'max-1', realm_access: { roles: ['auditor'] } }))).toEqual([
       'audit (default)',
       'member',
@@ -288,7 +288,7 @@ describe('profiles that follow a claim', () => {
     }
   });
 
-  test('200 — twenty tokens that disagree, at once, leave exactly one default', async () => {
+  test('200 — twenty concurrent tokens with different claims leave exactly one default', async () => {
     const sub = 'nan-1';
     await present(corp, { sub, preferred_username: 'nan', groups: ['sales-team'] });
     const answers = await Promise.all(

@@ -1,4 +1,4 @@
-/** A good token whose subject is linked to no user counts for the rate limit of its address, as a bad one does (security rule 81). */
+/** A valid token without a linked user counts for the rate limit of its address, like an invalid one (security rule 81). */
 import { afterEach, expect, test } from 'vitest';
 import { TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { useService } from '../support/service.ts';
@@ -16,13 +16,13 @@ afterEach(() => {
 const ask = (token: string, address: string) =>
   service().call('GET', '/auth', { headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': address } });
 
-/** The statuses of 200 requests with this token from one address, in the order of the first of each. */
+/** The different statuses of 200 requests with this token from one address, sorted. */
 async function statusesOf(token: string, address: string): Promise<number[]> {
   const answers = await Promise.all(Array.from({ length: 200 }, () => ask(token, address)));
   return [...new Set(answers.map(({ status }) => status))].toSorted((a, b) => a - b);
 }
 
-test('429 — a good token of a subject that no user is linked to, like a bad token (rule 81)', async () => {
+test('429 — a valid token without a linked user, like an invalid token (rule 81)', async () => {
   expect(await statusesOf(await corp.mint({ claims: { sub: 'stranger' } }), '203.0.113.1')).toEqual([403, 429]);
   expect((await ask(await corp.mint({ claims: { sub: 'stranger' } }), '203.0.113.2')).status).toBe(403);
 });
@@ -32,7 +32,7 @@ test('429 — a token whose issuer does not answer (rule 81)', async () => {
   expect(await statusesOf('opaque-and-made-up', '203.0.113.3')).toEqual([429, 503]);
 });
 
-test('200 — never a good token of a user, whatever comes from the same address (rule 81)', async () => {
+test('200 — always a valid token of a user, whatever comes from the same address (rule 81)', async () => {
   await service().createUser('ada');
   await service().link(corp, 'alice', 'ada');
   const token = await corp.mint();

@@ -1,4 +1,7 @@
-/** Which access tokens do not count, by every rule of RFC 9068 we hold to; each by both ways in, and each for the reason we think. */
+/**
+ * The access tokens that are refused, for every rule of RFC 9068: each as a bearer token and at POST /auth, and each with the expected
+ * reason.
+ */
 import { TestService, useService, type Answer } from '../support/service.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { AuditQuota } from '../../src/audit/quota.ts';
@@ -26,7 +29,7 @@ beforeAll(async () => {
 const now = () => Math.floor(clock.wall() / 1_000);
 
 async function present(token: string, issuer: TestIssuer, by: TestService = service()): Promise<{ bearer: Answer; login: Answer }> {
-  // The quota would leave out what is refused again within a minute.
+  // The quota would leave out repeated refusals within a minute.
   by.context.auditQuota = new AuditQuota();
   const bearer = await by.call('GET', '/auth', { headers: { authorization: `Bearer ${token}` } });
   by.context.auditQuota = new AuditQuota();
@@ -40,10 +43,10 @@ async function expectTaken(token: string, issuer = corp): Promise<void> {
   expect(login.status, login.text).toBe(200);
 }
 
-/** Every token that {@link expectRefused} has presented. */
+/** All tokens that {@link expectRefused} has presented. */
 const refused = new Set<string>();
 
-/** Both ways in say 401, no session is opened, and the audit trail tells why. */
+/** Both answers are 401, no session is opened, and the audit trail has the reason. */
 async function expectRefused(token: string, reason: string, issuer = corp): Promise<void> {
   refused.add(token);
   const before = await lastEvent();
@@ -66,8 +69,8 @@ async function lastEvent(): Promise<string> {
   return row?.id ?? '0';
 }
 
-describe('what a token must say (rule 45)', () => {
-  test('200 — the token all others here differ from in one thing', async () => {
+describe('the claims of a token (rule 45)', () => {
+  test('200 — the token from which all others here differ in one thing', async () => {
     await expectTaken(await corp.mint());
     await expectTaken(await corp.mint({ header: { typ: 'application/at+jwt' } }));
     await expectTaken(await corp.mint({ claims: { aud: ['another', 'entity-service'] } }));
@@ -88,7 +91,7 @@ describe('what a token must say (rule 45)', () => {
     ['no sub', { claims: { sub: undefined } }, 'incomplete'],
     ['an empty sub', { claims: { sub: '' } }, 'incomplete'],
     ['a sub that is a number', { claims: { sub: 7 } }, 'incomplete'],
-    ['a sub with U+0000, which the database has not', { claims: { sub: 'a\u0000' } }, 'incomplete'],
+    ['a sub with U+0000, which the database cannot store', { claims: { sub: 'a\u0000' } }, 'incomplete'],
     ['a sub of 256 characters', { claims: { sub: 'a'.repeat(256) } }, 'incomplete'],
     ['no client_id', { claims: { client_id: undefined } }, 'incomplete'],
     ['no jti', { claims: { jti: undefined } }, 'incomplete'],
@@ -96,15 +99,15 @@ describe('what a token must say (rule 45)', () => {
     ['scopes as a list', { claims: { scope: ['entities:read'] } }, 'incomplete'],
     ['no iss', { claims: { iss: undefined } }, 'unknown-issuer'],
     ['a client that is not on the list (rule 48)', { claims: { client_id: 'stranger' } }, 'client-not-allowed'],
-    ['a key its bearer would have to prove', { claims: { cnf: { jkt: 'x' } } }, 'sender-constrained'],
+    ['a token bound to a key of its bearer', { claims: { cnf: { jkt: 'x' } } }, 'sender-constrained'],
   ])('401 — %s', async (what, minted, reason) => {
-    // Without an issuer of its own to go by, POST /auth finds that the token is not of the one it was told.
+    // The token names no issuer. POST /auth then finds that the token does not belong to the named issuer.
     if (what !== 'no iss') return await expectRefused(await corp.mint(minted), reason);
     const { bearer, login } = await present(await corp.mint(minted), corp);
     expect([bearer.status, login.status]).toEqual([401, 401]);
   });
 
-  test('401 — over 8 KiB, and 8 KiB is taken', async () => {
+  test('401 — over 8 KiB, while 8 KiB is accepted', async () => {
     const sized = async (bytes: number) => {
       const empty = (await corp.mint({ claims: { pad: '' } })).length;
       const token = await corp.mint({ claims: { pad: 'x'.repeat(Math.floor(((bytes - empty) * 3) / 4)) } });
@@ -116,8 +119,8 @@ describe('what a token must say (rule 45)', () => {
   });
 });
 
-describe('when a token counts (rule 45)', () => {
-  test('401 — more than 60 seconds after it expired, though nothing else has changed', async () => {
+describe('the times of a token (rule 45)', () => {
+  test('401 — more than 60 seconds after its expiry, although nothing else has changed', async () => {
     const token = await corp.mint({ claims: { exp: now() + 100 } });
     await expectTaken(token);
     clock.advance(150);
@@ -138,7 +141,7 @@ describe('when a token counts (rule 45)', () => {
   });
 });
 
-describe('how a token is signed (rule 45)', () => {
+describe('the signature of a token (rule 45)', () => {
   test('401 — without a signature', async () => {
     const [, payload] = (await corp.mint()).split('.');
     const header = Buffer.from(JSON.stringify({ alg: 'none', typ: 'at+jwt' })).toString('base64url');
@@ -157,7 +160,7 @@ describe('how a token is signed (rule 45)', () => {
     await expectRefused(`${header}.${payload}.${signature}`, 'wrong-algorithm');
   });
 
-  test('401 — an algorithm that is good but not on the list of this issuer', async () => {
+  test('401 — a secure algorithm that is not configured for this issuer', async () => {
     await expectRefused(await corp.mint({ key: await newKey('ES256') }), 'wrong-algorithm');
   });
 
@@ -169,13 +172,13 @@ describe('how a token is signed (rule 45)', () => {
     await expectRefused(`${header}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`, 'bad-signature');
   });
 
-  test('401 — with a key of somebody else, under a name the issuer does not know and under the name of its own', async () => {
+  test('401 — with a foreign key, under an unknown key id and under the issuer’s own', async () => {
     await expectRefused(await corp.mint({ key: await newKey() }), 'unknown-key');
     await expectRefused(await corp.mint({ key: await newKey('RS256', corp.key.kid) }), 'bad-signature');
     await expectRefused(await corp.mint({ key: partner.key }), 'unknown-key');
   });
 
-  test('401 — keys that the token brings along or points to are never looked at', async () => {
+  test('401 — keys that the token contains or refers to are never used', async () => {
     const thief = await newKey('RS256', corp.key.kid);
     const { kty, n, e } = thief.jwk;
     const asked = partner.requests.length;
@@ -185,13 +188,13 @@ describe('how a token is signed (rule 45)', () => {
     await expectTaken(await corp.mint({ header }));
   });
 
-  test('401 — with critical headers, of which we understand none', async () => {
+  test('401 — with critical headers, none of which is supported', async () => {
     const [, payload = '', signature = ''] = (await corp.mint()).split('.');
     const fields = { alg: 'RS256', typ: 'at+jwt', kid: corp.key.kid, crit: ['b64'], b64: true };
     await expectRefused(`${Buffer.from(JSON.stringify(fields)).toString('base64url')}.${payload}.${signature}`, 'critical-header');
   });
 
-  test('200 — a token that names no key is tried with all that would do, and 401 if none fits', async () => {
+  test('200 — a token without a key id is verified with all fitting keys, and 401 if none verifies it', async () => {
     const [first, second] = [await newKey(), await newKey()];
     partner.publish([first, second]);
     clock.advance(601);
@@ -200,7 +203,7 @@ describe('how a token is signed (rule 45)', () => {
     partner.key = first;
   });
 
-  test.each(['ES256', 'EdDSA'])('200 — %s, where the issuer is configured with it', async (alg) => {
+  test.each(['ES256', 'EdDSA'])('200 — %s, where it is configured for the issuer', async (alg) => {
     const key = await newKey(alg);
     partner.publish([partner.key, key]);
     clock.advance(601);
@@ -208,8 +211,8 @@ describe('how a token is signed (rule 45)', () => {
   });
 });
 
-describe('whose token it is (rule 46)', () => {
-  test('401 — of an issuer that is not on the list, which is never contacted', async () => {
+describe('the issuer of a token (rule 46)', () => {
+  test('401 — of an issuer that is not in the file, and no request is sent there', async () => {
     const stranger = `http://127.0.0.1:${new URL(partner.url).port}/elsewhere`;
     const asked = partner.requests.length;
     const token = await partner.mint({ claims: { iss: stranger } });
@@ -226,7 +229,7 @@ describe('whose token it is (rule 46)', () => {
     await expectRefused(await partner.mint({ claims: { iss: corp.url } }), 'unknown-key');
   });
 
-  test('401 — a good token, exchanged under the name of another issuer', async () => {
+  test('401 — a valid token, exchanged under the name of another issuer', async () => {
     const token = await partner.mint();
     await expectTaken(token, partner);
     const answer = await service().call('POST', '/auth', { form: { oidcIssuer: 'corp', access_token: token } });
@@ -234,7 +237,7 @@ describe('whose token it is (rule 46)', () => {
   });
 });
 
-describe('ID tokens are no access tokens (rules 45 and 47)', () => {
+describe('ID tokens are not access tokens (rules 45 and 47)', () => {
   test.each([['JWT'], ['logout+jwt'], ['at'], [undefined], [7]])('401 — typ %s', async (typ) => {
     await expectRefused(await corp.mint({ header: { typ } }), 'wrong-type');
   });
@@ -249,13 +252,13 @@ describe('ID tokens are no access tokens (rules 45 and 47)', () => {
     ['a nonce', { nonce: 'n' }, 'id-token'],
     ['at_hash', { at_hash: 'h' }, 'id-token'],
     ['c_hash', { c_hash: 'h' }, 'id-token'],
-    ['the client id alone as audience', { aud: 'entity-login' }, 'wrong-audience'],
-  ])('401 — there, what looks like an ID token by %s', async (_what, claims, reason) => {
+    ['the client id as the only audience', { aud: 'entity-login' }, 'wrong-audience'],
+  ])('401 — from that issuer, an apparent ID token by %s', async (_what, claims, reason) => {
     await expectRefused(await partner.mint({ header: { typ: 'JWT' }, claims }), reason, partner);
   });
 });
 
-test('401 — a flood of refused tokens fills no audit trail: of one address and reason one a minute is written', async () => {
+test('401 — a flood of refused tokens writes one audit event a minute for each address and reason', async () => {
   const crowded = await service().replica({ ISSUERS_FILE: issuersFile });
   try {
     const before = await lastEvent();
@@ -270,7 +273,7 @@ test('401 — a flood of refused tokens fills no audit trail: of one address and
   }
 });
 
-test('401 — all in all to at least forty different tokens; the one they are made from is taken to the end', async () => {
+test('401 — to at least forty different tokens in all; the token that they are made from is still accepted', async () => {
   expect(refused.size).toBeGreaterThanOrEqual(40);
   await expectTaken(await corp.mint());
 });

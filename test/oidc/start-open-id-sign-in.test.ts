@@ -1,4 +1,4 @@
-/** Leaving for a provider: what it is asked for, what the browser keeps, and when it is not reached. */
+/** The start of a sign-in at a provider: the request to the provider, what is stored, and a provider that is unreachable. */
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -22,8 +22,8 @@ beforeEach(async () => {
   corp.behaviour = 'up';
 });
 
-describe('what the provider is asked', () => {
-  test('303 — for a code, with S256 PKCE, a state and a nonce of 256 bits, and nothing that would outlive the sign-in (rules 51 and 55)', async () => {
+describe('the request to the provider', () => {
+  test('303 — for a code, with S256 PKCE and 256 bits of state and nonce, and for no lasting access (rules 51 and 55)', async () => {
     const { origin, pathname, searchParams } = await new BrowserSession(service()).start(corp);
     expect(origin + pathname).toBe(`${corp.url}/auth`);
     expect(Object.fromEntries(searchParams)).toEqual({
@@ -42,18 +42,18 @@ describe('what the provider is asked', () => {
     expect(sha256(row?.code_verifier ?? '').toString('base64url')).toBe(searchParams.get('code_challenge'));
   });
 
-  test('303 — all of it anew each time (rule 51)', async () => {
+  test('303 — all of it new each time (rule 51)', async () => {
     const asked = [await new BrowserSession(service()).start(corp), await new BrowserSession(service()).start(corp)];
     for (const name of ['state', 'nonce', 'code_challenge']) {
       expect(new Set(asked.map(({ searchParams }) => searchParams.get(name))).size, name).toBe(2);
     }
   });
 
-  test('303 — a sign-in of this moment, where the page needs one', async () => {
+  test('303 — for a new sign-in, where the page requires one', async () => {
     expect((await new BrowserSession(service()).start(corp, '?fresh=1')).searchParams.get('prompt')).toBe('login');
   });
 
-  test('303 — discovery is asked once, not for each browser (rule 49)', async () => {
+  test('303 — discovery is fetched once, not for each browser (rule 49)', async () => {
     await new BrowserSession(service()).start(corp);
     corp.requests.length = 0;
     await Promise.all(Array.from({ length: 10 }, () => new BrowserSession(service()).start(corp)));
@@ -61,8 +61,8 @@ describe('what the provider is asked', () => {
   });
 });
 
-describe('what is kept', () => {
-  test('303 — a cookie that only a return from the provider carries; of it and of the state the database has hashes (rule 52)', async () => {
+describe('the stored state', () => {
+  test('303 — a cookie for the return only; the database has hashes of it and of the state (rule 52)', async () => {
     const answer = await service().call('GET', '/auth/oidc/corp/start');
     const [cookie = '', ...others] = answer.headers.getSetCookie();
     expect(others).toEqual([]);
@@ -103,7 +103,7 @@ describe('what is kept', () => {
     }
   });
 
-  test('303 — tabs of one browser share the cookie, so that each can come back; one of another shape is replaced', async () => {
+  test('303 — tabs of one browser share the cookie, so that each can return; a malformed one is replaced', async () => {
     const browser = new BrowserSession(service());
     await browser.start(corp);
     const before = browser.cookie;
@@ -114,7 +114,7 @@ describe('what is kept', () => {
     expect(browser.cookie).toMatch(/^oidc=[\w-]{43}$/);
   });
 
-  test('303 — what nobody came back from is swept away after ten minutes, however many, and nothing else (rule 52)', async () => {
+  test('303 — all unused states are deleted after ten minutes, and nothing else (rule 52)', async () => {
     await new BrowserSession(service()).start(corp);
     await sql`
       insert into openid_transaction (state_hash, browser_hash, issuer, nonce, code_verifier, return_path, expires_at)
@@ -124,15 +124,15 @@ describe('what is kept', () => {
     expect(await transactions()).toHaveLength(1);
   });
 
-  test('303 — and it is in the audit trail, once a minute for one address (rule 85)', async () => {
+  test('303 — the audit trail has the start, once a minute for one address (rule 85)', async () => {
     const events = await service().db.selectFrom('audit_event').where('event', '=', 'oidc.started').select(['outcome', 'detail']).execute();
     expect(events).toEqual([{ outcome: 'ok', detail: { issuer: corp.url } }]);
   });
 });
 
-describe('where to go in the end', () => {
+describe('the path after the sign-in', () => {
   const good = ['/', '/app', '/app/a.b~c/?q=1&r=%20#part', '/auth', "/a'b(c)!*;=@:$,+-_", `/${'x'.repeat(1_999)}`];
-  test.each(good)('303 — %s is kept as it is (rule 54)', async (path) => {
+  test.each(good)('303 — %s is stored unchanged (rule 54)', async (path) => {
     await new BrowserSession(service()).start(corp, `?return_to=${encodeURIComponent(path)}`);
     expect(await transactions()).toMatchObject([{ return_path: path }]);
   });
@@ -169,12 +169,12 @@ describe('where to go in the end', () => {
     '?a',
     '.evil.example',
   ];
-  test.each(bad)('303 — %j counts as / (rule 54)', async (path) => {
+  test.each(bad)('303 — %j is replaced by / (rule 54)', async (path) => {
     await new BrowserSession(service()).start(corp, `?return_to=${encodeURIComponent(path)}`);
     expect(await transactions()).toMatchObject([{ return_path: '/' }]);
   });
 
-  test('400 — twice, undecodable, or too long: it is not guessed at (rule 69)', async () => {
+  test('400 — repeated, undecodable, or too long: it is refused (rule 69)', async () => {
     for (const query of ['return_to=/a&return_to=/b', 'return_to=%ff', `return_to=/${'x'.repeat(2_000)}`, 'fresh=yes']) {
       expect((await service().call('GET', `/auth/oidc/corp/start?${query}`)).status, query).toBe(400);
     }
@@ -182,14 +182,14 @@ describe('where to go in the end', () => {
   });
 });
 
-describe('where nobody can sign in', () => {
+describe('a provider that is missing or unreachable', () => {
   test.each(['nobody', 'tokens', 'constructor'])('404 — %s is no provider', async (id) => {
     const answer = await service().call('GET', `/auth/oidc/${id}/start`);
     expect(answer).toMatchObject({ status: 404, body: { code: 'not-found' } });
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
-  test('503 and 303 — the provider does not answer: the service has started without it, and passwords work all the while (rule 49)', async () => {
+  test('503 and 303 — the provider does not answer: the service starts without it, and passwords work (rule 49)', async () => {
     corp.behaviour = 'down';
     const other = await service().replica({ ISSUERS_FILE: issuersFile }, clock);
     try {
@@ -209,7 +209,7 @@ describe('where nobody can sign in', () => {
     expect(await transactions()).toHaveLength(1);
   });
 
-  test('503 — an issuer that only gives tokens, though it is configured as one to sign in at', async () => {
+  test('503 — an issuer without sign-in, although it is configured for that', async () => {
     corp.answers.set('/.well-known/openid-configuration', () => ({ issuer: corp.url, jwks_uri: `${corp.url}/jwks` }));
     const other = await service().replica({ ISSUERS_FILE: issuersFile }, clock);
     try {
@@ -221,7 +221,7 @@ describe('where nobody can sign in', () => {
   });
 });
 
-test('429 — strangers begin no more than the rate limit lets them, whatever cookie they show (rule 81)', async () => {
+test('429 — strangers are limited by the rate limit, whatever cookie they send (rule 81)', async () => {
   const limited = await service().replica({ ISSUERS_FILE: issuersFile, RATE_LIMIT: 'on' }, clock);
   try {
     const browser = new BrowserSession(limited);

@@ -1,4 +1,4 @@
-/** Two issuers that have as much in common as two can, with other algorithms: what one says never counts for the other (rules 46 and 56). */
+/** Two issuers that differ in their URL and algorithms only: the tokens of one are never valid for the other (rules 46 and 56). */
 import { beforeAll, expect, test } from 'vitest';
 import { newKey, TestClock, TestIssuer, writeIssuers, type Minted } from '../support/issuer.ts';
 import { useService, type Answer } from '../support/service.ts';
@@ -7,7 +7,7 @@ import { BrowserSession } from '../support/browser-session.ts';
 const clock = new TestClock();
 const corp = await TestIssuer.start('corp', clock);
 const twin = await TestIssuer.start('twin', clock, { alg: 'ES256', clientAuthentication: 'client_secret_post' });
-// Its keys are called like those of corp, and so are its subjects, clients and audience.
+// Its key ids are those of corp, and so are its subjects, clients and audience.
 twin.key = await newKey('ES256', corp.key.kid);
 const impostor = await newKey('RS256', corp.key.kid);
 const published = await newKey('RS256');
@@ -33,7 +33,7 @@ async function present(token: string, oidcIssuer: string): Promise<Answer<Told>[
 
 const sessions = async () => (await service().db.selectFrom('session').select('id').execute()).length;
 
-test('200 — each counts for itself: the same subject is another user at each', async () => {
+test('200 — each has its own subjects: the same subject is another user at each', async () => {
   for (const [issuer, name] of [
     [corp, 'ada'],
     [twin, 'bob'],
@@ -49,7 +49,7 @@ test('200 — each counts for itself: the same subject is another user at each',
 test.each<[string, () => Minted]>([
   ['with its own algorithm', () => ({ claims: { iss: corp.url } })],
   ['with the algorithm of the other', () => ({ claims: { iss: corp.url }, key: impostor })],
-  ['and says where the key is', () => ({ claims: { iss: corp.url }, header: { jku: `${twin.url}/jwks` }, key: impostor })],
+  ['and with a reference to the key', () => ({ claims: { iss: corp.url }, header: { jku: `${twin.url}/jwks` }, key: impostor })],
 ])('401 — signed by one in the name of the other, %s', async (_how, minted) => {
   const before = await sessions();
   const token = await twin.mint(minted());
@@ -59,7 +59,7 @@ test.each<[string, () => Minted]>([
   expect(await sessions()).toBe(before);
 });
 
-test('401 — a good token of one, exchanged under the name of the other, both ways round', async () => {
+test('401 — a valid token of one, exchanged under the name of the other, for both', async () => {
   const before = await sessions();
   for (const [issuer, named] of [
     [corp, twin],
@@ -74,6 +74,6 @@ test('401 — a good token of one, exchanged under the name of the other, both w
   expect(await sessions()).toBe(before);
 });
 
-test('401 — with an algorithm that only the other is configured with, though this one publishes the key', async () => {
+test('401 — with an algorithm that only the other is configured with, although this one publishes the key', async () => {
   for (const answer of await present(await twin.mint({ key: published }), 'twin')) expect(answer.status).toBe(401);
 });

@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 
 describe('unlinkIdentity', () => {
-  test('204 — the link is gone with the sessions it opened, on every replica that has just served them (rules 17, 56 and 85)', async () => {
+  test('204 — removes the link and the sessions it opened, on all replicas with a cached caller (rules 17, 56 and 85)', async () => {
     const replica = await service().replica({ ISSUERS_FILE: issuersFile });
     try {
       for (const subject of ['a-1', 'a-2']) await service().link(corp, subject, 'ada');
@@ -91,7 +91,7 @@ describe('unlinkIdentity', () => {
     }
   });
 
-  test('204 — the session that asks ends too if the identity opened it, and its cookie is cleared', async () => {
+  test('204 — also ends the calling session if the identity opened it, and clears its cookie', async () => {
     const { id } = await service().createUser('carol');
     await service().link(corp, 'carol', 'carol');
     const cookie = await byProvider('carol');
@@ -102,7 +102,7 @@ describe('unlinkIdentity', () => {
     expect(await subjectsOf(id)).toEqual([]);
   });
 
-  test('204 — what is not removed goes on: API keys, and identities of the same issuer', async () => {
+  test('204 — API keys and other identities of the same issuer still work', async () => {
     const { id } = await service().createUser('dora');
     for (const subject of ['d-1', 'd-2']) await service().link(corp, subject, 'dora');
     const key = await service().createKey(id);
@@ -111,7 +111,7 @@ describe('unlinkIdentity', () => {
     expect(await status(await byProvider('d-2'))).toBe(200);
   });
 
-  test('204 — with the last link to an issuer, the profiles that its claims gave are gone, and no others (rules 62 and 85)', async () => {
+  test('204 — with the last link to an issuer, its profiles are removed, and no others (rules 62 and 85)', async () => {
     const { id } = await service().createUser('kim');
     await service().createProfile(id, 'kept', {});
     await service().createProfile((await service().createUser('keeper')).id, 'director', { note: ['read'] });
@@ -141,7 +141,7 @@ describe('unlinkIdentity', () => {
     expect(await removed.execute()).toEqual([{ user_name: 'kim', detail }]);
   });
 
-  test('404 — the link of another user and one that does not exist get the same answer, and nothing changes (rule 56)', async () => {
+  test('404 — another user’s link and an unknown one get the same answer, and nothing changes (rule 56)', async () => {
     await service().link(corp, 'evelyn', 'eve');
     const mine = await service().signIn('ada');
     const foreign = await unlink(mine, await linkOf('evelyn'));
@@ -158,7 +158,7 @@ describe('unlinkIdentity', () => {
     expect((await unlink(mine, id)).status).toBe(404);
   });
 
-  test('409 — a user without a password keeps the last link to an issuer to sign in at', async () => {
+  test('409 — for the last sign-in link of a user without a password', async () => {
     const id = await withoutPassword('frank', 'f-1', 'f-2');
     await service().link({ url: 'https://gone.example.com' }, 'f-3', 'frank');
     const cookie = await byProvider('f-1');
@@ -166,7 +166,7 @@ describe('unlinkIdentity', () => {
     expect(await unlink(cookie, await linkOf('f-1'))).toMatchObject({ status: 409, body: { code: 'last-sign-in-method' } });
     expect(await subjectsOf(id)).toEqual(['f-1', 'f-3']);
     expect(await status(cookie)).toBe(200);
-    // f-3 is to an issuer that is not trusted, f-4 to one of access tokens, whose sessions cannot manage the account.
+    // The issuer of f-3 is not trusted. The issuer of f-4 has only access tokens, whose sessions cannot manage the account.
     await service().link(partner, 'f-4', 'frank');
     expect(await unlink(cookie, await linkOf('f-1'))).toMatchObject({ status: 409, body: { code: 'last-sign-in-method' } });
     expect((await unlink(cookie, await linkOf('f-4', partner))).status).toBe(204);
@@ -175,7 +175,7 @@ describe('unlinkIdentity', () => {
     expect(await subjectsOf(id)).toEqual(['f-3', 'f-5']);
   });
 
-  test('204 and 409 — of two removals at once that would leave a user without a way in, one is refused', async () => {
+  test('204 and 409 — of two concurrent removals that would leave a user without a sign-in, one is refused', async () => {
     for (let round = 0; round < 5; round++) {
       const subjects = [`g-${round}-1`, `g-${round}-2`] as const;
       const id = await withoutPassword(`grace-${round}`, ...subjects);
@@ -192,7 +192,7 @@ describe('unlinkIdentity', () => {
     }
   });
 
-  test('204 and 303 — removing a link and linking it again at once: the removal holds no lock while it waits for the other', async () => {
+  test('204 and 303 — concurrent removal and linking: the removal holds no lock while it waits for the other', async () => {
     const { id } = await service().createUser('ivan');
     await service().link(corp, 'i-1', 'ivan');
     const [cookie, link] = [await service().openSession(id), await linkOf('i-1')];
@@ -215,7 +215,7 @@ describe('unlinkIdentity', () => {
     expect(await subjectsOf(id)).toEqual([]);
   });
 
-  test('204 and 403 — a sign-in that is under way while its link is removed leaves no session behind', async () => {
+  test('204 and 403 — a sign-in in progress while its link is removed leaves no session', async () => {
     for (let round = 0; round < 10; round++) {
       const { id } = await service().createUser(`hugo-${round}`);
       const subject = `h-${round}`;
@@ -236,7 +236,7 @@ describe('unlinkIdentity', () => {
   });
 });
 
-/** How many connections wait for a lock. */
+/** The number of connections that wait for a lock. */
 async function waiting(): Promise<number> {
   const { rows } = await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
     service().db,
