@@ -23,7 +23,7 @@ describe('createKey', () => {
     ada = await service().signIn('ada');
   });
 
-  test('201 — a key with a name alone acts with all rights of the default profile, for 90 days', async () => {
+  test('201 — a key with only a name has all rights of the default profile, for 90 days', async () => {
     const answer = await create(ada, { name: 'Deployment' });
     expect(answer.status, answer.text).toBe(201);
     const { id, key, createdAt, expiresAt } = answer.body;
@@ -37,7 +37,7 @@ describe('createKey', () => {
     expect((await withKey(key, 'POST', '/rest/entity/note', { text: 'made by a key' })).status).toBe(201);
   });
 
-  test('201 — a key under a profile has that profile’s rights, narrowed by its scopes', async () => {
+  test('201 — a key under a profile has that profile’s rights, limited by its scopes', async () => {
     const scopes = [{ entity: 'draft', actions: ['read'] }];
     const { status, body } = await create(ada, { name: 'Drafts', profile: 'reader', scopes, expiresInDays: 1 });
     expect(status).toBe(201);
@@ -47,7 +47,7 @@ describe('createKey', () => {
     expect(await withKey(body.key, 'DELETE', '/rest/entity/note/1')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
   });
 
-  test('201 — only the hash of the key is kept, and the audit trail names the key without it (rule 58)', async () => {
+  test('201 — only the hash of the key is stored, and the audit trail has the key’s id without the key (rule 58)', async () => {
     const { body } = await create(ada, { name: 'Kept hashed' });
     const row = await service().db.selectFrom('api_key').where('id', '=', body.id).selectAll().executeTakeFirstOrThrow();
     expect(row.key_hash).toEqual(hashKey(body.key));
@@ -60,7 +60,7 @@ describe('createKey', () => {
     for (const text of [JSON.stringify(row), ...rows.map((found) => found.text)]) expect(text).not.toContain(secret);
   });
 
-  test('201 — what is taken from the owner is taken from the key at once (rule 59)', async () => {
+  test('201 — a right removed from the owner is removed from the key at once (rule 59)', async () => {
     const { id } = await service().createUser('eve', { memo: ['read'] });
     const { body } = await create(await service().signIn('eve'), { name: 'Reader', scopes: [{ entity: 'memo', actions: ['read'] }] });
     const read = async () => (await withKey(body.key, 'GET', '/rest/entity/memo/1')).status;
@@ -70,7 +70,7 @@ describe('createKey', () => {
     expect(await read()).toBe(403);
   });
 
-  test('403 — a session signed in to more than 15 minutes ago makes none, even after a refresh (rule 60)', async () => {
+  test('403 — a session signed in more than 15 minutes ago, even after a refresh (rule 60)', async () => {
     const cookie = await service().signIn('ada');
     const { id } = await sessionOf(service(), cookie);
     const signedIn = (minutes: number) =>
@@ -91,14 +91,14 @@ describe('createKey', () => {
     expect(made).toEqual([]);
   });
 
-  test('403 — a key makes no keys (rule 60)', async () => {
+  test('403 — a key cannot create keys (rule 60)', async () => {
     const { body } = await create(ada, { name: 'Parent' });
     const answer = await withKey(body.key, 'POST', '/auth/keys', { name: 'Child' });
     expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });
     expect(await service().db.selectFrom('api_key').where('name', '=', 'Child').select('id').execute()).toEqual([]);
   });
 
-  test('409 — of thirty keys asked for at once twenty-five are made (rule 60)', async () => {
+  test('409 — of thirty concurrent creates twenty-five succeed (rule 60)', async () => {
     await service().createUser('many');
     const cookie = await service().signIn('many');
     const answers = await Promise.all(Array.from({ length: 30 }, () => create<ProblemBody>(cookie, { name: 'One of many' })));
@@ -131,7 +131,7 @@ describe('createKey', () => {
     expect(answer.body).toMatchObject({ code: 'validation-failed', errors: [{ pointer }] });
   });
 
-  test('422 — of 100 scopes that are refused the answer lists twenty (rule 75)', async () => {
+  test('422 — of 100 refused scopes the answer lists twenty (rule 75)', async () => {
     const scopes = Array.from({ length: 100 }, (_, n) => ({ entity: `order${n}`, actions: ['read'] }));
     const answer = await create<ProblemBody>(ada, { name: 'n', profile: 'reader', scopes });
     expect(answer.status, answer.text).toBe(422);

@@ -44,19 +44,19 @@ describe('newKey', () => {
     expect(new Set(made.map(({ key }) => key.slice(17, 60))).size).toBe(1000);
   });
 
-  it('favours no character: taking bytes modulo 62 would give the first eight a quarter more (rule 57)', () => {
+  it('makes all characters equally likely: bytes modulo 62 would make the first eight a quarter more likely (rule 57)', () => {
     const drawn = Array.from({ length: 5000 }, () => newKey().key.slice(17, 60)).join('');
     const counts = new Map<string, number>();
     for (const character of drawn) counts.set(character, (counts.get(character) ?? 0) + 1);
     expect(counts.size).toBe(62);
     const mean = drawn.length / 62;
-    // Seven standard deviations: fails by chance less than once in a billion runs, and a bias of a quarter is twelve of them away.
+    // Seven standard deviations: by chance it fails less than once in a billion runs. A bias of a quarter is twelve of them away.
     for (const [character, count] of counts) expect(Math.abs(count - mean), character).toBeLessThan(7 * Math.sqrt(mean));
   });
 });
 
 describe('parseKey', () => {
-  it('recognises a key made elsewhere by the same rule (rule 57)', () => {
+  it('recognises a key of another program by the same rule (rule 57)', () => {
     expect(parseKey(rest + base62(crc32(rest)).padStart(6, '0'))).toEqual({ id });
   });
 
@@ -69,7 +69,7 @@ describe('parseKey', () => {
     expect(parseKey(small + crc)).toEqual({ id });
   });
 
-  it('refuses a key with any one character changed, without the database (rule 57)', () => {
+  it('refuses a key with any one character changed, without a query (rule 57)', () => {
     const { key } = newKey();
     expect(parseKey(key)).toBeDefined();
     for (let at = 0; at < key.length; at++) {
@@ -78,7 +78,7 @@ describe('parseKey', () => {
     }
   });
 
-  it('refuses a key with two neighbours swapped or the case changed (rule 57)', () => {
+  it('refuses a key with two adjacent characters swapped or the case changed (rule 57)', () => {
     const key = rest + base62(crc32(rest)).padStart(6, '0');
     expect(parseKey(key.replace('abcdef', 'abcdfe'))).toBeUndefined();
     expect(parseKey(key.replace('ABC', 'abc'))).toBeUndefined();

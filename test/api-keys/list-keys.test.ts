@@ -15,7 +15,7 @@ describe('listKeys', () => {
     for (const name of ['ada', 'bob', 'eve']) await service().createUser(name);
   });
 
-  test('200 — shows the user’s live keys, the newest first, and when each was last used', async () => {
+  test('200 — returns the user’s live keys, the newest first, and when each was last used', async () => {
     const cookie = await service().signIn('ada');
     await create(await service().signIn('bob'), { name: 'Foreign' });
     const scopes = [{ entity: 'note', actions: ['read' as const] }];
@@ -33,7 +33,7 @@ describe('listKeys', () => {
     expect(olderShown).toMatchObject({ profile: 'ada', scopes });
   });
 
-  test('200 — needs no recent sign-in, and shows no secret and no hash (rule 58)', async () => {
+  test('200 — requires no recent sign-in, and returns no secret and no hash (rule 58)', async () => {
     const cookie = await service().signIn('eve');
     const { id, key } = await create(cookie, { name: 'Secret' });
     await service()
@@ -47,7 +47,7 @@ describe('listKeys', () => {
     for (const secret of [key.slice(17), hash.toString('hex'), hash.toString('base64')]) expect(text).not.toContain(secret);
   });
 
-  test('200 — leaves out keys that are revoked or have expired', async () => {
+  test('200 — leaves out revoked and expired keys', async () => {
     const cookie = await service().signIn('bob');
     const names = async () => (await list(cookie)).body.keys.map(({ name }) => name);
     const revoked = await create(cookie, { name: 'Revoked' });

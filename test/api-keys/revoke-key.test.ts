@@ -18,7 +18,7 @@ describe('revokeKey', () => {
     ada = await service().signIn('ada');
   });
 
-  test('204 — the key is dead at once, on every replica that has just served it (rule 60)', async () => {
+  test('204 — the key is refused at once, on all replicas that have just accepted it (rule 60)', async () => {
     const replica = await service().replica();
     try {
       const { id, key } = await create(ada);
@@ -35,7 +35,7 @@ describe('revokeKey', () => {
     }
   });
 
-  test('403 — a session signed in to more than 15 minutes ago revokes none (rule 60)', async () => {
+  test('403 — a session signed in more than 15 minutes ago (rule 60)', async () => {
     const cookie = await service().signIn('ada');
     const { id, key } = await create(cookie);
     await service()
@@ -47,7 +47,7 @@ describe('revokeKey', () => {
     expect(await status(key)).toBe(200);
   });
 
-  test('404 — the key of another user goes on, and its answer is the one for a key that does not exist', async () => {
+  test('404 — another user’s key still works, and the answer is that for an unknown key', async () => {
     const { id, key } = await create(await service().signIn('bob'));
     const refused = await revoke(ada, id);
     const unknown = await revoke(ada, '0123456789Ab');

@@ -28,7 +28,7 @@ describe('rotateKey', () => {
     ada = await service().signIn('ada');
   });
 
-  test('201 — the new key is like the old one, with a full life of the same length; both work for an hour', async () => {
+  test('201 — the new key has the properties of the old one and a full lifetime; both work for an hour', async () => {
     const old = await create(ada, { profile: 'ada', scopes: [{ entity: 'note', actions: ['read'] }], expiresInDays: 30 });
     await service()
       .db.updateTable('api_key')
@@ -49,14 +49,14 @@ describe('rotateKey', () => {
     expect(JSON.stringify(events)).not.toContain(key.slice(17, 60));
   });
 
-  test('201 — without an overlap the old key is dead at once', async () => {
+  test('201 — without an overlap the old key is refused at once', async () => {
     const old = await create(ada);
     expect(await status(old.key)).toBe(200);
     const { body } = await rotate(ada, old.id, { json: { overlapSeconds: 0 } });
     expect([await status(old.key), await status(body.key)]).toEqual([401, 200]);
   });
 
-  test('201 — an overlap never lengthens the life of the old key', async () => {
+  test('201 — an overlap never extends the lifetime of the old key', async () => {
     const old = await create(ada);
     await service()
       .db.updateTable('api_key')
@@ -67,7 +67,7 @@ describe('rotateKey', () => {
     expect(await secondsLeft(old.id)).toBeLessThanOrEqual(600);
   });
 
-  test('201 — a Content-Type without a body is no body', async () => {
+  test('201 — a Content-Type without a body is ignored', async () => {
     for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain']) {
       const { id } = await create(ada);
       const answer = await rotate(ada, id, { headers: { 'content-type': type } });
@@ -76,7 +76,7 @@ describe('rotateKey', () => {
     }
   });
 
-  test('400 — a body announced in chunks and then left out is malformed', async () => {
+  test('400 — a chunked body without content is malformed', async () => {
     const { id } = await create(ada);
     const seen = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { cookie: ada, 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
@@ -91,7 +91,7 @@ describe('rotateKey', () => {
     expect((await rowOf(id)).replaced_at).toBeNull();
   });
 
-  test('403 — a session signed in to more than 15 minutes ago rotates none (rule 60)', async () => {
+  test('403 — a session signed in more than 15 minutes ago (rule 60)', async () => {
     const cookie = await service().signIn('bob');
     const { id } = await create(cookie);
     await service()
@@ -103,7 +103,7 @@ describe('rotateKey', () => {
     expect((await rowOf(id)).replaced_at).toBeNull();
   });
 
-  test('404 — the key of another user, a revoked one and one that does not exist get the same answer', async () => {
+  test('404 — another user’s key, a revoked one and an unknown one get the same answer', async () => {
     const bob = await service().signIn('bob');
     const foreign = await create(bob);
     const revoked = await create(ada);
@@ -115,7 +115,7 @@ describe('rotateKey', () => {
     expect(await status(foreign.key)).toBe(200);
   });
 
-  test('409 — of several rotations of one key at once one succeeds', async () => {
+  test('409 — of several concurrent rotations of one key one succeeds', async () => {
     for (let round = 0; round < 5; round++) {
       const { id } = await create(ada);
       const answers = await Promise.all(Array.from({ length: 4 }, () => rotate<ProblemBody & NewKey>(ada, id)));
@@ -125,7 +125,7 @@ describe('rotateKey', () => {
     }
   });
 
-  test('409 — with as many live keys as may be, a key is replaced only without an overlap (rule 60)', async () => {
+  test('409 — at the maximum of live keys, a key is only replaced without an overlap (rule 60)', async () => {
     await service().createUser('many');
     const cookie = await service().signIn('many');
     let id = '';

@@ -11,21 +11,21 @@ const grants = grantMap([
 ]);
 const pointers = (scopes: Scope[]) => faultsOfScopes(scopes, grants).map(({ pointer }) => pointer);
 
-describe('scopes asked for', () => {
-  test('are fine where the roles grant the action, on the entity or on all, on any row or on own ones', () => {
+describe('requested scopes', () => {
+  test('are accepted where the roles grant the action, on the entity or on all, on any row or on own ones', () => {
     expect(pointers([scope('note', 'read', 'update', 'create'), scope('order', 'create'), scope('*', 'read')])).toEqual([]);
   });
 
-  test('are at fault where nothing grants the action, each action by itself', () => {
+  test('have a fault for each action that no role grants', () => {
     expect(pointers([scope('order', 'create', 'read'), scope('*', 'delete')])).toEqual(['/scopes/0/actions/1', '/scopes/1/actions/0']);
   });
 
-  test('are told what would be granted, or nothing where nothing would', () => {
+  test('have faults with the allowed actions, or with no value if there are none', () => {
     expect(faultsOfScopes([scope('note', 'delete')], grants)[0]?.values).toEqual({ allowed: 'create, read, update' });
     expect(faultsOfScopes([scope('note', 'delete')], grantMap([]))[0]?.values).toBeUndefined();
   });
 
-  test('know a name like constructor as an entity and as nothing else (rule 65)', () => {
+  test('treat a name like constructor as an entity and as nothing else (rule 65)', () => {
     expect(pointers([scope('constructor', 'read')])).toEqual(['/scopes/0/actions/0']);
   });
 });

@@ -30,7 +30,7 @@ describe('API keys in the database', () => {
     expect(await revokeKey(service().db, id)).toBe(false);
   });
 
-  test('nobody revokes the key of another, and it goes on working', async () => {
+  test('another user cannot revoke the key, which still works', async () => {
     const { id, key } = await create(ada);
     expect(await revokeKey(service().db, id, bob)).toBe(false);
     await service().settle();
@@ -38,7 +38,7 @@ describe('API keys in the database', () => {
     expect(await revokeKey(service().db, id, ada)).toBe(true);
   });
 
-  test('the list has every key that was not revoked, and no secret', async () => {
+  test('the list has all keys that are not revoked, and no secret', async () => {
     const { id, key, expiresAt } = await create(bob, { name: 'mine', expiresInDays: 1, scopes: [{ entity: 'note', actions: ['read'] }] });
     const revoked = await create(bob);
     await revokeKey(service().db, revoked.id);
@@ -50,7 +50,7 @@ describe('API keys in the database', () => {
     expect((await listKeys(service().db)).map((row) => row.userName)).toContain('bob');
   });
 
-  test('of forty keys made at once for one user twenty-five are made, and an expired one counts no more (rule 60)', async () => {
+  test('of forty concurrent keys for one user twenty-five are made, and an expired one no longer counts (rule 60)', async () => {
     const { id: eve } = await service().createUser('eve');
     const made = await Promise.allSettled(Array.from({ length: 40 }, () => create(eve)));
     const keys = made.filter((result) => result.status === 'fulfilled').map((result) => result.value);

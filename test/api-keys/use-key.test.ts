@@ -29,7 +29,7 @@ describe('the use of an API key', () => {
     ada = await service().signIn('ada');
   });
 
-  test('is audited the first time, once, even when that is many times at once (rule 85)', async () => {
+  test('is audited the first time, once, even with concurrent requests (rule 85)', async () => {
     const { id, key } = await create(ada);
     expect(await eventsOf('api_key.first_used', id)).toEqual([]);
     expect(new Set(await Promise.all(Array.from({ length: 20 }, () => use(key))))).toEqual(new Set([200]));
@@ -41,7 +41,7 @@ describe('the use of an API key', () => {
     expect(await eventsOf('api_key.first_used', id)).toHaveLength(1);
   });
 
-  test('is noted to the minute, and not at all by someone who knows only its id (rule 58)', async () => {
+  test('is recorded to the minute, and never by a caller that knows only the id (rule 58)', async () => {
     const { id, key } = await create(ada);
     const lastUsed = async () => {
       const row = service().db.selectFrom('api_key').where('id', '=', id);
@@ -96,7 +96,7 @@ describe('the use of an API key', () => {
     expect(reasons).toEqual(['wrong-secret', 'user-disabled']);
   });
 
-  test('401 — a key that nobody ever made leaves no event', async () => {
+  test('401 — a key that was never made leaves no event', async () => {
     const { id, key } = newKey();
     expect(await use(key)).toBe(401);
     expect(await eventsOf('api_key.refused', id)).toEqual([]);
