@@ -11,7 +11,7 @@ describe('listProfiles', () => {
     await service().createUser('unassigned', null);
   });
 
-  test('200 — lists the user’s own profiles only, by name, the default and the active one marked (rule 67)', async () => {
+  test('200 — returns only the user’s own profiles, by name, with the default and the active one marked (rule 67)', async () => {
     const cookie = await service().signIn('ada');
     const { status, body } = await service().call('GET', '/auth/profiles', { cookie });
     expect(status).toBe(200);
@@ -28,7 +28,7 @@ describe('listProfiles', () => {
     expect(body).toEqual({ profiles: [] });
   });
 
-  test('401 — nobody is told whose profiles there are', async () => {
+  test('401 — no profiles without a credential', async () => {
     expect((await service().call('GET', '/auth/profiles')).status).toBe(401);
   });
 });

@@ -15,7 +15,7 @@ describe('selectDefaultProfile', () => {
     await service().createUser('unassigned', null);
   });
 
-  test('200 — goes back to the default profile under a new token', async () => {
+  test('200 — selects the default profile under a new token', async () => {
     const away = cookieOf(await service().call('POST', '/auth/profile/stock', { cookie: await service().signIn('ada') }));
     const answer = await service().call<Info>('POST', '/auth/profile', { cookie: away });
     expect(answer.status, answer.text).toBe(200);
@@ -24,7 +24,7 @@ describe('selectDefaultProfile', () => {
     expect((await service().call<Info>('GET', '/auth', { cookie: cookieOf(answer) })).body.profile?.name).toBe('ada');
   });
 
-  test('404 — a user without a default profile has nothing to go back to, and keeps the session', async () => {
+  test('404 — for a user without a default profile, and the session stays', async () => {
     const cookie = await service().signIn('unassigned');
     expect((await service().call('POST', '/auth/profile', { cookie })).status).toBe(404);
     expect((await service().call<Info>('GET', '/auth', { cookie })).body.profile).toBeNull();

@@ -22,7 +22,7 @@ describe('selectProfile', () => {
     await service().createUser('grace');
   });
 
-  test('200 — from the next request on only the roles of the selected profile grant (rule 61)', async () => {
+  test('200 — from the next request on only the roles of the selected profile grant rights (rule 61)', async () => {
     const cookie = await service().signIn('ada');
     expect([await create(cookie, 'customer'), await create(cookie, 'part')]).toEqual([201, 403]);
     const answer = await select(cookie, 'Stock keeping');
@@ -32,7 +32,7 @@ describe('selectProfile', () => {
     expect([await create(switched, 'customer'), await create(switched, 'part')]).toEqual([403, 201]);
   });
 
-  test('200 — the token is replaced, the old one is dead at once, the deadlines stay (rules 15 and 63)', async () => {
+  test('200 — the token is replaced, the old one is refused at once, the deadlines stay (rules 15 and 63)', async () => {
     const cookie = await service().signIn('ada');
     const before = await sessionOf(service(), cookie);
     const answer = await select(cookie, 'Stock keeping');
@@ -45,14 +45,14 @@ describe('selectProfile', () => {
     expect(events.map(({ event }) => event)).toEqual(['login.ok', 'session.created', 'profile.changed']);
   });
 
-  test('200 — a profile with a locale of its own changes the session’s', async () => {
+  test('200 — a profile with a locale changes the session’s locale', async () => {
     await sql`update profile set locale = 'fr' where name = 'Stock keeping'`.execute(service().db);
     const answer = await select(await service().signIn('ada'), 'Stock keeping');
     expect(answer.body.locale).toBe('fr');
     await sql`update profile set locale = null`.execute(service().db);
   });
 
-  test('404 — another user’s profile and one that does not exist are the same, and the session stays as it was (rule 63)', async () => {
+  test('404 — another user’s profile and an unknown one get the same answer, and the session does not change (rule 63)', async () => {
     const cookie = await service().signIn('ada');
     const foreign = await select(cookie, 'grace');
     const unknown = await select(cookie, 'constructor');
@@ -62,7 +62,7 @@ describe('selectProfile', () => {
     expect((await service().call<Info>('GET', '/auth', { cookie })).body.profile.name).toBe('ada');
   });
 
-  test('400 — a name no profile can have', async () => {
+  test('400 — an invalid profile name', async () => {
     const cookie = await service().signIn('ada');
     for (const name of ['a/b', 'a'.repeat(65), 'a\u0000b', 'ü']) expect((await select(cookie, name)).status, name).toBe(400);
   });
