@@ -1,5 +1,5 @@
 /**
- * OpenID providers over HTTP: list them, begin and complete a sign-in or a link at one, list and remove the user's own links, and receive a
+ * OpenID providers over HTTP: list them, begin and complete a sign-in or a link, list and remove the user's own links, and receive a
  * provider's logout.
  */
 import type { Handlers } from '../contract/operation.ts';

@@ -1,6 +1,6 @@
 /**
- * Recognises access tokens of trusted issuers in `Authorization: Bearer`. A request does not say which of the schemes `oauth2` and `openId` it
- * uses; both are this one.
+ * Recognises access tokens of trusted issuers in `Authorization: Bearer`. A request does not say which of the schemes `oauth2` and `openId`
+ * it uses, so this scheme is both.
  */
 import { createHash } from 'node:crypto';
 import type { Scheme } from '../authn/authenticate.ts';
@@ -16,8 +16,8 @@ import { ceilingOf } from './tokens/scopes.ts';
 import { verifyAccessToken } from './tokens/verify.ts';
 
 /**
- * Undefined without `Authorization`. Throws 401 `invalid-token` for another scheme of it and for any token that is not good, and 403
- * `identity-not-linked` for a good token whose subject is not linked to a user.
+ * Undefined without `Authorization`. Throws 401 `invalid-token` for another authorization scheme and for any invalid token, and 403
+ * `identity-not-linked` for a valid token whose subject is not linked to a user.
  */
 export function bearerScheme(context: Context): Scheme {
   return async (request) => {
@@ -32,7 +32,8 @@ export function bearerScheme(context: Context): Scheme {
 async function recognise(context: Context, caller: Caller, token: string | undefined): Promise<Principal> {
   const { issuers, principals } = context;
   if (token === undefined) throw new TokenError('malformed');
-  // The prefix keeps bearer tokens apart from API keys and session tokens, whose hashes share the cache: a key is not accepted as a bearer token.
+  // The prefix separates bearer tokens from API keys and session tokens, whose hashes share the cache: a key is not accepted as a bearer
+  // token.
   const remembered = `bearer ${createHash('sha256').update(token).digest('hex')}`;
   const cached = principals.find(remembered);
   if (cached) return cached;

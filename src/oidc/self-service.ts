@@ -1,6 +1,6 @@
 /**
- * The identity links of one user, as that user may see and remove them. A removal is one transaction with its audit events, and has taken
- * effect in every process before the caller is answered (security rule 56, decision 61).
+ * The identity links of one user, which that user may list and remove. A removal is one transaction with its audit events. It has taken
+ * effect in every process before the caller gets the answer (security rule 56, decision 61).
  */
 import type { Transaction } from 'kysely';
 import type { components } from '../../generated/api.ts';
@@ -37,9 +37,10 @@ export function describeLink(
 }
 
 /**
- * Removes the caller's link with this id and ends the sessions that were opened through the identity; returns whether the session that asks
- * was one of them. With the last link to an issuer, the user loses the profiles that its claims give. Throws 404 `not-found` when the caller
- * has no such link, 409 `last-sign-in-method` when there is no other way to sign in, and 401 when the session that asks has ended meanwhile.
+ * Removes the caller's link with this id and ends the sessions that were opened through the identity. Returns whether the session of this
+ * request was one of them. With the last link to an issuer, the user loses the profiles that its claims grant. Throws 404 `not-found` if
+ * the caller has no such link, 409 `last-sign-in-method` if the user could not sign in afterwards, and 401 if the session of this request
+ * has ended meanwhile.
  */
 export async function unlinkOwn(context: Context, caller: Caller, principal: Principal, id: string): Promise<boolean> {
   const { id: currentId } = sessionOf(principal);
@@ -47,7 +48,7 @@ export async function unlinkOwn(context: Context, caller: Caller, principal: Pri
   const ended = await inTransaction(context.db, async (trx) => {
     const known = (await listLinks(trx, userId)).find((link) => link.id === id);
     if (known) await lockIdentity(trx, known);
-    // The link before the user: a sign-in by it locks them in this order, so neither waits for the other for ever.
+    // Locks the link before the user. A sign-in by the link locks them in the same order, so there is no deadlock.
     const link = await lockOwnLink(trx, id, userId);
     await lockCaller(trx, principal);
     if (!link) throw new Problem('not-found');
@@ -68,13 +69,13 @@ export async function unlinkOwn(context: Context, caller: Caller, principal: Pri
     }
     return sessions;
   });
-  // Access tokens of the identity are remembered as well as sessions.
+  // The cache contains access tokens of the identity as well as sessions.
   context.principals.forget(`user ${userId}`);
   await context.listener.settle();
   return ended.includes(currentId);
 }
 
-/** By a password, or with a browser by one of the links, at its issuer. */
+/** Whether the user has a password, or one of `links` is to an issuer at which users sign in by a browser. */
 async function canSignInBy(trx: Transaction<Database>, issuers: IssuerRegistry, links: OwnLink[], userId: string): Promise<boolean> {
   if ((await getAccount(trx, userId)).passwordHash !== null) return true;
   const providers = new Set(issuers.providers.map(({ issuer }) => issuer));

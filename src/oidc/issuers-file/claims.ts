@@ -1,4 +1,4 @@
-/** What an issuer's entry in ISSUERS_FILE says about its claims: their names, and what scopes and groups are worth here. */
+/** Reads the settings of an issuer's claims in ISSUERS_FILE: the names of claims, and the meaning of scopes and groups here. */
 import type { SchemaReader } from './schema-reader.ts';
 
 export interface ScopeNames {
@@ -13,9 +13,9 @@ export interface ClaimNames {
 }
 
 export interface ClaimedProfiles {
-  /** The name of the claim, and of the members on the way to it when it is not at the top. */
+  /** The name of the claim, preceded by the names of the members that contain it if it is nested. */
   claim: readonly string[];
-  /** From a value in the claim to the name of a profile, in the order of the file. */
+  /** Maps a value in the claim to the name of a profile, in the order of the file. */
   map: ReadonlyMap<string, string>;
 }
 
@@ -23,7 +23,7 @@ export interface ClaimedProfiles {
 const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 const profileShape = { pattern: /^[A-Za-z0-9 _.-]{1,64}$/, must: 'be the name of a profile' };
 
-/** Undefined when the issuer's scopes narrow nothing. */
+/** Undefined if scopes of the issuer do not restrict tokens. */
 export function readScopes(members: SchemaReader): ScopeNames | undefined {
   const scopes = members.mapping('scopes');
   if (!scopes) return undefined;
@@ -35,7 +35,7 @@ export function readScopes(members: SchemaReader): ScopeNames | undefined {
   return { read, write };
 }
 
-/** By their own names what is not renamed. */
+/** A claim that is not renamed has its standard name. */
 export function readClaimNames(members: SchemaReader): ClaimNames {
   const names = members.mapping('claimNames');
   const claimNames = {
@@ -47,7 +47,7 @@ export function readClaimNames(members: SchemaReader): ClaimNames {
   return claimNames;
 }
 
-/** Undefined when nobody becomes a user by a token. */
+/** Undefined if the service creates no users from tokens of the issuer. */
 export function readProvision(members: SchemaReader): { profile: string } | undefined {
   const provision = members.mapping('provision');
   if (!provision) return undefined;
@@ -57,7 +57,7 @@ export function readProvision(members: SchemaReader): { profile: string } | unde
   return enabled && profile !== undefined ? { profile } : undefined;
 }
 
-/** Undefined when claims say nothing about profiles. */
+/** Undefined if claims do not decide profiles. */
 export function readProfiles(members: SchemaReader): ClaimedProfiles | undefined {
   const profiles = members.mapping('profiles');
   if (!profiles) return undefined;

@@ -1,6 +1,4 @@
-/**
- * Reads ISSUERS_FILE, the list of trusted issuers. It calls no issuer: the service does that when the issuer's first token arrives.
- */
+/** Reads ISSUERS_FILE, the list of trusted issuers. It calls no issuer: the service does that when the issuer's first token arrives. */
 import { readFile } from 'node:fs/promises';
 import { Secret } from '../../config/secrets.ts';
 import { ConfigError } from '../../config/settings.ts';
@@ -22,13 +20,13 @@ import { readSwaggerUi, type SwaggerUiClient } from './swagger-ui-client.ts';
 export interface Issuer {
   /** Short name, used in paths and in `oidcIssuer`. */
   id: string;
-  /** For people. */
+  /** A name for people. */
   label: string;
-  /** The exact string that tokens carry as `iss`; one with and one without a final slash are two issuers. */
+  /** The exact string that tokens have as `iss`. With and without a final slash are two issuers. */
   issuer: string;
-  /** What `aud` must contain. */
+  /** The value that `aud` must contain. */
   audience: string;
-  /** Undefined for an issuer whose access tokens are taken and that nobody signs in at. */
+  /** Undefined for an issuer whose access tokens are accepted but at which users do not sign in. */
   clientId: string | undefined;
   clientSecret: Secret | undefined;
   /** The values of `client_id` that are accepted; undefined accepts all (rule 48). */
@@ -36,23 +34,23 @@ export interface Issuer {
   /** Signature algorithms, all of them asymmetric (rule 45). */
   algorithms: readonly string[];
   /**
-   * `jwt` also takes access tokens that do not say that they are some, and then refuses whatever may be an ID token. Of `opaque` ones the
-   * issuer is asked what they are (rule 50).
+   * With `jwt`, access tokens without the type `at+jwt` are accepted too, and any token that may be an ID token is refused. With `opaque`,
+   * the service sends each token to the issuer's introspection endpoint (rule 50).
    */
   tokenType: 'at+jwt' | 'jwt' | 'opaque';
-  /** Under which names the issuer gives these claims. */
+  /** The issuer's names of these claims. */
   claimNames: ClaimNames;
-  /** Whether an introspected token may say nothing of whom it is for; one that says so must still be for us. */
+  /** Whether an introspection response without `aud` is accepted. An `aud` that is present must always contain the audience. */
   allowMissingAudience: boolean;
-  /** Which scopes of a token let it read and write; undefined: scopes narrow nothing. */
+  /** The scopes that let a token read and write; undefined if scopes do not restrict tokens. */
   scopes: ScopeNames | undefined;
-  /** What a subject that nobody is linked to gets: a user of its own with this profile; undefined: a refusal. */
+  /** Automatic user provisioning: a subject without a link gets a new user with this profile. Undefined: such a subject is refused. */
   provision: { profile: string } | undefined;
-  /** Which profiles a subject's claims give and take; undefined: claims say nothing about profiles. */
+  /** The profiles that a subject's claims grant and revoke; undefined if claims do not decide profiles. */
   profiles: ClaimedProfiles | undefined;
-  /** Undefined where Swagger UI is no client of the issuer. */
+  /** Undefined if Swagger UI is no client of the issuer. */
   swaggerUi: SwaggerUiClient | undefined;
-  /** Plain http, on the loopback address only. */
+  /** Whether plain http is allowed, on the loopback address only. */
   allowInsecureHttp: boolean;
 }
 
@@ -60,7 +58,7 @@ const asymmetric = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 const printable = /^[\x20-\x7e]{1,256}$/;
 
 /**
- * The issuers that `file` lists, none for undefined. Secrets are read where the file says, `environment` among these places. Throws
+ * The issuers that `file` lists; none for undefined. Reads secrets from the places that the file names, such as `environment`. Throws
  * {@link ConfigError} with every problem of the file, each with its line and column, the issuer and the member.
  */
 export async function readIssuers(file: string | undefined, environment: Environment): Promise<Issuer[]> {
@@ -106,7 +104,7 @@ function readEntries(file: LocatedFile): SchemaReader[] {
   return entries.map((entry, index) => new SchemaReader(file, entry, `entry ${index + 1}`));
 }
 
-/** One entry of the list; undefined when it is not even a mapping with an id and an issuer. Everything wrong with it is reported. */
+/** One entry of the list; undefined if it is no mapping with an id and an issuer. Reports every problem of the entry. */
 async function readIssuer(members: SchemaReader, environment: Environment): Promise<Issuer | undefined> {
   const id = members.text('id', {
     required: true,
@@ -126,7 +124,7 @@ async function readIssuer(members: SchemaReader, environment: Environment): Prom
   const clientId = members.text('clientId', { pattern: printable, must: 'be 1 to 256 printable ASCII characters' });
   const tokenType = members.text('tokenType', { pattern: /^(at\+jwt|jwt|opaque)$/, must: 'be at+jwt, jwt or opaque' }) ?? 'at+jwt';
   const isOpaque = tokenType === 'opaque';
-  // Opaque tokens have no signature; ID tokens of the same issuer have, and RS256 is what providers must have for them.
+  // Opaque tokens have no signature. ID tokens of the same issuer have one, and every provider must support RS256 for them.
   const algorithms = members.texts('algorithms', { required: !isOpaque, minimum: 1 }) ?? (isOpaque ? ['RS256'] : []);
   for (const [index, algorithm] of algorithms.entries()) {
     if (asymmetric.includes(algorithm)) continue;
@@ -178,7 +176,7 @@ async function readIssuer(members: SchemaReader, environment: Environment): Prom
   };
 }
 
-/** Whether `url` names this machine. */
+/** Whether `url` is on this machine. */
 export function isLoopback(url: URL): boolean {
   return url.hostname === 'localhost' || url.hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(url.hostname);
 }
@@ -194,7 +192,7 @@ function checkAddress(issuer: string, allowInsecureHttp: boolean, report: (probl
   }
 }
 
-/** The shortest secret that is accepted (rule 86). Auth0, Entra ID, Google and Keycloak make secrets of 32 bytes or more. */
+/** The minimum length of a secret (rule 86). Auth0, Entra ID, Google and Keycloak generate secrets of 32 bytes or more. */
 const minimumSecretBytes = 32;
 
 async function readSecret(members: SchemaReader, environment: Environment): Promise<Secret | undefined> {

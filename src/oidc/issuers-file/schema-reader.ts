@@ -1,11 +1,14 @@
-/** Reads one mapping of a configuration file strictly: each member by its type, and nothing that was not asked for. Knows no member's meaning. */
+/**
+ * Reads one mapping of a configuration file strictly: checks the type of each member and reports members that were not read. It does not
+ * know the meaning of any member.
+ */
 import { isMap, isScalar, isSeq } from 'yaml';
 import type { LocatedFile } from './positions.ts';
 
 export interface TextShape {
   required?: boolean;
   pattern?: RegExp;
-  /** What `pattern` asks for, as it goes after "must". */
+  /** Describes `pattern` in a problem, after the word "must". */
   must?: string;
 }
 
@@ -23,7 +26,7 @@ export class SchemaReader {
   readonly #readable: boolean;
   #where: string;
 
-  /** `where` begins every problem, such as `issuer "corp"`; empty for the file itself. Anything but a mapping is reported at once. */
+  /** `where` begins every problem, such as `issuer "corp"`; empty for the file itself. A node that is no mapping is reported at once. */
   constructor(file: LocatedFile, node: unknown, where: string) {
     this.#file = file;
     this.#node = node;
@@ -37,7 +40,7 @@ export class SchemaReader {
     if (!this.#readable) this.report('must be a mapping of names to values');
   }
 
-  /** Tells of a problem with the whole mapping, with the member called `name`, or with one item of the list that it is. */
+  /** Reports a problem of the whole mapping, of the member called `name`, or of one item of that member's list. */
   report(problem: string, name?: string, index?: number): void {
     if (!this.#readable && this.#asked.length > 0) return;
     const member = name === undefined ? undefined : this.#members.get(name);
@@ -61,14 +64,14 @@ export class SchemaReader {
     return undefined;
   }
 
-  /** False when it is not given. */
+  /** False if the member is missing. */
   flag(name: string): boolean {
     const value = this.#take(name, false);
     if (value !== undefined && typeof value !== 'boolean') this.report(`${name} must be true or false`, name);
     return value === true;
   }
 
-  /** The items of a list, for Members to be made of; required. */
+  /** The items of a required list. */
   list(name: string): unknown[] | undefined {
     const value = this.#take(name, true);
     if (value === undefined) return undefined;
@@ -86,7 +89,7 @@ export class SchemaReader {
     return undefined;
   }
 
-  /** One text, or a list of at least one, as a list; required. */
+  /** A required text or list of at least one text, as a list. */
   textOrTexts(name: string): string[] | undefined {
     if (Array.isArray(this.#members.get(name)?.value)) return this.texts(name, { required: true, minimum: 1 });
     const text = this.text(name, { required: true });
@@ -98,12 +101,12 @@ export class SchemaReader {
     return new SchemaReader(this.#file, this.#members.get(name)?.node, this.#where === '' ? name : `${this.#where}: ${name}`);
   }
 
-  /** Of its members, in the order of the file. */
+  /** The names of the members, in the order of the file. */
   names(): string[] {
     return [...this.#members.keys()];
   }
 
-  /** Reports every member that nobody has asked for: a mistyped one would otherwise silently not count. */
+  /** Reports every member that was not read, because a mistyped member would otherwise be ignored silently. */
   finish(): void {
     for (const [name, { key }] of this.#members) {
       if (this.#asked.includes(name)) continue;

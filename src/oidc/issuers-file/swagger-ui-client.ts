@@ -1,18 +1,18 @@
-/** What an issuer's entry in ISSUERS_FILE says about Swagger UI, the page at /docs. */
+/** Reads the settings of Swagger UI, the page at /docs, in an issuer's entry in ISSUERS_FILE. */
 import type { SchemaReader } from './schema-reader.ts';
 
-/** Swagger UI as a client of the issuer: a public one, since it runs in a browser. */
+/** Swagger UI as a client of the issuer: a public client, because it runs in a browser. */
 export interface SwaggerUiClient {
   clientId: string;
   scopes: readonly string[] | undefined;
-  /** What the issuer wants to be told besides, such as `resource` or `audience`. */
+  /** Additional parameters that the issuer requires, such as `resource` or `audience`. */
   parameters: Readonly<Record<string, string>>;
 }
 
-/** What Swagger UI says by itself. */
+/** Parameters that Swagger UI sends itself. */
 const reserved = ['response_type', 'client_id', 'redirect_uri', 'state', 'scope', 'code_challenge', 'code_challenge_method'];
 
-/** Undefined when the issuer knows no such client. */
+/** Undefined if Swagger UI is no client of the issuer. */
 export function readSwaggerUi(members: SchemaReader): SwaggerUiClient | undefined {
   const mapping = members.mapping('swaggerUi');
   if (!mapping) return undefined;

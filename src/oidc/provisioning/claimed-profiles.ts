@@ -1,6 +1,6 @@
 /**
- * Profiles that come and go with a claim, such as groups at the issuer. An issuer's map says which ones: of these the user has exactly those
- * that the claim of the newest token gives (decision 62); all others are left alone. Roles come with profiles.
+ * Profiles that follow a claim, such as groups at the issuer. Of the profiles in the issuer's map, the user has exactly those that the
+ * claim of the newest token grants (decision 62). All other profiles stay unchanged. Roles come with profiles.
  */
 import type { Kysely, Transaction } from 'kysely';
 import { insertEvent } from '../../audit/store.ts';
@@ -15,7 +15,7 @@ import type { Claims } from '../tokens/claims.ts';
 import type { ClaimedProfiles } from '../issuers-file/claims.ts';
 import type { Issuer } from '../issuers-file/read.ts';
 
-/** Names of the profiles that the claims give, in the order of the map; none when the claim is missing or neither text nor a list. */
+/** The names of the profiles that the claims grant, in the order of the map; none if the claim is missing or neither text nor a list. */
 export function claimedProfiles(profiles: ClaimedProfiles | undefined, claims: Claims): string[] {
   if (!profiles) return [];
   let value: unknown = claims;
@@ -35,8 +35,9 @@ export interface IssuedClaims {
 }
 
 /**
- * Gives and takes what the claims ask for, unless newer ones have been applied; returns whether what was read of the user before may be out of
- * date. Claims that change nothing are still written down as the newest, once for each token. Does nothing for a disabled user.
+ * Grants and revokes profiles as the claims say, unless newer claims have been applied. Returns whether rows of the user that were read
+ * before may be out of date. Claims that change nothing are still stored as the newest, once for each token. Does nothing for a disabled
+ * user.
  */
 export async function followClaims(
   { db }: Context,
@@ -57,13 +58,13 @@ export async function followClaims(
   await inTransaction(db, async (trx) => {
     if (!(await lockClaims(trx, identity, account.id, issuedAt))) return;
     await setClaimed(trx, caller, { user: account, by: 'issuer', identity }, profiles, wanted);
-    // After the lock on the user: a link by the user waits for a changed identity while it holds the user.
+    // After the lock on the user: a link by the user holds the lock on the user and waits for a changed identity.
     await updateClaimsAt(trx, identity, issuedAt);
   });
   return true;
 }
 
-/** Whose profiles change, on whose decision, and about which identity. */
+/** The user whose profiles change, the decider of the change, and the identity that it concerns. */
 export interface ClaimedChange {
   user: { id: string; name: string };
   by: 'issuer' | 'user';
@@ -71,7 +72,7 @@ export interface ClaimedChange {
 }
 
 /**
- * Gives the user the profiles called `wanted` and takes the others of the map. A default profile that is taken is replaced, by one of `wanted`
+ * Grants the user the profiles called `wanted` and revokes the others of the map. A revoked default profile is replaced by one of `wanted`
  * or any other. Writes an event for each change.
  */
 export async function setClaimed(
@@ -98,7 +99,7 @@ export async function setClaimed(
   }
 }
 
-/** A line for each profile that an issuer gives and the database does not have. */
+/** A line for each profile that an issuer's settings name and the database does not have. */
 export async function missingProfiles(db: Kysely<Database>, issuers: readonly Issuer[]): Promise<string[]> {
   const named = issuers.flatMap(({ id, provision, profiles }) =>
     [...new Set([...(provision ? [provision.profile] : []), ...(profiles?.map.values() ?? [])])].map((profile) => ({ id, profile })),

@@ -1,6 +1,6 @@
 /**
- * Who stands behind an issuer and a subject: the user who is linked to them, or one made just now where the issuer is configured so. Never
- * a user who was there before (security rule 56). The profiles of both follow the subject's claims.
+ * Finds the user for an issuer and a subject: the linked user, or a new user if the issuer is configured for automatic provisioning. An
+ * existing user is never linked automatically (security rule 56). The profiles of both follow the subject's claims.
  */
 import { createHash } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
@@ -19,15 +19,15 @@ import { claimedProfiles, followClaims, type IssuedClaims } from './claimed-prof
 import { isText } from '../tokens/claims.ts';
 import { TokenError } from '../tokens/token-errors.ts';
 
-/** A subject as its issuer has just vouched for it. */
+/** A subject of a token that has just been verified. */
 export interface Presented extends IssuedClaims {
-  /** A client without a user: for it no user is made, and its profiles are an administrator's business. */
+  /** Whether the subject is a client without a user. Clients get no automatic user, and an administrator decides their profiles. */
   isClient: boolean;
 }
 
 /**
- * What `find` finds for the identity, after a user has been made for it where there was none, or after its profiles have changed. Throws
- * {@link TokenError} `not-linked`, `client-not-linked` or `no-profile`. The user may be disabled: that is for the caller to judge.
+ * Returns the result of `find` for the identity, after a missing user has been created and changed profiles have been stored. Throws {@link
+ * TokenError} `not-linked`, `client-not-linked` or `no-profile`. The user may be disabled: the caller must check that.
  */
 export async function findOrProvision<T>(
   context: Context,
@@ -50,8 +50,8 @@ export async function findOrProvision<T>(
 }
 
 /**
- * Makes a user with the profile and links the identity to it, unless another request has done so meanwhile. Claims that are older than those of
- * a removed link give nothing.
+ * Creates a user with the profile and links the identity to it, unless another request has done so meanwhile. Claims that are older than
+ * those of a removed link create nothing.
  */
 async function provision({ db }: Context, caller: Caller, presented: Presented, profile: string): Promise<void> {
   const { issuer, subject, claims, issuedAt } = presented;
@@ -92,8 +92,8 @@ async function insertUnderFreeName(trx: Transaction<Database>, presented: Presen
 }
 
 /**
- * What the user may be called, the nicest first; a name that is taken is somebody else's. Of `preferred_username`, which people choose for
- * themselves, only plain letters, so that none looks like another's; `:` and `#` set apart the names that we make.
+ * User names to try, the most readable first; a name that is taken belongs to another user. People choose `preferred_username` themselves,
+ * so only plain letters of it are used: no name looks like another user's. Generated names contain `:` and `#`.
  */
 function* namesFor({ issuer: { id, issuer }, subject, claims }: Presented): Generator<string> {
   const { preferred_username: preferred } = claims;

@@ -1,4 +1,4 @@
-/** Ends sessions because their provider says that its own has ended (OpenID Connect Back-Channel Logout 1.0). */
+/** Ends sessions after their session at the provider has ended (OpenID Connect Back-Channel Logout 1.0). */
 import { decodeProtectedHeader, errors, type JWTPayload } from 'jose';
 import { recordRefusal } from '../../audit/record.ts';
 import { insertEvent } from '../../audit/store.ts';
@@ -16,8 +16,8 @@ import type { Provider } from '../tokens/issuer-registry.ts';
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
 
 /**
- * Ends what the logout token names, and returns once no process takes those sessions any more. Throws 400 `malformed-request` for a token
- * that is none, and 503 `issuer-unavailable` without the keys.
+ * Ends the sessions that the logout token names. Resolves when no process accepts those sessions any more. Throws 400 `malformed-request`
+ * for an invalid token, and 503 `issuer-unavailable` without the keys.
  */
 export async function logoutByProvider(context: Context, caller: Caller, provider: Provider, token: string): Promise<void> {
   const logout = await readLogoutToken(context, caller, provider, token);
@@ -80,6 +80,6 @@ function readClaims({ issuer }: Provider, claims: JWTPayload, now: number): Issu
   if (!named || !isLogout || !isText(jti) || !isTime(iat) || iat > now / 1_000 + leewaySeconds) {
     throw new errors.JWTInvalid('says no logout');
   }
-  // A replay ends nothing that was opened after the logout it told of, so that no jti has to be remembered.
+  // A replay ends only sessions that were opened before the logout, so the service need not store any jti.
   return { issuer, subject: sub, issuerSessionId: sid, openedBefore: new Date((iat + leewaySeconds) * 1_000) };
 }

@@ -18,7 +18,7 @@ import { insertTransaction } from './store.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';
 
 export interface Beginning {
-  /** A path on this origin; anything else counts as `/`. */
+  /** A path on this origin; any other text counts as `/`. */
   returnTo: string | undefined;
   /** Whether the provider must ask its user to sign in again. */
   fresh: boolean;
@@ -26,19 +26,19 @@ export interface Beginning {
   sessionId?: string;
 }
 
-/** Where the provider sends browsers back to. The operator registers this address at the issuer. */
+/** The callback URL, to which the provider redirects browsers. The operator registers this URL at the issuer. */
 export function redirectUri(publicUrl: URL, { id }: { id: string }): string {
   return new URL(`/auth/oidc/${id}/callback`, publicUrl).href;
 }
 
-/** Where a browser begins a sign-in at the provider. */
+/** The URL at which a browser begins a sign-in at the provider. */
 export function startUrl(publicUrl: URL, { id }: { id: string }): string {
   return new URL(`/auth/oidc/${id}/start`, publicUrl).href;
 }
 
 /**
- * Begins a sign-in or a link: stores a transaction, binds it to the browser by a cookie, and returns the address at the provider. Throws 503
- * `issuer-unavailable`, which is audited, when the provider does not say what its address is.
+ * Begins a sign-in or a link: stores a transaction, binds it to the browser by a cookie, and returns the URL of the provider. Throws 503
+ * `issuer-unavailable`, which is audited, if the provider's metadata cannot be fetched.
  */
 export function beginSignIn(context: Context, caller: Caller, provider: Provider, beginning: Beginning): Promise<string> {
   return auditSignInErrors(context, caller, provider, async () => {

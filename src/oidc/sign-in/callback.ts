@@ -17,14 +17,14 @@ import { consumeTransactionRow, type SignInTransaction } from './store.ts';
 
 export interface CompletedSignIn {
   returnPath: string;
-  /** Undefined when the browser came back to link an identity. */
+  /** Undefined if the browser linked an identity. */
   opened: OpenedSession | undefined;
 }
 
 /**
- * Completes what the browser began: consumes the transaction, verifies who signed in at the provider, and opens a session or links the identity. What
- * fails is audited and thrown: {@link SignInError}, 503 `issuer-unavailable`, and what `authenticate` throws. That function returns the principal
- * of the session in which a link was begun, if the request carries it.
+ * Completes the flow that the browser began: consumes the transaction, verifies the user who signed in at the provider, and opens a session
+ * or links the identity. An error is audited and thrown: {@link SignInError}, 503 `issuer-unavailable`, or an error of `authenticate`. That
+ * function returns the principal of the session in which a link was begun, if the request has that session.
  */
 export function completeSignIn(
   context: Context,
@@ -35,7 +35,7 @@ export function completeSignIn(
 ): Promise<CompletedSignIn> {
   return auditSignInErrors(context, caller, provider, async () => {
     const begun = await consumeTransaction(context, caller, provider, query.state ?? '');
-    // Before the provider is asked anything: the session may be another user's, or have ended.
+    // Before any request to the provider: the session may be another user's, or may have ended.
     const linking = begun.sessionId === null ? undefined : authenticate(begun.sessionId);
     const verified = await exchangeCode(context, provider, begun, query);
     if (linking) await linkOwn(context, caller, linking, provider, verified);
@@ -45,8 +45,8 @@ export function completeSignIn(
 }
 
 /**
- * What this browser began with this issuer and this state. It is deleted, whatever the answer is, so that no further answer with the state counts.
- * Throws {@link SignInError} when there is no such thing. Deletes the cookie, or sets it again if another of the browser's tabs needs it.
+ * Returns and deletes the transaction of this browser, issuer and state, whatever the provider answered, so each state is accepted once.
+ * Throws {@link SignInError} if there is none. Deletes the cookie, or sets it again if another tab of the browser needs it.
  */
 async function consumeTransaction(
   { config, db }: Context,
@@ -58,7 +58,8 @@ async function consumeTransaction(
   if (!transaction) throw new SignInError('unknown-state');
   const cookie = browserCookie(config);
   const browser = browserIn(caller.cookies.header, cookie.name);
-  // An attacker's answer, which this browser was made to follow, would sign its user in as the attacker.
+  // An attacker may have made this browser open the callback URL with the attacker's answer. It would sign the browser's user in as the
+  // attacker.
   if (browser === undefined || !hashSecret(browser).equals(transaction.browserHash)) throw new SignInError('other-browser');
   if (transaction.others) caller.cookies.set(cookie.name, browser, cookie.attributes);
   else caller.cookies.set(cookie.name, '', { ...cookie.attributes, maxAge: 0 });
@@ -67,7 +68,7 @@ async function consumeTransaction(
   return transaction;
 }
 
-/** Opens a session for the user behind the identity, or for one made for it. Throws {@link SignInError}. */
+/** Opens a session for the linked user or for an automatically provisioned one. Throws {@link SignInError}. */
 async function signIn(context: Context, caller: Caller, provider: Provider, verified: ExchangedCode): Promise<OpenedSession> {
   const { subject, authenticatedAt, signedInAt, sessionId: id, endUrl } = verified;
   const account = await findUser(context, caller, provider, verified);

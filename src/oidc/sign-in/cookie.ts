@@ -1,4 +1,4 @@
-/** The cookie that binds a sign-in at a provider to the browser it was begun in (security rule 52). It authenticates nobody. */
+/** The cookie that binds a sign-in at a provider to the browser in which it was begun (security rule 52). It authenticates no user. */
 import { usesSecureCookie, type Config } from '../../config/settings.ts';
 import { valueIn } from '../../sessions/cookie.ts';
 
@@ -11,7 +11,7 @@ export function browserCookie(config: Pick<Config, 'publicUrl'>) {
   return { name: secure ? '__Host-oidc' : 'oidc', attributes };
 }
 
-/** What the cookie says, 256 bits in base64url; undefined when it is missing, of another shape, or there are two. */
+/** The value of the cookie, 256 bits in base64url; undefined if it is missing, malformed, or present twice. */
 export function browserIn(header: string | undefined, name: string): string | undefined {
   const value = valueIn(header, name);
   return value !== undefined && /^[A-Za-z0-9_-]{43}$/.test(value) ? value : undefined;

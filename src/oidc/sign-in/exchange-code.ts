@@ -1,4 +1,4 @@
-/** Exchanges the code that a browser brings back for an ID token (security rule 53), and translates the errors of that. */
+/** Exchanges the code from the browser for an ID token (security rule 53), and translates the errors of the exchange. */
 import {
   AuthorizationResponseError,
   authorizationCodeGrant,
@@ -17,17 +17,17 @@ import { readIdToken, type SignedIn } from './id-token.ts';
 import { SignInError } from './sign-in-errors.ts';
 import type { SignInTransaction } from './store.ts';
 
-/** The parameters that the provider gave the browser. */
+/** The parameters that the provider added to the callback URL. */
 export type CallbackQuery = Readonly<Record<string, string>>;
 
 export interface ExchangedCode extends SignedIn {
-  /** Where the user can end the session at the provider; undefined when the provider names no such place. */
+  /** The provider's page for signing out; undefined if the provider's metadata names none. */
   endUrl: string | undefined;
 }
 
 /**
- * Returns what the provider says of the user who signed in there; `query` is the provider's answer. Throws {@link SignInError}, and 503
- * `issuer-unavailable` when the provider does not answer.
+ * Returns the ID token's facts about the user who signed in at the provider; `query` is the provider's answer. Throws {@link SignInError},
+ * and 503 `issuer-unavailable` if the provider does not answer.
  */
 export async function exchangeCode(
   { config, issuers }: Context,
@@ -49,12 +49,15 @@ export async function exchangeCode(
   return { ...signedIn, endUrl: endUrlOf(client, provider, config.publicUrl) };
 }
 
-/** Errors that the standards list (RFC 6749, sections 4.1.2.1 and 5.2; OpenID Connect Core, section 3.1.2.6). Any other code may be text of an attacker. */
+/**
+ * Errors that the standards list (RFC 6749, sections 4.1.2.1 and 5.2; OpenID Connect Core, section 3.1.2.6). Any other code may be text of
+ * an attacker.
+ */
 const knownErrors = new Set(
   `access_denied invalid_request invalid_scope unsupported_response_type invalid_grant unsupported_grant_type
   interaction_required login_required account_selection_required consent_required`.split(/\s+/),
 );
-/** The answer does not come from a token endpoint but from a proxy, for example. */
+/** Errors of an answer that does not come from a token endpoint but, for example, from a proxy. */
 const noAnswers = new Set(['OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_PARSE_ERROR']);
 
 /** Translates an error of the client library. Returns any other error as it is. */
@@ -70,7 +73,7 @@ function failureOf(error: unknown): unknown {
   return new SignInError('bad-answer', { about: { error: error.code }, cause: error });
 }
 
-/** The provider's page for signing out, from where it sends browsers to this service's root (OpenID RP-Initiated Logout 1.0). */
+/** The provider's page for signing out, which redirects browsers to this service's root (OpenID RP-Initiated Logout 1.0). */
 function endUrlOf(client: Configuration, { allowInsecureHttp }: Provider, publicUrl: URL): string | undefined {
   const endpoint = URL.parse(client.serverMetadata().end_session_endpoint ?? '');
   if (!endpoint || !(endpoint.protocol === 'https:' || (allowInsecureHttp && endpoint.protocol === 'http:'))) return undefined;

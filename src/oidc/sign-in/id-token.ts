@@ -1,4 +1,7 @@
-/** What a provider says of who has signed in. The client library has checked most of it by now (rule 53); the signature is checked here. */
+/**
+ * Reads the ID token of a user who has signed in at a provider. The client library has checked most claims before (rule 53); this file
+ * checks the signature.
+ */
 import { errors, type JWTPayload } from 'jose';
 import { Problem } from '../../errors.ts';
 import { isSubject, issuedAtOf, isText, isTime, type Claims } from '../tokens/claims.ts';
@@ -10,15 +13,15 @@ import type { Provider } from '../tokens/issuer-registry.ts';
 
 export interface SignedIn {
   subject: string;
-  /** The provider's name for its session (`sid`), if it says one. */
+  /** The provider's id of its session (`sid`); undefined if the token has none. */
   sessionId: string | undefined;
-  /** When the user signed in there (`auth_time`), or else when the token was issued; never in the future. */
+  /** The time of the sign-in at the provider (`auth_time`), or else the time at which the token was issued; never in the future. */
   authenticatedAt: Date;
-  /** `auth_time` alone, never in the future; undefined if the provider does not say when the user signed in. */
+  /** `auth_time` alone, never in the future; undefined if the token has none. */
   signedInAt: Date | undefined;
-  /** When the token was issued (`iat`), to the second. */
+  /** The time at which the token was issued (`iat`), to the second. */
   issuedAt: Date;
-  /** All that the provider has signed. */
+  /** All claims that the provider has signed. */
   claims: Claims;
 }
 
@@ -48,7 +51,7 @@ async function verify({ algorithms, clientId, issuer, keys }: Provider, token: s
   } catch (error) {
     if (error instanceof Problem) throw error;
     if (error instanceof errors.JOSEError) throw new SignInError('bad-id-token', { cause: error });
-    // The key that the token names is in the provider's list and cannot be used.
+    // The provider's key set contains the key that the token names, but the key is unusable.
     throw issuerUnavailable(30, error);
   }
 }

@@ -14,8 +14,8 @@ import type { SignedIn } from './id-token.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';
 
 /**
- * Returns `principal`, whose session the request carries, if that session has the id `sessionId`. Throws 401 without a session, and
- * {@link SignInError} for another one, which may be another user's.
+ * Returns `principal` if its session has the id `sessionId`. Throws 401 without a session, and {@link SignInError} for another session,
+ * which may be another user's.
  */
 export function requireSameSession(principal: Principal | undefined, sessionId: string): Principal {
   if (!principal?.session) throw new Problem('unauthenticated');
@@ -24,9 +24,9 @@ export function requireSameSession(principal: Principal | undefined, sessionId: 
 }
 
 /**
- * Links the subject that has signed in at the provider to the principal's user, whose profiles then follow the claims of the ID token. A
- * link that exists already stays. Throws 401 when the session has ended meanwhile, and {@link SignInError}: `taken` when the identity is
- * another user's, `too-old` when the sign-in at the provider is not fresh. The browser may have removed the demand for a fresh one.
+ * Links the subject that has signed in at the provider to the principal's user, whose profiles then follow the claims of the ID token. An
+ * existing link stays. Throws 401 if the session has ended meanwhile, and {@link SignInError}: `taken` if the identity is linked to another
+ * user, `too-old` if the sign-in at the provider is not fresh. The browser may have removed the parameter that demands a fresh one.
  */
 export async function linkOwn(
   context: Context,
@@ -40,7 +40,7 @@ export async function linkOwn(
   const age = context.issuers.clock.wall() - authenticatedAt.getTime();
   if (age >= freshMinutes * 60_000) throw new SignInError('too-old', { about: { subject }, userName });
   await inTransaction(context.db, async (trx) => {
-    // The identity before its user, as where a link is removed: neither transaction waits for the other for ever.
+    // Locks the identity before its user. Removing a link locks them in the same order, so there is no deadlock.
     await lockIdentity(trx, identity);
     await lockCaller(trx, principal);
     const isNew = await insertIdentity(trx, identity, id, issuedAt);

@@ -1,9 +1,9 @@
-/** Where a browser may be sent after a sign-in: to this service's own origin and nowhere else (security rule 54). */
+/** Checks the path to which a browser returns after a sign-in: only paths on this service's own origin are allowed (security rule 54). */
 
-/** Two slashes or a backslash could begin another host, in whatever way a browser or a proxy reads them; control characters split headers. */
+/** Some browsers or proxies read two slashes or a backslash as the beginning of another host. Control characters split headers. */
 const misleading = /\/\/|\\|%2f|%5c|%[01][0-9a-f]|%7f/i;
 
-/** The path asked for, or `/` for anything but one on this origin. */
+/** The requested path, or `/` if it is not a path on this origin. */
 export function returnPath(asked: string | undefined): string {
   return asked !== undefined && /^\/[\x21-\x7e]*$/.test(asked) && !misleading.test(asked) ? asked : '/';
 }

@@ -1,11 +1,14 @@
-/** Why a sign-in at a provider came to nothing, for the audit trail (security rule 85); never the provider's words, which anybody can send. */
+/**
+ * Reasons why a sign-in at a provider failed, for the audit trail (security rule 85). The provider's own texts are not recorded, because
+ * any client can send them.
+ */
 import { recordRefusal } from '../../audit/record.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import { Problem } from '../../errors.ts';
 import type { Provider } from '../tokens/issuer-registry.ts';
 
-/** docs/issuers.md explains them. The browser learns only that it must start again, or that its user is nobody here. */
+/** docs/issuers.md explains them. The browser learns only that it must start again, or that its user is unknown here. */
 export const failureReasons = [
   'unknown-state',
   'expired',
@@ -25,7 +28,7 @@ export const failureReasons = [
 export type FailureReason = (typeof failureReasons)[number];
 
 interface FailureFacts {
-  /** Only what the provider has signed, and codes that the standards list. */
+  /** Only signed facts of the provider, and codes that the standards list. */
   about?: { subject?: string; error?: string | undefined };
   userName?: string | undefined;
   cause?: unknown;
@@ -33,7 +36,7 @@ interface FailureFacts {
 
 const nobodyHere: readonly FailureReason[] = ['not-linked', 'no-profile', 'user-disabled'];
 
-/** The answer to a browser that comes back with nothing good: 400 `sign-in-failed`, 403 `identity-not-linked`, or 409 `conflict`. */
+/** The answer to a browser whose sign-in failed: 400 `sign-in-failed`, 403 `identity-not-linked`, or 409 `conflict`. */
 export class SignInError extends Problem {
   readonly reason: FailureReason;
   readonly about: FailureFacts['about'];
@@ -47,7 +50,7 @@ export class SignInError extends Problem {
   }
 }
 
-/** Runs `work` and lets its errors pass; those that end a sign-in become audit events. */
+/** Runs `work` and rethrows its errors; those that end a sign-in become audit events. */
 export async function auditSignInErrors<T>(context: Context, caller: Caller, { issuer }: Provider, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** The sign-ins that are under way at a provider. States and browsers arrive as hashes only. */
+/** The pending sign-ins at providers. States and browser cookies are stored as hashes only. */
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 
@@ -17,11 +17,11 @@ export interface SignInTransaction extends Omit<NewTransaction, 'stateHash' | 's
   sessionId: string | null;
   /** Whether it was begun less than ten minutes ago, by the database's clock. */
   live: boolean;
-  /** Whether the same browser has begun another that is live. */
+  /** Whether the same browser has another live transaction. */
   others: boolean;
 }
 
-/** Writes down what was begun. It counts for ten minutes. */
+/** Stores a transaction. It is valid for ten minutes. */
 export async function insertTransaction(db: Kysely<Database>, transaction: NewTransaction): Promise<void> {
   await db
     .insertInto('openid_transaction')
@@ -37,7 +37,10 @@ export async function insertTransaction(db: Kysely<Database>, transaction: NewTr
     .execute();
 }
 
-/** Takes what was begun with this state away, so that of any number of answers with it one is considered; undefined for all others. */
+/**
+ * Deletes and returns the transaction with this state, so that only the first of several answers with the state finds it; undefined if
+ * there is none.
+ */
 export function consumeTransactionRow(db: Kysely<Database>, stateHash: Buffer): Promise<SignInTransaction | undefined> {
   return db
     .deleteFrom('openid_transaction')
@@ -59,7 +62,7 @@ export function consumeTransactionRow(db: Kysely<Database>, stateHash: Buffer): 
     .executeTakeFirst();
 }
 
-/** Deletes up to `limit` that nobody came back from in time; returns how many. Replicas do not wait for each other. */
+/** Deletes up to `limit` expired transactions; returns their number. Replicas do not wait for each other. */
 export async function deleteExpiredTransactions(db: Kysely<Database>, limit: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('openid_transaction')

@@ -6,10 +6,13 @@ import { isLoopback } from '../issuers-file/read.ts';
 import { startUrl } from './begin.ts';
 import type { TrustedIssuer } from '../tokens/issuer-registry.ts';
 
-/** Nobody who opens the documentation waits longer for an issuer; once it has answered, it is there the next time. */
+/** The page waits at most this long for an issuer. An issuer that answers later is on the page the next time. */
 const issuerAnswerTimeoutMs = 1_000;
 
-/** Those that users can sign in at or that know Swagger UI, in the order of the file; without any that has not said where. Never throws. */
+/**
+ * The issuers at which users can sign in or that know Swagger UI as a client, in the order of the file. Omits issuers whose endpoints are
+ * unknown. Never throws.
+ */
 export async function offeredIssuers({ config, issuers }: Pick<Context, 'config' | 'issuers'>): Promise<OfferedIssuer[]> {
   const candidates = issuers.all.filter(({ clientId, swaggerUi }) => clientId !== undefined || swaggerUi);
   const offered = await Promise.all(candidates.map((issuer) => offer(issuer, config.publicUrl)));
@@ -33,14 +36,14 @@ async function offer(issuer: TrustedIssuer, publicUrl: URL): Promise<OfferedIssu
   };
 }
 
-/** Whether a page may be given the address, whose origin goes into its policy: https, or http where that is allowed, and a plain host. */
+/** Whether the page may use the address, whose origin goes into its policy: https, or http where that is allowed, and a plain host. */
 function isUsable(address: string, { allowInsecureHttp }: TrustedIssuer): boolean {
   const url = URL.parse(address);
   if (!url || !/^https?:\/\/[a-z0-9.:[\]-]+$/.test(url.origin)) return false;
   return url.protocol === 'https:' || (allowInsecureHttp && isLoopback(url));
 }
 
-/** Where issuers send Swagger UI's sign-ins back to, which is registered there. */
+/** The URL to which issuers redirect sign-ins of Swagger UI. It is registered at the issuer. */
 export function swaggerUiRedirectUri(publicUrl: URL): string {
   return new URL('/docs/static/oauth2-redirect.html', publicUrl).href;
 }

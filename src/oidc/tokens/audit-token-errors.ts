@@ -1,10 +1,10 @@
-/** Writes down that a token was refused and why (security rule 85); never the token, and nothing of it that no issuer has signed. */
+/** Records refused tokens and the reasons in the audit trail (security rule 85). It records neither the token nor unsigned claims of it. */
 import { recordRefusal } from '../../audit/record.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import { TokenError } from './token-errors.ts';
 
-/** Runs `work` and lets its errors pass; a {@link TokenError} becomes an audit event, as far as the quota allows. */
+/** Runs `work` and rethrows its errors; a {@link TokenError} becomes an audit event, as far as the quota allows. */
 export async function auditTokenErrors<T>(context: Context, caller: Caller, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,6 +1,6 @@
 /**
- * What an issuer publishes, fetched when somebody needs it and kept (security rule 49). Whatever callers ask, the issuer is asked at most
- * once in thirty seconds; while it does not answer, what it gave last serves for an hour.
+ * Caches what an issuer publishes and fetches it on demand (security rule 49). The service sends the issuer at most one such request in 30
+ * seconds. While the issuer does not answer, the last value is used for up to an hour.
  */
 import { Problem } from '../../errors.ts';
 import { innermostMessage } from './discover.ts';
@@ -10,11 +10,11 @@ const usableMilliseconds = 3_600_000;
 const betweenFetchesMilliseconds = 30_000;
 
 export interface CachedMetadataOptions {
-  /** Milliseconds on a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   now: () => number;
-  /** Told why nothing could be fetched, also while what there is serves. */
+  /** Called with the error of each failed fetch, also while a cached value is in use. */
   onError: (error: unknown) => void;
-  /** Told of everything that could be fetched. */
+  /** Called after each successful fetch. */
   onAnswer?: () => void;
 }
 
@@ -27,38 +27,41 @@ export class CachedMetadata<T> {
   #failure: unknown;
   #running: Promise<void> | undefined;
 
-  /** `load` asks the issuer. `failureText` says, for the log, what it means that it threw. */
+  /** `load` fetches from the issuer. `failureText` describes its failure in the log. */
   constructor(load: () => Promise<T>, failureText: string, options: CachedMetadataOptions) {
     this.#load = load;
     this.#failureText = failureText;
     this.#options = options;
   }
 
-  /** What the issuer publishes. Throws 503 `issuer-unavailable` when it does not answer and nothing young enough is there. */
+  /** The published value. Throws 503 `issuer-unavailable` if the issuer does not answer and no recent enough value is cached. */
   async current(): Promise<T> {
     if (this.#kept && this.#age(this.#kept.fetchedAt) < freshMilliseconds) return this.#kept.value;
     const hasJustFailed = this.#failure !== undefined && this.#age(this.#attemptedAt) < 2 * betweenFetchesMilliseconds;
     const refreshed = this.#refresh();
-    // Nobody waits again for an issuer that did not answer a moment ago.
+    // After a recent failure, callers do not wait for the issuer again.
     if (!hasJustFailed || !this.#usable()) await refreshed;
     const kept = this.#usable();
     if (!kept) throw this.#unavailable();
     return kept.value;
   }
 
-  /** What it publishes now, for when what is kept seems out of date. Throws 503 `issuer-unavailable` when the issuer did not answer last. */
+  /**
+   * The value after a new fetch, for a caller that finds the cached one out of date. Throws 503 `issuer-unavailable` if the last fetch
+   * failed.
+   */
   async renewed(): Promise<T> {
     await this.#refresh();
     if (this.#failure !== undefined || !this.#kept) throw this.#unavailable();
     return this.#kept.value;
   }
 
-  /** What we have, unless it is too old to be believed without asking. */
+  /** The cached value, unless it is too old for use without a new fetch. */
   #usable(): { value: T } | undefined {
     return this.#kept && this.#age(this.#kept.fetchedAt) < usableMilliseconds ? this.#kept : undefined;
   }
 
-  /** Fetches, once for all who ask meanwhile; not at all within thirty seconds of the last try. Never throws: sets `#failure`. */
+  /** Fetches once for all concurrent callers, and not within 30 seconds of the last attempt. Never throws: sets `#failure`. */
   #refresh(): Promise<void> {
     if (this.#running) return this.#running;
     if (this.#age(this.#attemptedAt) < betweenFetchesMilliseconds) return Promise.resolve();
@@ -91,7 +94,7 @@ export class CachedMetadata<T> {
   }
 }
 
-/** The 503 for an issuer that does not answer, to be tried again after so many seconds. */
+/** The 503 for an issuer that does not answer, with `Retry-After` of this many seconds. */
 export function issuerUnavailable(seconds: number, cause: unknown): Problem {
   return new Problem('issuer-unavailable', { values: { seconds }, headers: { 'Retry-After': String(seconds) }, cause });
 }

@@ -1,12 +1,12 @@
-/** Of what shape the claims of an access token must be, and what they give away. Knows neither issuers nor users. */
+/** Checks the types of an access token's claims and reads facts from them. It depends neither on issuers nor on users. */
 import type { JWTPayload } from 'jose';
 
-/** What an issuer says of a subject. */
+/** The claims of an issuer about a subject. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * Whether a client got the token for itself (client credentials). RFC 9068 makes the client's id the subject; Auth0, Entra ID and Keycloak
- * show it otherwise, each by a claim that no person can choose.
+ * Whether a client got the token for itself (client credentials). RFC 9068 makes the client's id the subject. Auth0, Entra ID and Keycloak
+ * mark such tokens each by a claim that no person can choose.
  */
 export function isClientToken(claims: Claims, clientId: string): boolean {
   const { sub, oid, gty, idtyp } = claims;
@@ -15,20 +15,20 @@ export function isClientToken(claims: Claims, clientId: string): boolean {
 }
 
 /**
- * Keycloak names the user of a client after it. A person can register under that name where the client has no such user, so the name alone proves
- * nothing. Keycloak adds the address of the client (`clientAddress`) in the client credentials grant only.
+ * Keycloak names the user of a client after the client. A person can register under that name where the client has no such user, so the
+ * name alone proves nothing. Keycloak adds the address of the client (`clientAddress`) in the client credentials grant only.
  */
 function isKeycloakServiceAccount({ preferred_username: name, clientAddress }: Claims, clientId: string): boolean {
   return name === `service-account-${clientId.toLowerCase()}` && isText(clientAddress);
 }
 
-/** Whether claims look like those of an ID token, as a token that does not say what it is may be one. */
+/** Whether the claims look like those of an ID token. A token without a type may be one. */
 export function mayBeIdToken(claims: JWTPayload, aud: JWTPayload['aud'], clientId: string | undefined): boolean {
   const audiences = typeof aud === 'string' ? [aud] : (aud ?? []);
   return ['nonce', 'at_hash', 'c_hash'].some((name) => name in claims) || audiences.every((audience) => audience === clientId);
 }
 
-/** Text that a person or a program could have meant: not empty, no control characters, no halves of characters. */
+/** Whether the value is text that is not empty and has no control characters and no lone surrogates. */
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.isWellFormed() && !/\p{Cc}/u.test(value);
 }
@@ -38,12 +38,12 @@ export function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= 253_402_300_799;
 }
 
-/** The time `iat`, which must be a time, in whole seconds: issuers that count finer do not order their tokens by it. */
+/** The time `iat`, which must be a time, in whole seconds. Issuers with fractional seconds do not order their tokens by the fraction. */
 export function issuedAtOf(iat: number): Date {
   return new Date(Math.floor(iat) * 1_000);
 }
 
-/** A `sub`: OpenID Connect Core, section 2, limits it to 255 characters. The database could not hold U+0000. */
+/** Whether the value is a valid `sub`: OpenID Connect Core, section 2, limits it to 255 characters. PostgreSQL cannot store U+0000. */
 export function isSubject(value: unknown): value is string {
   return isText(value) && value.length <= 255;
 }

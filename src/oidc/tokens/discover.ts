@@ -1,4 +1,4 @@
-/** Where an issuer keeps its endpoints: OpenID discovery through openid-client, checked more strictly than the library does. */
+/** Finds an issuer's endpoints: OpenID discovery through openid-client, checked more strictly than by the library. */
 import type { JSONWebKeySet } from 'jose';
 import type { Secret } from '../../config/secrets.ts';
 import {
@@ -15,12 +15,12 @@ import {
 import { fetchBounded, timeoutMilliseconds } from './issuer-http.ts';
 import { isLoopback, type Issuer } from '../issuers-file/read.ts';
 
-/** How far the issuer's clock may be from ours. */
+/** The largest accepted difference between the issuer's clock and this server's clock, in seconds. */
 export const leewaySeconds = 60;
 
 /**
- * Asks the issuer for its metadata. Throws when it does not answer, calls itself otherwise than configured, or names a `jwks_uri` that is
- * neither https nor, where that is allowed, on the loopback address.
+ * Fetches the issuer's metadata. Throws if the issuer does not answer, if the metadata names another issuer than configured, or if
+ * `jwks_uri` is neither https nor, where that is allowed, on the loopback address.
  */
 export async function discover(issuer: Issuer, timeout = timeoutMilliseconds): Promise<{ client: Configuration; jwksUri: URL }> {
   const metadataOfClient = { [clockTolerance]: leewaySeconds };
@@ -36,7 +36,7 @@ export async function discover(issuer: Issuer, timeout = timeoutMilliseconds): P
     },
   );
   const metadata = client.serverMetadata();
-  // The library takes an issuer with and without a final slash for the same one, and tenants of some providers for each other.
+  // The library treats an issuer with and without a final slash as the same, and also different tenants of some providers.
   if (metadata.issuer !== issuer.issuer) throw new Error(`it calls itself ${metadata.issuer}`);
   const jwksUri = URL.parse(metadata.jwks_uri ?? '');
   if (!jwksUri || !(jwksUri.protocol === 'https:' || (issuer.allowInsecureHttp && isLoopback(jwksUri)))) {
@@ -45,7 +45,9 @@ export async function discover(issuer: Issuer, timeout = timeoutMilliseconds): P
   return { client, jwksUri };
 }
 
-/** With HTTP Basic, which every issuer must take (RFC 6749, section 2.3.1), unless this one says that it takes the secret in the body only. */
+/**
+ * HTTP Basic, which every issuer must support (RFC 6749, section 2.3.1), unless this issuer's metadata lists only the secret in the body.
+ */
 function authenticateClient(secret: Secret | undefined): ClientAuth {
   if (secret === undefined) return None();
   const [basic, post] = [ClientSecretBasic(secret.reveal()), ClientSecretPost(secret.reveal())];
@@ -56,8 +58,8 @@ function authenticateClient(secret: Secret | undefined): ClientAuth {
 }
 
 /**
- * The issuer as a provider that users sign in at. Throws as {@link discover} does, and when it names no endpoint for that, as a mere
- * authorization server may.
+ * The issuer as a provider at which users sign in. Throws as {@link discover} does, and if the metadata names no endpoint for sign-ins, as
+ * with a plain authorization server.
  */
 export async function discoverProvider(issuer: Issuer): Promise<Configuration> {
   const { client } = await discover(issuer);
@@ -66,13 +68,13 @@ export async function discoverProvider(issuer: Issuer): Promise<Configuration> {
   return client;
 }
 
-/** The keys that the issuer publishes at its `jwks_uri`, not looked into. Throws when it does not give them. */
+/** The keys that the issuer publishes at its `jwks_uri`, unchecked. Throws if they cannot be fetched. */
 export async function fetchKeys(jwksUri: URL, timeout?: number): Promise<JSONWebKeySet> {
   const response = await fetchBounded(jwksUri.href, { headers: { accept: 'application/json' } }, timeout);
   return (await response.json()) as JSONWebKeySet;
 }
 
-/** What lies beneath: openid-client and fetch say no more than that something failed. */
+/** The message of the innermost cause. The messages of openid-client and fetch say only that something failed. */
 export function innermostMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return innermostMessage(error.cause);

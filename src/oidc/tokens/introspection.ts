@@ -1,6 +1,6 @@
 /**
- * Asks an issuer what its opaque tokens are (RFC 7662, security rule 50), as the client that it knows us as. Remembers a good answer for
- * 30 seconds and a bad one, or a refusal to answer about one token, for 10. Asks once for all requests with the same token meanwhile.
+ * Introspects opaque tokens at their issuer (RFC 7662, security rule 50), as the issuer's client. Caches an active token for 30 seconds.
+ * Caches an inactive token, or a refusal about one token, for 10. Concurrent requests with the same token share one introspection.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -13,22 +13,22 @@ import type { Claims } from './claims.ts';
 
 const activeMilliseconds = 30_000;
 const inactiveMilliseconds = 10_000;
-/** The issuer is asked about no token for 5 s after it has not answered. */
+/** After a failure of the issuer, no token is introspected for 5 s. */
 const pauseMilliseconds = 5_000;
 const maximumKept = 10_000;
 const maximumRunning = 100;
 
-/** Statuses from 400 to 499 that say nothing about the token: the issuer does not let us ask, or not so often. */
+/** Statuses from 400 to 499 that say nothing about the token: the issuer refuses this client, or limits its rate. */
 const issuerStatuses: readonly number[] = [401, 403, 429];
 
-/** What the issuer says: `active`, and for a token that is, its claims. */
+/** The issuer's response: `active`, and for an active token its claims. */
 export interface Introspected {
   claims: Claims;
-  /** On the clock that never goes back: until when this may be believed without asking again. */
+  /** The end of its validity in the cache, in milliseconds of the monotonic clock. */
   until: number;
 }
 
-/** An answer, or why the issuer refused to give one about this token. */
+/** A response, or the reason of the issuer's refusal about this token. */
 type Answer = { claims: Claims } | { refusal: Error };
 type Kept = Answer & { until: number };
 
@@ -41,7 +41,7 @@ export class Introspection {
   readonly #running = new Map<string, Promise<Kept>>();
   #failedAt = Number.NEGATIVE_INFINITY;
 
-  /** `isOurs` says whether a text is a secret of this service, presented as a token by mistake: the issuer must not see it. */
+  /** `isOurs` returns whether a text is a secret of this service, presented as a token by mistake: it must not be sent to the issuer. */
   constructor(issuer: Issuer, options: CachedMetadataOptions, isOurs: (text: string) => Promise<boolean>) {
     this.#issuer = issuer;
     this.#isOurs = isOurs;
@@ -53,7 +53,7 @@ export class Introspection {
     );
   }
 
-  /** Throws 503 `issuer-unavailable` when the issuer does not answer, or not as RFC 7662 says, or refuses to answer about this token. */
+  /** Throws 503 `issuer-unavailable` if the issuer does not answer, violates RFC 7662, or refuses to answer about this token. */
   async ask(token: string): Promise<Introspected> {
     const kept = await this.#find(token);
     if ('claims' in kept) return kept;
@@ -68,7 +68,7 @@ export class Introspection {
     if (running) return await running;
     const pause = this.#failedAt + pauseMilliseconds - this.#options.now();
     if (pause > 0) throw issuerUnavailable(Math.ceil(pause / 1_000), undefined);
-    // Each question is a stranger's to cause.
+    // Any client can cause an introspection, so their number is bounded.
     if (this.#running.size >= maximumRunning) throw issuerUnavailable(1, new Error('too many questions are under way'));
     const asked = this.#question(hash, token).finally(() => this.#running.delete(hash));
     this.#running.set(hash, asked);
@@ -85,14 +85,14 @@ export class Introspection {
     return kept;
   }
 
-  /** Throws 503 `issuer-unavailable`, and has the issuer asked about no token for a while, when it does not answer. */
+  /** Throws 503 `issuer-unavailable` if the issuer does not answer; then no token is introspected for a while. */
   async #answer(client: Configuration, token: string): Promise<Answer> {
     try {
       const claims = await tokenIntrospection(client, token, { token_type_hint: 'access_token' });
       this.#options.onAnswer?.();
       return { claims };
     } catch (error) {
-      // Some issuers refuse to speak about tokens of a kind that they do not introspect.
+      // Some issuers answer so about tokens of a kind that they do not introspect.
       if (error instanceof ResponseBodyError && error.error === 'unsupported_token_type') return inactive;
       if (isAboutToken(error)) return { refusal: new Error(`${this.#issuer.issuer} answers with status ${statusOf(error)} about a token`) };
       this.#failedAt = this.#options.now();
@@ -107,14 +107,14 @@ export class Introspection {
 
 const inactive: Answer = { claims: { active: false } };
 
-/** Whether the issuer has answered, with a refusal that concerns what it was asked about. What else it may say concerns every token. */
+/** Whether the issuer has answered with a refusal that concerns this token. Any other refusal concerns every token. */
 function isAboutToken(error: unknown): boolean {
   if (error instanceof ResponseBodyError && outageErrors.has(error.error)) return false;
   const status = statusOf(error);
   return status !== undefined && status >= 400 && status < 500 && !issuerStatuses.includes(status);
 }
 
-/** The status of an answer that the client library does not take; undefined for any other error. */
+/** The status of a response that the client library rejects; undefined for any other error. */
 function statusOf(error: unknown): number | undefined {
   if (error instanceof ResponseBodyError || error instanceof WWWAuthenticateChallengeError) return error.status;
   return error instanceof ClientError && error.cause instanceof Response ? error.cause.status : undefined;

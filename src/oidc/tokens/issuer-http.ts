@@ -1,20 +1,23 @@
-/** The only way this service asks an issuer anything: no redirects, five seconds, 256 KiB (security rule 49). */
+/** Sends every HTTP request of this service to an issuer: no redirects, 5 seconds, 256 KiB (security rule 49). */
 import { spanning } from '../../telemetry/spans.ts';
 
 const maximumBytes = 262_144;
 
-/** Milliseconds until a question to an issuer is given up, its answer's body included. */
+/** Time limit of a request to an issuer in milliseconds, including the body of the answer. */
 export const timeoutMilliseconds = 5_000;
 
-/** The issuer has not answered, or not as it should: nothing is known about what was asked. */
+/** The issuer has not answered, or not correctly: the answer is unknown. */
 export class Unanswered extends Error {}
 
-/** Whether an error, or what caused it, is that the issuer has not answered. */
+/** Whether an error, or one of its causes, is {@link Unanswered}. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof Unanswered || (error instanceof Error && isUnanswered(error.cause));
 }
 
-/** Error codes of RFC 6749 (sections 4.1.2.1 and 5.2) that say nothing about what was sent: the issuer is out of order, or does not know us. */
+/**
+ * Error codes of RFC 6749 (sections 4.1.2.1 and 5.2) that say nothing about the request's content: the issuer has failed, or rejects this
+ * client.
+ */
 export const outageErrors: ReadonlySet<string> = new Set([
   'server_error',
   'temporarily_unavailable',
@@ -23,8 +26,8 @@ export const outageErrors: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Like `fetch`, but reads the answer whole before returning it. Throws {@link Unanswered} when it is a redirect, too long, does not come in
- * time, or has another status than 200; a POST may also be answered with 400 to 499, which is about what was sent.
+ * Like `fetch`, but reads the whole answer before returning it. Throws {@link Unanswered} if the answer is a redirect, too long, too late,
+ * or has another status than 200. A POST may also be answered with 400 to 499, which concerns the request's content.
  */
 export function fetchBounded(url: string, init: RequestInit, timeout = timeoutMilliseconds): Promise<Response> {
   const work = { kind: 'issuer', name: 'ask issuer', attributes: { 'server.address': new URL(url).host } } as const;

@@ -1,4 +1,6 @@
-/** The issuers whose tokens count, each with its keys, and with its endpoints where users sign in. What is not in here is never contacted (security rule 46). */
+/**
+ * The trusted issuers, each with its keys and, where users sign in, its endpoints. The service contacts no other issuer (security rule 46).
+ */
 import type { Configuration } from 'openid-client';
 import { discoverProvider } from './discover.ts';
 import { CachedMetadata, type CachedMetadataOptions } from './cached-metadata.ts';
@@ -6,11 +8,11 @@ import { Introspection } from './introspection.ts';
 import { IssuerKeys } from './keys.ts';
 import type { Issuer } from '../issuers-file/read.ts';
 
-/** What time it is. Tests bring their own, to move it. */
+/** The clocks of this process. Tests replace them. */
 export interface Clock {
-  /** Milliseconds since 1970, as tokens count. */
+  /** Milliseconds since 1970, for the times in tokens. */
   wall: () => number;
-  /** Milliseconds that never go back, to measure how long something has been. */
+  /** Milliseconds of a monotonic clock, to measure durations. */
   steady: () => number;
 }
 
@@ -20,11 +22,11 @@ export interface TrustedIssuer extends Issuer {
   keys: IssuerKeys;
   /** For opaque tokens; undefined for an issuer that signs its tokens. */
   introspection: Introspection | undefined;
-  /** Its endpoints, and this service as its client. */
+  /** The issuer's endpoints, with this service as its client. */
   provider: CachedMetadata<Configuration>;
 }
 
-/** An issuer that this service is a client of, so that users can sign in there. */
+/** An issuer at which users can sign in, because this service is its client. */
 export interface Provider extends TrustedIssuer {
   clientId: string;
 }
@@ -35,7 +37,10 @@ export class IssuerRegistry {
   readonly #byId = new Map<string, TrustedIssuer>();
   readonly #answering = new Map<string, boolean>();
 
-  /** `onError` hears why an issuer could not be asked. `isOurs` tells texts that are shown to no issuer, as {@link Introspection} has it. */
+  /**
+   * `onError` is called when a request to an issuer fails. `isOurs` returns whether a text must not be sent to any issuer, as in {@link
+   * Introspection}.
+   */
   constructor(
     issuers: readonly Issuer[],
     onError: (error: unknown, issuerId: string) => void,
@@ -65,7 +70,7 @@ export class IssuerRegistry {
     return this.#byId.size;
   }
 
-  /** Whether they answered when they were asked last, by id; without those that have not been asked yet. */
+  /** Whether each issuer answered the last request, by id. Omits issuers that have not been contacted yet. */
   get answering(): ReadonlyMap<string, boolean> {
     return this.#answering;
   }
@@ -75,12 +80,12 @@ export class IssuerRegistry {
     return [...this.#byId.values()];
   }
 
-  /** The issuers that users can sign in at, in the order of the file. */
+  /** The issuers at which users can sign in, in the order of the file. */
   get providers(): Provider[] {
     return this.all.filter(isProvider);
   }
 
-  /** The one with this id that users can sign in at. */
+  /** The issuer with this id, if users can sign in at it. */
   findProvider(id: string): Provider | undefined {
     const issuer = this.#byId.get(id);
     return issuer && isProvider(issuer) ? issuer : undefined;
@@ -91,13 +96,15 @@ export class IssuerRegistry {
     return this.#byIssuer.get(iss);
   }
 
-  /** The only issuer of opaque tokens; undefined when there are several, since a token that names none must not be shown to all. */
+  /**
+   * The only issuer of opaque tokens. Undefined if there are several, because a token that names no issuer must not be sent to all of them.
+   */
   get onlyOpaque(): TrustedIssuer | undefined {
     const [only, ...others] = [...this.#byId.values()].filter(({ introspection }) => introspection);
     return others.length === 0 ? only : undefined;
   }
 
-  /** The issuer that a caller names by its id or by its exact `iss`. */
+  /** The issuer with this id or with exactly this `iss`. */
   findNamed(name: string): TrustedIssuer | undefined {
     return this.#byId.get(name) ?? this.#byIssuer.get(name);
   }

@@ -1,11 +1,14 @@
-/** The public keys of one issuer, which its tokens are verified with. When they are fetched and how long they serve is in `fetched.ts`. */
+/**
+ * The public keys of one issuer, for the verification of its tokens. `cached-metadata.ts` decides when they are fetched and how long they
+ * are used.
+ */
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 import { discover, fetchKeys } from './discover.ts';
 import { CachedMetadata, type CachedMetadataOptions } from './cached-metadata.ts';
 import type { Issuer } from '../issuers-file/read.ts';
 
 export interface IssuerKeysOptions extends CachedMetadataOptions {
-  /** For each of the two questions, where they come from and what they are. */
+  /** Time limit of each of the two requests: for the metadata and for the keys. */
   timeoutMilliseconds?: number;
 }
 
@@ -13,7 +16,7 @@ export class IssuerKeys {
   readonly #keys: CachedMetadata<JWTVerifyGetKey>;
 
   constructor(issuer: Issuer, { timeoutMilliseconds, ...options }: IssuerKeysOptions) {
-    /** Where the keys are; asked again after a failure, since the issuer may have moved them. */
+    /** The URL of the keys. Discovered again after a failure, because the issuer may have changed it. */
     let jwksUri: URL | undefined;
     const load = async () => {
       try {
@@ -27,7 +30,7 @@ export class IssuerKeys {
     this.#keys = new CachedMetadata(load, `${issuer.issuer} does not give its keys`, options);
   }
 
-  /** The key that a token's header names, as `jwtVerify` asks for it. Throws JWKSNoMatchingKey, or 503 `issuer-unavailable`. */
+  /** The key that a token's header names, as `jwtVerify` calls for it. Throws JWKSNoMatchingKey, or 503 `issuer-unavailable`. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const find = await this.#keys.current();
     try {
@@ -35,7 +38,7 @@ export class IssuerKeys {
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
     }
-    // The issuer may have changed its keys since.
+    // The issuer may have published new keys since the last fetch.
     const renewed = await this.#keys.renewed();
     return await renewed(header, token);
   };

@@ -12,15 +12,15 @@ import { ceilingOf } from './scopes.ts';
 import { verifyAccessToken, type AccessToken } from './verify.ts';
 
 export interface TokenLogin {
-  /** Id or exact URL of a trusted issuer. It selects from the list; nothing else is ever contacted (rule 46). */
+  /** Id or exact URL of a trusted issuer. It selects from the list; the service contacts no other issuer (rule 46). */
   issuer: string;
   accessToken: string;
   locale: string | undefined;
 }
 
 /**
- * Opens a session, which keeps to the access token's scopes and its absolute lifetime counts from the sign-in at the
- * issuer (rule 47). Throws 401 `invalid-token`, 403 `identity-not-linked`, and 503 `issuer-unavailable`.
+ * Opens a session that is limited to the access token's scopes. Its absolute lifetime counts from the sign-in at the issuer (rule 47).
+ * Throws 401 `invalid-token`, 403 `identity-not-linked`, and 503 `issuer-unavailable`.
  */
 export function loginByToken(context: Context, caller: Caller, asked: TokenLogin): Promise<OpenedSession> {
   return auditTokenErrors(context, caller, async () => {
@@ -36,7 +36,10 @@ async function verify({ issuers }: Context, { issuer, accessToken }: TokenLogin)
   return await verifyAccessToken(issuers, accessToken, expected);
 }
 
-/** The active account of the token's subject. Throws {@link TokenError} for any other, and for a sign-in so long ago that the session would be over. */
+/**
+ * The active account of the token's subject. Throws {@link TokenError} for any other subject, and if the sign-in at the issuer was longer
+ * ago than a session's absolute lifetime.
+ */
 async function findUser(context: Context, caller: Caller, token: AccessToken): Promise<Account> {
   const account = await findOrProvision(context, caller, token, findLinkedAccount);
   const facts = { about: identityOf(token), userName: account.name };

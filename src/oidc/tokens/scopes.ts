@@ -1,10 +1,10 @@
-/** What the scopes of a token let its bearer do, as far as the linked user's roles do (security rule 48). */
+/** Converts the scopes of a token into a ceiling on the grants of the linked user's roles (security rule 48). */
 import type { Action, Scope } from '../../database/tables.ts';
 import type { AccessToken } from './verify.ts';
 
 const actionsOf: Record<'read' | 'write', readonly Action[]> = { read: ['read'], write: ['create', 'update', 'delete'] };
 
-/** The ceiling on the grants; null when scopes of this issuer narrow nothing, empty when the token may do nothing with entities. */
+/** The ceiling on the grants; null if scopes of this issuer do not restrict tokens, empty if the token permits no action on entities. */
 export function ceilingOf({ issuer, scopes }: Pick<AccessToken, 'issuer' | 'scopes'>): Scope[] | null {
   if (!issuer.scopes) return null;
   const { read, write } = issuer.scopes;

@@ -1,9 +1,9 @@
-/** Verifies what an issuer has signed: access tokens, ID tokens and logout tokens alike. What they must say is for others to judge. */
+/** Verifies the signatures of access tokens, ID tokens and logout tokens. The callers check the claims. */
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions } from 'jose';
 
 /**
- * The claims of a token that is signed by a key which `find` finds, and meets `options`; one that names no key is tried with every key that
- * would do. Throws what `jwtVerify` throws, and whatever `find` does.
+ * The claims of a token that is signed by a key which `find` returns, and meets `options`. A token that names no key is tried with every
+ * suitable key. Throws the errors of `jwtVerify` and of `find`.
  */
 export async function verifySigned(token: string, find: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTPayload> {
   try {

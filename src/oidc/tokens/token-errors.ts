@@ -1,7 +1,7 @@
-/** Why a token or its bearer is refused. What is told to whom: the caller that, the audit trail why. */
+/** The reasons for which a token or its bearer is refused. The caller learns of the refusal; only the audit trail has the reason. */
 import { Problem } from '../../errors.ts';
 
-/** Why a token was refused, for the audit trail; docs/issuers.md explains them. The caller learns only that it was. */
+/** Reasons of refused tokens, for the audit trail; docs/issuers.md explains them. The caller learns only that the token was refused. */
 export const refusalReasons = [
   'malformed',
   'too-long',
@@ -28,7 +28,7 @@ export const refusalReasons = [
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** What the audit trail may tell besides: only what the issuer has signed. */
+/** Further facts for the audit trail: only what the issuer has signed. */
 interface RefusalFacts {
   about?: { issuer: string; subject?: string };
   userName?: string;
@@ -37,7 +37,7 @@ interface RefusalFacts {
 
 const notLinked: readonly RefusalReason[] = ['not-linked', 'client-not-linked', 'no-profile'];
 
-/** The answer to a token that does not count: 401 `invalid-token`, or 403 `identity-not-linked` when it is good but its bearer no user. */
+/** The answer to a refused token: 401 `invalid-token`, or 403 `identity-not-linked` if the token is valid but its subject has no user. */
 export class TokenError extends Problem {
   readonly reason: RefusalReason;
   readonly about: RefusalFacts['about'];

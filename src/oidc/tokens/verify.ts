@@ -1,6 +1,6 @@
 /**
- * Whether an access token is one (security rules 45, 46, 49 and 50): RFC 9068 read strictly, or the word of its issuer. Knows nothing of users; the answer is what the
- * issuer says of its subject.
+ * Verifies access tokens (security rules 45, 46, 49 and 50): RFC 9068 read strictly, or the issuer's introspection response. It returns the
+ * issuer's claims about the subject; it does not look up users.
  */
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
 import { Problem } from '../../errors.ts';
@@ -21,26 +21,26 @@ function refusal({ issuer }: TrustedIssuer, reason: RefusalReason, cause?: unkno
 export interface AccessToken {
   issuer: TrustedIssuer;
   subject: string;
-  /** All that the issuer has signed. */
+  /** All claims that the issuer has signed. */
   claims: Claims;
-  /** Whether a client got it for itself, without any user. */
+  /** Whether a client got the token for itself, without a user. */
   isClient: boolean;
   /** The values of the claim `scope`. */
   scopes: readonly string[];
-  /** When the user signed in at the issuer (`auth_time`), or else when the token was issued; never in the future. */
+  /** The time of the sign-in at the issuer (`auth_time`), or else the time at which the token was issued; never in the future. */
   authenticatedAt: Date;
-  /** `auth_time` alone, never in the future; undefined if the issuer does not say when the user signed in. */
+  /** `auth_time` alone, never in the future; undefined if the token has none. */
   signedInAt: Date | undefined;
-  /** When it was issued (`iat`), to the second. */
+  /** The time at which the token was issued (`iat`), to the second. */
   issuedAt: Date;
-  /** Until the token counts for nothing, the leeway included. */
+  /** The remaining lifetime of the token, including the leeway. */
   lifeMilliseconds: number;
 }
 
 /**
- * Verifies a token of one of the issuers, or of `expected` alone. An opaque token says not whose it is, so it is shown to the only issuer of
- * opaque tokens, if there is but one, and a token that names its issuer to that one only. Throws {@link TokenError}, and 503
- * `issuer-unavailable` when the issuer's keys or its word on the token cannot be had.
+ * Verifies a token of one of the issuers, or of `expected` alone. A token that names its issuer is sent to that issuer only. An opaque
+ * token names none, so it is sent to the only issuer of opaque tokens, if there is exactly one. Throws {@link TokenError}, and 503
+ * `issuer-unavailable` if the issuer's keys or its introspection response cannot be fetched.
  */
 export async function verifyAccessToken(issuers: IssuerRegistry, token: string, expected?: TrustedIssuer): Promise<AccessToken> {
   if (Buffer.byteLength(token) > maximumBytes) throw new TokenError('too-long');
@@ -63,7 +63,7 @@ function named(issuers: IssuerRegistry, { iss }: JWTPayload): TrustedIssuer | un
   return typeof iss === 'string' ? issuers.find(iss) : undefined;
 }
 
-/** What a token says of itself; undefined for anything but a signed JWT. Five parts would be an encrypted token. */
+/** The token's unverified header and claims; undefined for anything but a signed JWT. Five parts would be an encrypted token. */
 function decode(token: string): { header: ProtectedHeaderParameters; claims: JWTPayload } | undefined {
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
   try {
@@ -73,7 +73,10 @@ function decode(token: string): { header: ProtectedHeaderParameters; claims: JWT
   }
 }
 
-/** Asks the issuer what the token is. Our own API keys, which somebody may present the wrong way, are shown to nobody. */
+/**
+ * Introspects the token at the issuer. This service's own API keys, which a client may send as a bearer token by mistake, are sent to no
+ * issuer.
+ */
 async function introspect(issuer: TrustedIssuer, introspection: Introspection, token: string, clock: Clock): Promise<AccessToken> {
   if (!/^[\w.~+/-]+=*$/.test(token) || token.startsWith('esk_')) throw refusal(issuer, 'malformed');
   const { claims, until } = await introspection.ask(token);
@@ -94,7 +97,7 @@ async function introspect(issuer: TrustedIssuer, introspection: Introspection, t
   return { ...accessToken, lifeMilliseconds: Math.min(accessToken.lifeMilliseconds, until - clock.steady()) };
 }
 
-/** What the header says is checked before any key is looked for. Where it says the key is to be found (jku, x5u, jwk) is never read. */
+/** Checks the header before any key is fetched. The header's own key references (jku, x5u, jwk) are never read. */
 function refuseHeader(issuer: TrustedIssuer, { typ, alg, crit }: ProtectedHeaderParameters): void {
   const type = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
   const allowed = issuer.tokenType === 'jwt' ? ['at+jwt', 'jwt', undefined] : ['at+jwt'];
@@ -116,7 +119,7 @@ async function verifySignature(issuer: TrustedIssuer, token: string, now: number
   } catch (error) {
     if (error instanceof Problem) throw error;
     if (error instanceof errors.JOSEError) throw refusal(issuer, reasonOf(error), error);
-    // The key that the token names is in the issuer's list and cannot be used.
+    // The issuer's key set contains the key that the token names, but the key is unusable.
     throw issuerUnavailable(30, error);
   }
 }
@@ -130,7 +133,7 @@ function reasonOf(error: errors.JOSEError): RefusalReason {
   return error.claim === 'nbf' ? 'not-yet-valid' : 'incomplete';
 }
 
-/** What is the same for all access tokens: the types of claims, times in the future, keys, and which client it was given to. */
+/** The checks that all access tokens share: the types of claims, times in the future, bound keys, and the client of the token. */
 function readClaims(issuer: TrustedIssuer, claims: Claims, now: number): AccessToken {
   const { claimNames } = issuer;
   const { sub, exp, iat, auth_time: authTime, [claimNames.client_id]: clientId, [claimNames.scope]: scope = '' } = claims;
@@ -138,7 +141,8 @@ function readClaims(issuer: TrustedIssuer, claims: Claims, now: number): AccessT
   if (!complete || (authTime !== undefined && !isTime(authTime))) throw refusal(issuer, 'incomplete');
   const latest = now / 1_000 + leewaySeconds;
   if (iat > latest || (authTime ?? iat) > latest) throw refusal(issuer, 'not-yet-valid');
-  // Bound to a key that the caller must prove to hold (RFC 7800), which we do not ask for: taken as a bearer token it would be worth stealing.
+  // The token is bound to a key whose possession the caller must prove (RFC 7800). This service does not verify that proof. Accepted as a
+  // bearer token, it would be worth stealing.
   if (claims['cnf'] !== undefined) throw refusal(issuer, 'sender-constrained');
   if (issuer.clients && !issuer.clients.has(clientId)) throw refusal(issuer, 'client-not-allowed');
   const authenticatedAt = new Date(Math.min((authTime ?? iat) * 1_000, now));
