@@ -71,11 +71,11 @@ export function serviceTimeline({ app, stopCleanup, recordStop, traces, listener
         if ((await countConnections(server)) > 0) await delay(750);
       },
     },
-    { name: 'accept the connections that are waiting', timeoutMs: 500, run: (timeout) => acceptWaiting(server, nextTurn, timeout) },
+    { name: 'accept the connections that are waiting', timeoutMs: 1_500, run: (timeout) => acceptWaiting(server, nextTurn, timeout) },
     { name: 'stop listening', run: () => stopListening(server) },
     { name: 'wait until the primary process knows', run: () => waitForPrimary() },
     { name: 'tell clients to close, and close idle connections', run: () => app.drain({ silenceMs: 250, timeoutMs: 2_000 }) },
-    { name: 'answer the requests under way', timeoutMs: 5_000, run: () => (closed = app.close()) },
+    { name: 'answer the requests under way', timeoutMs: 4_500, run: () => (closed = app.close()) },
     {
       name: 'cut off slow clients',
       run: async () => {
