@@ -66,20 +66,23 @@ async function askPrimary(asked: Asked['asked']): Promise<void> {
  */
 export function startWorkers(count: number, databaseUrl: string, onLoss: (reason: string) => void): Workers {
   const ready = Promise.withResolvers<void>();
-  const running = new Set<Worker>();
+  /** The running workers, each with a promise that is fulfilled when it has ended or could not be started. */
+  const running = new Map<Worker, Promise<void>>();
   let listening = 0;
   let stopping = false;
 
   const fork = () => {
     if (stopping) return;
     const worker = cluster.fork({ [databaseVariable]: databaseUrl });
-    running.add(worker);
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    running.set(worker, ended);
     let told: string | undefined;
     let isOver = false;
     const over = (why: string) => {
       if (isOver) return;
       isOver = true;
       running.delete(worker);
+      end();
       if (stopping) return;
       const reason = told ?? why;
       if (listening < count) return ready.reject(new Error(reason));
@@ -103,16 +106,11 @@ export function startWorkers(count: number, databaseUrl: string, onLoss: (reason
   };
   for (let index = 0; index < count; index++) fork();
 
-  const stop = async (workers: Worker[]) => {
+  const stop = async (workers: [Worker, Promise<void>][]) => {
     stopping = true;
-    await Promise.all(
-      workers.map(async (worker) => {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        worker.once('exit', () => resolve());
-        worker.process.kill('SIGTERM');
-        await promise;
-      }),
-    );
+    // A worker that could not be started has no process number, and a signal to it would go to this process.
+    for (const [worker] of workers) if (worker.process.pid !== undefined) worker.process.kill('SIGTERM');
+    await Promise.all(workers.map(([, ended]) => ended));
   };
   return {
     ready: ready.promise,

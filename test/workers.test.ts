@@ -42,6 +42,17 @@ const primaryWithoutWorkers = `
   setInterval(() => {}, 1_000);
 `;
 
+/** A primary that is told to stop before it has learnt that its workers cannot be started. */
+const primaryStoppedAtOnce = `
+  import cluster from 'node:cluster';
+  import { startWorkers } from ${JSON.stringify(workers)};
+  cluster.setupPrimary({ cwd: '/nowhere' });
+  const started = startWorkers(2, 'postgres://nowhere', () => {});
+  await started.stopAll();
+  console.log('stopped');
+  process.exit(0);
+`;
+
 /** A primary whose worker ends, and whose next worker cannot be started; the one after that can. */
 const primaryForATime = `
   import cluster from 'node:cluster';
@@ -104,6 +115,10 @@ test('a worker whose primary has just died ends without an error when it tells t
 test('a worker that cannot be started ends the start with the reason, and the others stop', async () => {
   const reason = expect.stringMatching(/^a worker could not be started: spawn .* ENOENT$/);
   expect(await run(primaryWithoutWorkers)).toEqual({ code: 0, lines: [reason, 'stopped'], errors: '' });
+});
+
+test('a stop does not wait for workers that could not be started', async () => {
+  expect(await run(primaryStoppedAtOnce)).toEqual({ code: 0, lines: ['stopped'], errors: '' });
 });
 
 test('a worker that cannot be started in place of one that ended is told, and tried again', async () => {
