@@ -1,5 +1,5 @@
 /** What scopes ask for, compared with the grants of a profile. Pure: the caller brings both. */
-import type { Grants } from '../authn/principal.ts';
+import type { Grants } from '../rights/permit.ts';
 import type { Action, Scope } from '../database/tables.ts';
 import type { Fault } from '../errors.ts';
 

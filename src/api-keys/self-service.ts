@@ -5,7 +5,8 @@
 import type { Transaction } from 'kysely';
 import { insertEvent, type AuditEventName } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
-import { grantMap, type Principal } from '../authn/principal.ts';
+import type { Principal } from '../authn/principal.ts';
+import { grantMap } from '../rights/permit.ts';
 import type { Context } from '../context.ts';
 import { inTransaction } from '../database/failure.ts';
 import type { Database, Scope } from '../database/tables.ts';

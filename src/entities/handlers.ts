@@ -1,7 +1,7 @@
 /** Entities over HTTP: create, retrieve, update, delete. */
 import { JsonText, type Handlers, type Output } from '../contract/operation.ts';
 import type { components } from '../../generated/api.ts';
-import { authorize } from '../authn/principal.ts';
+import { authorize } from '../rights/permit.ts';
 import type { Context } from '../context.ts';
 import { WriteGroup } from '../database/driver/write-group.ts';
 import { Problem } from '../errors.ts';

@@ -4,7 +4,7 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { Caller } from '../authn/caller.ts';
-import type { Permit } from '../authn/principal.ts';
+import type { Permit } from '../rights/permit.ts';
 import type { Action } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { holderOf, type HeldBytes } from '../http/held-bytes.ts';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import type { Pool } from 'pg';
 import type { Origin } from '../audit/store.ts';
-import type { Permit } from '../authn/principal.ts';
+import type { Permit } from '../rights/permit.ts';
 import { violatedUnique, withUnknownOutcome } from '../database/failure.ts';
 import { builder, prepare, type ValueOf } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';

@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import type { Pool } from 'pg';
 import { audited, type AuditValues, type Origin } from '../audit/store.ts';
-import type { Permit } from '../authn/principal.ts';
+import type { Permit } from '../rights/permit.ts';
 import type { WriteGroup } from '../database/driver/write-group.ts';
 import { withUnknownOutcome } from '../database/failure.ts';
 import { builder, prepare, type Executor, type ValueOf } from '../database/driver/prepared.ts';

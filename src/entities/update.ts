@@ -5,7 +5,7 @@
 import type { Pool } from 'pg';
 import type { Origin } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
-import type { Permit } from '../authn/principal.ts';
+import type { Permit } from '../rights/permit.ts';
 import type { WriteGroup } from '../database/driver/write-group.ts';
 import { Problem } from '../errors.ts';
 import type { EntityQueues } from './heavy.ts';

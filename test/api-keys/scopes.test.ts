@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { faultsOfScopes } from '../../src/api-keys/scopes.ts';
-import { grantMap } from '../../src/authn/principal.ts';
+import { grantMap } from '../../src/rights/permit.ts';
 import type { Action, Scope } from '../../src/database/tables.ts';
 
 const scope = (entity: string, ...actions: Action[]): Scope => ({ entity, actions });

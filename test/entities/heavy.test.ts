@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Caller } from '../../src/authn/caller.ts';
-import type { Permit } from '../../src/authn/principal.ts';
+import type { Permit } from '../../src/rights/permit.ts';
 import { EntityQueues } from '../../src/entities/heavy.ts';
 import { HeldBytes } from '../../src/http/held-bytes.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { authorize, grantMap, type Permit, type Principal } from '../../src/authn/principal.ts';
+import type { Principal } from '../../src/authn/principal.ts';
+import { authorize, grantMap, type Permit } from '../../src/rights/permit.ts';
 import { findEntity } from '../../src/entities/store.ts';
 
 const principal = {

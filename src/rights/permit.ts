@@ -1,0 +1,53 @@
+/** Decides whether a principal may do something with entities, from the grants of its active profile and the scopes of its credential. */
+import type { Principal } from '../authn/principal.ts';
+import type { Action, Condition, Scope } from '../database/tables.ts';
+import { Problem } from '../errors.ts';
+
+/** The actions granted on each entity name (or `*`), each with its condition. A Map, since `constructor` is a valid name (rule 65). */
+export type Grants = ReadonlyMap<string, ReadonlyMap<Action, Condition>>;
+
+declare const checked: unique symbol;
+
+/**
+ * Leave to perform one action on the entities of one name. Only {@link authorize} makes one, and the entity store takes nothing else, so
+ * a statement that nobody checked does not compile (rule 66).
+ */
+export interface Permit<A extends Action> {
+  readonly [checked]: A;
+  readonly entity: string;
+  /** The acting user's name, for createdBy and updatedBy. */
+  readonly userName: string;
+  /** The acting session's handle, for the audit trail; null for a stateless credential. */
+  readonly sessionId: string | null;
+  /** True when only rows that the user created may be touched; belongs in the statement's WHERE (rule 64). */
+  readonly ownOnly: boolean;
+}
+
+/**
+ * Decides whether `principal` may perform `action` on entities called `entity`. Throws 403 `forbidden` when no grant of the active profile
+ * allows it, 403 `insufficient-scope` when the roles would but the credential's scopes do not.
+ */
+export function authorize<A extends Action>(principal: Principal, entity: string, action: A): Permit<A> {
+  const conditions = [principal.grants.get(entity)?.get(action), principal.grants.get('*')?.get(action)];
+  const ownOnly = !conditions.includes('any');
+  if (ownOnly && !conditions.includes('own')) throw new Problem('forbidden');
+  if (principal.scopes && !principal.scopes.some((scope) => covers(scope, entity, action))) throw new Problem('insufficient-scope');
+  return { entity, userName: principal.user.name, sessionId: principal.session?.id ?? null, ownOnly } as Permit<A>;
+}
+
+/** Whether the scope reaches the action on the entity; only a scope on `*` reaches `*`. */
+export function covers(scope: Scope, entity: string, action: Action): boolean {
+  return (scope.entity === '*' || scope.entity === entity) && scope.actions.includes(action);
+}
+
+/** The grants as the database lists them, one row an action, as a map. */
+export function grantMap(rows: readonly { entity: string; action: Action; condition: Condition }[]): Grants {
+  const grants = new Map<string, Map<Action, Condition>>();
+  for (const { entity, action, condition } of rows) {
+    const actions = grants.get(entity) ?? new Map<Action, Condition>();
+    // Two roles may grant the same action; the wider condition counts.
+    if (actions.get(action) !== 'any') actions.set(action, condition);
+    grants.set(entity, actions);
+  }
+  return grants;
+}
