@@ -2,8 +2,7 @@
  * The audit trail (security rule 85): what happened to credentials, rights and entities, written in the transaction of what it records.
  * Never a secret, never a body, never what somebody typed who is not known.
  */
-import { sql, type Kysely, type OperationNodeSource, type RawBuilder } from 'kysely';
-import { builder, type ValueOf } from '../database/driver/prepared.ts';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Database } from '../database/tables.ts';
 
 /** Every event there is. docs/audit.md explains them; a test compares both. */
@@ -74,55 +73,19 @@ export interface AuditEvent {
   detail?: Record<string, unknown>;
 }
 
-/** The values of a prepared statement that {@link audited} adds to those of the statement itself. */
-export interface AuditValues extends Record<string, unknown> {
-  userName: string;
-  sessionId: string | null;
-  requestId: string;
-  address: string;
-  userAgent: string | null;
-}
-
 /**
- * Makes `statement`, which returns rows with a name, a key and a version, also write one event a row, in one round trip and one
- * transaction. The rows come back as they were. `beside` is a further statement of that transaction, which sees them as `written`.
+ * Makes the statement that writes one event with the outcome `ok` for each row of `rows`. `value` gives the expressions of the values that
+ * come from a request, `expressions` those that come from the row.
  */
-export function audited<V extends AuditValues, R>(
-  event: AuditEventName,
-  statement: OperationNodeSource,
-  value: ValueOf<V>,
-  beside?: OperationNodeSource,
-) {
-  const of = value as unknown as ValueOf<AuditValues>;
-  const further = beside ? sql`, beside as (${beside})` : sql``;
-  const noted = eventsOfWritten(event, of, sql.ref('written'));
-  return sql<R>`with written as (${statement}), noted as (${noted})${further} select * from written`.compile(builder);
-}
-
-/** Makes the statement that writes one event for each row of `written` in `from`; `of` gives the expression of each audit value. */
-export function eventsOfWritten(
-  event: AuditEventName,
-  of: (name: keyof AuditValues & string) => RawBuilder<unknown>,
-  from: RawBuilder<unknown>,
+export function eventsFrom(
+  rows: RawBuilder<unknown>,
+  value: (name: 'userName' | 'requestId' | 'address' | 'userAgent') => RawBuilder<unknown>,
+  { event, sessionId, detail }: Record<'event' | 'sessionId' | 'detail', RawBuilder<unknown>>,
 ): RawBuilder<unknown> {
   return sql`
     insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
-    select ${sql.lit(event)}, 'ok', ${of('userName')}, ${of('sessionId')}::uuid, ${of('requestId')}, ${of('address')}, ${of('userAgent')},
-      jsonb_build_object('entity', written.name, 'key', written.key::text, 'version', written.version)
-    from ${from}`;
-}
-
-/**
- * Makes the statement that writes one event for each row of `from`, which has `event`, `session_id` and `detail`; `of` gives the expression of
- * the other values.
- */
-export function eventsOfSessions(
-  of: (name: 'userName' | 'requestId' | 'address' | 'userAgent') => RawBuilder<unknown>,
-  from: RawBuilder<unknown>,
-): RawBuilder<unknown> {
-  return sql`
-    insert into audit_event (event, outcome, user_name, session_id, request_id, address, user_agent, detail)
-    select event, 'ok', ${of('userName')}, session_id, ${of('requestId')}, ${of('address')}, ${of('userAgent')}, detail from ${from}`;
+    select ${event}, 'ok', ${value('userName')}, ${sessionId}, ${value('requestId')}, ${value('address')}, ${value('userAgent')}, ${detail}
+    from ${rows}`;
 }
 
 /** Makes the statement that writes one event. `origin` is undefined for what no request caused, such as a command of the command line. */

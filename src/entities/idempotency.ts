@@ -37,7 +37,7 @@ export interface Created {
   replayed: boolean;
 }
 
-interface Claim extends Record<string, unknown> {
+interface Claim {
   userName: string;
   entity: string;
   key: string;
@@ -60,7 +60,7 @@ interface Found {
 const findClaim = prepare<Replay, Found>('idempotency.find', (value) =>
   builder
     .selectFrom('idempotency')
-    .where(at(value as unknown as ValueOf<Claim>))
+    .where(at(value))
     .select([
       sql<boolean>`fingerprint = ${value('fingerprint')}`.as('same'),
       live.as('live'),

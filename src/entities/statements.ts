@@ -2,49 +2,56 @@
  * The statements on the table `entity` that serve one request. Those that serve several are in `grouped-writes.ts`. Fields travel as JSON
  * text and are never parsed.
  */
-import { sql } from 'kysely';
-import { audited, type AuditValues } from '../audit/store.ts';
+import { sql, type RawBuilder } from 'kysely';
 import { builder, prepare, type ValueOf } from '../database/driver/prepared.ts';
+import { rowsCovered, type PermitValues } from '../rights/row-predicate.ts';
+import { entityChanged, type ChangeValues } from './changed.ts';
 import { areLight, areLightToRead } from './heavy.ts';
 import { columnList, columns, rowColumns, type EntityRow } from './row.ts';
 
-export interface Place extends Record<string, unknown> {
-  name: string;
+export interface Place extends PermitValues {
   key: string;
-  /** The user whose rows alone may be touched, or null for any row. */
-  owner: string | null;
 }
 
-/** The row at (name, key) that the permit covers. */
-const matchesKey = (value: ValueOf<Place>) =>
-  sql<boolean>`name = ${value('name')} and key = ${value('key')}::bigint and (${value('owner')}::text is null or created_by = ${value('owner')})`;
+/** The row with this key, if the permit covers it. */
+const rowAt = (value: ValueOf<Place>) => sql<boolean>`${rowsCovered(value)} and entity.key = ${value('key')}::bigint`;
 
-interface Claim extends Record<string, unknown> {
+interface InsertWithKey extends ChangeValues {
+  /** The name of the entity. */
+  name: string;
   /** The Idempotency-Key, bare. */
   key: string;
   /** SHA-256 of the body. */
   fingerprint: Buffer;
+  /** JSON text of an object. */
   fields: string;
 }
 
-/** Inserts unless the key is taken: the row says so once it is there, the lock as long as another statement is about to write it. */
-export const insertFirst = prepare<AuditValues & Claim & { name: string }, EntityRow>('entity.insert-keyed', (value) => {
+/**
+ * Inserts unless the Idempotency-Key is taken. Its row in `idempotency` shows that, and before that row is committed the lock does, which the
+ * statement that writes it holds.
+ */
+export const insertWithKey = prepare<InsertWithKey, EntityRow>('entity.insert-keyed', (value) => {
   const [user, name, key] = [value('userName'), value('name'), value('key')];
   const lock = sql`hashtextextended(jsonb_build_array(${user}::text, ${name}::text, ${key}::text)::text, 0)`;
-  const statement = sql`
-    insert into entity (name, fields, created_by, updated_by)
-    select ${name}, ${value('fields')}::jsonb, ${user}, ${user}
-    where pg_try_advisory_xact_lock(${lock})
-      and not exists (select from idempotency where user_name = ${user} and entity = ${name} and key = ${key})
-    returning ${columnList}`;
-  const claim = sql`
-    insert into idempotency (user_name, entity, key, fingerprint, entity_key)
-    select ${user}, name, ${key}, ${value('fingerprint')}, key from written`;
-  return audited('entity.created', statement, value, claim);
+  return entityChanged<EntityRow>({
+    event: 'entity.created',
+    written: sql`
+      insert into entity (name, fields, created_by, updated_by)
+      select ${name}, ${value('fields')}::jsonb, ${user}, ${user}
+      where pg_try_advisory_xact_lock(${lock})
+        and not exists (select from idempotency where user_name = ${user} and entity = ${name} and key = ${key})
+      returning entity.*`,
+    value,
+    also: sql`
+      insert into idempotency (user_name, entity, key, fingerprint, entity_key)
+      select ${user}, name, ${key}, ${value('fingerprint')}, key from written`,
+    returning: columnList,
+  }).compile(builder);
 });
 
 export const findOne = prepare<Place, EntityRow>('entity.find-heavy', (value) =>
-  builder.selectFrom('entity').where(matchesKey(value)).select(columns).compile(),
+  builder.selectFrom('entity').where(rowAt(value)).select(columns).compile(),
 );
 
 /** The row of an entity; null in place of fields that are heavy. */
@@ -53,52 +60,70 @@ export type LightRow = EntityRow | (Omit<EntityRow, 'fields'> & { fields: null }
 export const findLightOne = prepare<Place, LightRow>('entity.find', (value) =>
   builder
     .selectFrom('entity')
-    .where(matchesKey(value))
+    .where(rowAt(value))
     .select([...rowColumns, sql<string | null>`case when ${areLightToRead(sql`fields`)} then fields::text end`.as('fields')])
     .compile(),
 );
 
+export const findVersion = prepare<Place, { version: string }>('entity.version', (value) =>
+  builder.selectFrom('entity').where(rowAt(value)).select('version').compile(),
+);
+
+interface Preview extends Place {
+  patch: string;
+  light: boolean;
+}
+
+export const previewOne = prepare<Preview, { version: string; fields: string | null }>('entity.preview', (value) => {
+  const isWanted = sql<boolean>`not ${value('light')}::boolean or ${areLight(sql`fields`)}`;
+  const merged = sql<string | null>`case when ${isWanted} then json_merge_patch(fields, ${value('patch')}::jsonb)::text end`;
+  return builder
+    .selectFrom('entity')
+    .where(rowAt(value))
+    .select(['version', merged.as('fields')])
+    .compile();
+});
+
 /** Versions the caller accepts; null accepts any. */
 export type Versions = string[] | null;
 
-type GuardedValues = AuditValues & Place & { versions: Versions };
+interface GuardedPlace extends Place, ChangeValues {
+  versions: Versions;
+}
 
 /** The row at the place, if its version is an accepted one. */
-const guarded = (value: ValueOf<GuardedValues>) =>
-  sql<boolean>`${matchesKey(value)} and (${value('versions')}::bigint[] is null or version = any(${value('versions')}))`;
+const guardedRowAt = (value: ValueOf<GuardedPlace>) =>
+  sql<boolean>`${rowAt(value)} and (${value('versions')}::bigint[] is null or entity.version = any(${value('versions')}))`;
+
+/**
+ * SQL: stores the `fields` of each row of `merged`, whose rows the statement has locked in `entity`, as its next version, unless they have
+ * more than `limit` bytes as JSON text.
+ */
+export const storeMerged = (userName: RawBuilder<unknown>, limit: RawBuilder<unknown>) => sql`
+  update entity set fields = merged.fields, version = version + 1, updated_at = now(), updated_by = ${userName}
+  from merged
+  where entity.name = merged.name and entity.key = merged.key and octet_length(merged.fields::text) <= ${limit}`;
 
 /** Merges once, and again only where another transaction has changed the row meanwhile. */
-export const updateOne = prepare<GuardedValues & { patch: string; limit: number }, EntityRow>('entity.update', (value) => {
-  const statement = sql`
-    with merged as materialized (
-      select name as merged_name, key as merged_key, json_merge_patch(fields, ${value('patch')}::jsonb) as result
-      from entity where ${guarded(value)} for no key update
-    )
-    update entity set fields = result, version = version + 1, updated_at = now(), updated_by = ${value('userName')}
-    from merged where name = merged_name and key = merged_key and octet_length(result::text) <= ${value('limit')}
-    returning ${columnList}`;
-  return audited('entity.updated', statement, value);
-});
-
-export const deleteOne = prepare<GuardedValues, { key: string }>('entity.delete', (value) =>
-  audited('entity.deleted', builder.deleteFrom('entity').where(guarded(value)).returning(['name', 'key', 'version']), value),
+export const updateOne = prepare<GuardedPlace & { patch: string; limit: number }, EntityRow>('entity.update', (value) =>
+  entityChanged<EntityRow>({
+    event: 'entity.updated',
+    steps: sql`
+      merged as materialized (
+        select name, key, json_merge_patch(fields, ${value('patch')}::jsonb) as fields
+        from entity where ${guardedRowAt(value)} for no key update
+      )`,
+    written: sql`${storeMerged(value('userName'), value('limit'))} returning entity.*`,
+    value,
+    returning: columnList,
+  }).compile(builder),
 );
 
-export const previewOne = prepare<Place & { patch: string; light: boolean }, { version: string; fields: string | null }>(
-  'entity.preview',
-  (value) => {
-    const isWanted = sql<boolean>`not ${value('light')}::boolean or ${areLight(sql`fields`)}`;
-    return builder
-      .selectFrom('entity')
-      .where(matchesKey(value as unknown as ValueOf<Place>))
-      .select([
-        'version',
-        sql<string | null>`case when ${isWanted} then json_merge_patch(fields, ${value('patch')}::jsonb)::text end`.as('fields'),
-      ])
-      .compile();
-  },
-);
-
-export const findVersion = prepare<Place, { version: string }>('entity.version', (value) =>
-  builder.selectFrom('entity').where(matchesKey(value)).select('version').compile(),
+export const deleteOne = prepare<GuardedPlace, { key: string }>('entity.delete', (value) =>
+  entityChanged<{ key: string }>({
+    event: 'entity.deleted',
+    written: sql`delete from entity where ${guardedRowAt(value)} returning entity.*`,
+    value,
+    returning: sql.ref('key'),
+  }).compile(builder),
 );

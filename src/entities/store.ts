@@ -1,14 +1,15 @@
 /**
- * Entities, each operation one guarded statement. Every function takes a Permit, so nothing here can be asked without having been
- * allowed; a permit for own rows puts the owner into the WHERE. Fields travel as JSON text and are never parsed.
+ * Entities, each operation one guarded statement. Every function takes a permit and reaches only the rows that the permit covers (rules 64
+ * and 66). Fields travel as JSON text and are never parsed.
  */
 import type { Pool } from 'pg';
-import type { AuditValues, Origin } from '../audit/store.ts';
-import type { Permit } from '../rights/permit.ts';
+import type { Origin } from '../audit/store.ts';
 import type { WriteGroup } from '../database/driver/write-group.ts';
 import { withUnknownOutcome } from '../database/failure.ts';
 import type { Executor } from '../database/driver/prepared.ts';
-import type { Action } from '../database/tables.ts';
+import type { Permit } from '../rights/permit.ts';
+import { permitValues } from '../rights/row-predicate.ts';
+import { changeValues } from './changed.ts';
 import { rowOf } from './grouped-writes.ts';
 import type { EntityRow } from './row.ts';
 import {
@@ -16,7 +17,7 @@ import {
   findLightOne,
   findOne,
   findVersion,
-  insertFirst,
+  insertWithKey,
   previewOne,
   updateOne,
   type LightRow,
@@ -24,19 +25,7 @@ import {
   type Versions,
 } from './statements.ts';
 
-const auditValues = (permit: Permit<Action>, origin: Origin): AuditValues => ({
-  userName: permit.userName,
-  sessionId: permit.sessionId,
-  requestId: origin.requestId,
-  address: origin.address,
-  userAgent: origin.userAgent ?? null,
-});
-
-const placeOf = (permit: Permit<'read' | 'update' | 'delete'>, key: string): Place => ({
-  name: permit.entity,
-  key,
-  owner: permit.ownOnly ? permit.userName : null,
-});
+const placeOf = (permit: Permit<'read' | 'update' | 'delete'>, key: string): Place => ({ ...permitValues(permit), key });
 
 /** Stores new fields (JSON text of an object) and returns the row. `insertRow` runs the statement, alone or together with other requests. */
 export async function insertEntity(
@@ -45,7 +34,7 @@ export async function insertEntity(
   origin: Origin,
   fields: string,
 ): Promise<EntityRow> {
-  const row = await withUnknownOutcome(insertRow(rowOf({ ...auditValues(permit, origin), name: permit.entity }, 'fields', fields)));
+  const row = await withUnknownOutcome(insertRow(rowOf({ ...changeValues(permit, origin), name: permit.entity }, 'fields', fields)));
   if (!row) throw new Error('insert returned no row');
   return row;
 }
@@ -60,7 +49,7 @@ export async function insertEntityWithKey(
   origin: Origin,
   claim: { key: string; fingerprint: Buffer; fields: string },
 ): Promise<EntityRow | undefined> {
-  const [row] = await withUnknownOutcome(insertFirst(pool, { ...auditValues(permit, origin), name: permit.entity, ...claim }));
+  const [row] = await withUnknownOutcome(insertWithKey(pool, { ...changeValues(permit, origin), name: permit.entity, ...claim }));
   return row;
 }
 
@@ -93,7 +82,7 @@ export async function updateGrouped(
   key: string,
   { patch, versions, limitBytes }: Merge,
 ): Promise<EntityRow | undefined> {
-  const values = { ...auditValues(permit, origin), ...placeOf(permit, key), versions, limit: limitBytes };
+  const values = { ...changeValues(permit, origin), ...placeOf(permit, key), versions, limit: limitBytes };
   return await withUnknownOutcome(updates.run(rowOf(values, 'patch', patch)));
 }
 
@@ -109,7 +98,7 @@ export async function updateStoredEntity(
   { patch, versions, limitBytes }: Merge,
 ): Promise<EntityRow | undefined> {
   const [row] = await withUnknownOutcome(
-    updateOne(pool, { ...auditValues(permit, origin), ...placeOf(permit, key), patch, versions, limit: limitBytes }),
+    updateOne(pool, { ...changeValues(permit, origin), ...placeOf(permit, key), patch, versions, limit: limitBytes }),
   );
   return row;
 }
@@ -122,7 +111,7 @@ export async function deleteEntity(
   key: string,
   versions: Versions,
 ): Promise<boolean> {
-  const rows = await withUnknownOutcome(deleteOne(pool, { ...auditValues(permit, origin), ...placeOf(permit, key), versions }));
+  const rows = await withUnknownOutcome(deleteOne(pool, { ...changeValues(permit, origin), ...placeOf(permit, key), versions }));
   return rows.length > 0;
 }
 

@@ -9,8 +9,8 @@ export type Grants = ReadonlyMap<string, ReadonlyMap<Action, Condition>>;
 declare const checked: unique symbol;
 
 /**
- * Leave to perform one action on the entities of one name. Only {@link authorize} makes one, and the entity store takes nothing else, so
- * a statement that nobody checked does not compile (rule 66).
+ * The permission to perform one action on the entities of one name. Only {@link authorize} makes one, and the entity store takes nothing else,
+ * so an unchecked statement does not compile (rule 66).
  */
 export interface Permit<A extends Action> {
   readonly [checked]: A;
@@ -19,7 +19,7 @@ export interface Permit<A extends Action> {
   readonly userName: string;
   /** The acting session's handle, for the audit trail; null for a stateless credential. */
   readonly sessionId: string | null;
-  /** True when only rows that the user created may be touched; belongs in the statement's WHERE (rule 64). */
+  /** True when it covers only rows that the user created; `rowsCovered` of row-predicate.ts puts that into statements (rule 64). */
   readonly ownOnly: boolean;
 }
 
@@ -36,7 +36,7 @@ export function authorize<A extends Action>(principal: Principal, entity: string
 }
 
 /** Whether the scope reaches the action on the entity; only a scope on `*` reaches `*`. */
-export function covers(scope: Scope, entity: string, action: Action): boolean {
+function covers(scope: Scope, entity: string, action: Action): boolean {
   return (scope.entity === '*' || scope.entity === entity) && scope.actions.includes(action);
 }
 

@@ -1,6 +1,6 @@
 /** The statement that opens a session and writes what goes with it: ended sessions, audit events, the decided attempt. */
 import { sql, type Kysely } from 'kysely';
-import { eventsOfSessions, type AuditEvent, type Origin } from '../audit/store.ts';
+import { eventsFrom, type AuditEvent, type Origin } from '../audit/store.ts';
 import type { Principal } from '../authn/principal.ts';
 import { builder, compileOnce } from '../database/driver/prepared.ts';
 import type { Database, Scope, SessionMethod } from '../database/tables.ts';
@@ -52,6 +52,8 @@ interface Values extends Omit<NewSession, 'scopes'>, Lifetimes, Origin {
 
 type OpenedRow = SessionCallerRow & { evicted: string[]; openedUnder: string | null };
 
+const eventColumns = { event: sql.ref('event'), sessionId: sql.ref('session_id'), detail: sql.ref('detail') };
+
 // The statement that inserts the row does not see it in the table, so it takes the row from what the function returns.
 const statement = compileOnce<Values, OpenedRow>((value) =>
   sql<OpenedRow>`
@@ -70,7 +72,7 @@ const statement = compileOnce<Values, OpenedRow>((value) =>
       select event, id as session_id, detail from new_session, jsonb_to_recordset(${value('events')}) as events (event text, detail jsonb)
       union all select 'session.evicted', unnest(evicted), '{}' from new_session
     ),
-    noted as (${eventsOfSessions(value, sql.ref('happened'))})
+    noted as (${eventsFrom(sql.ref('happened'), value, eventColumns)})
     ${sessionCallers('new_session').select(['session.profile_id as openedUnder', sql<string[]>`session.evicted`.as('evicted')])}`.compile(
     builder,
   ),

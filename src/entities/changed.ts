@@ -1,0 +1,69 @@
+/**
+ * What goes along with each change of an entity, in the statement and so in the transaction of the change: its audit event (rule 85). Every
+ * statement that creates, updates or deletes entities is made by {@link entityChanged}.
+ */
+import { sql, type RawBuilder } from 'kysely';
+import { eventsFrom, type AuditEventName, type Origin } from '../audit/store.ts';
+import type { Action } from '../database/tables.ts';
+import type { Permit } from '../rights/permit.ts';
+
+/** The user who changes an entity, and where the request comes from. */
+export interface ChangeValues {
+  userName: string;
+  sessionId: string | null;
+  requestId: string;
+  address: string;
+  userAgent: string | null;
+}
+
+/** The values of a change that `permit` allows and a request from `origin` makes. */
+export const changeValues = (permit: Permit<Action>, origin: Origin): ChangeValues => ({
+  userName: permit.userName,
+  sessionId: permit.sessionId,
+  requestId: origin.requestId,
+  address: origin.address,
+  userAgent: origin.userAgent ?? null,
+});
+
+const columnTypes: Readonly<Record<keyof ChangeValues, string>> = {
+  userName: 'text',
+  sessionId: 'uuid',
+  requestId: 'text',
+  address: 'text',
+  userAgent: 'text',
+};
+
+/** SQL: the names of {@link ChangeValues} as columns of a grouped statement's input. */
+export const changeColumns = sql.join(Object.keys(columnTypes).map((name) => sql.ref(name)));
+
+/** SQL: the same, each with its type. */
+export const typedChangeColumns = sql.join(Object.entries(columnTypes).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`));
+
+interface EntityChange {
+  event: AuditEventName & `entity.${string}`;
+  /** The common table expressions that `written` uses. */
+  steps?: RawBuilder<unknown>;
+  /** The statement that changes rows and returns each one whole: `returning entity.*`. */
+  written: RawBuilder<unknown>;
+  /** The expression of each value of the caller that changed a row, in a query of `rows`. */
+  value: (name: keyof ChangeValues) => RawBuilder<unknown>;
+  /** The changed rows as `written`, joined with those of their callers; by default one caller has changed all. */
+  rows?: RawBuilder<unknown>;
+  /** One more statement of the same transaction, which sees the changed rows as `written`. */
+  also?: RawBuilder<unknown>;
+  /** What the whole statement returns of each row of `written`. */
+  returning: RawBuilder<unknown>;
+}
+
+/** Makes the statement that changes entities and writes what goes along with each change, in one round trip. */
+export function entityChanged<R>(change: EntityChange): RawBuilder<R> {
+  const { event, steps, written, value, rows = sql.ref('written'), also, returning } = change;
+  const events = eventsFrom(rows, value, {
+    event: sql.lit(event),
+    sessionId: sql`${value('sessionId')}::uuid`,
+    detail: sql`jsonb_build_object('entity', written.name, 'key', written.key::text, 'version', written.version)`,
+  });
+  const expressions = [...(steps ? [steps] : []), sql`written as (${written})`, sql`events as (${events})`];
+  if (also) expressions.push(sql`also as (${also})`);
+  return sql<R>`with ${sql.join(expressions)} select ${returning} from written`;
+}

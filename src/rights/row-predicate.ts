@@ -1,0 +1,28 @@
+/**
+ * The rows of the table `entity` that a permit covers, as one SQL condition. Every statement that reads, updates or deletes entities has it:
+ * for one row, for a group of rows, or for all rows of a name (rule 64).
+ */
+import { sql, type RawBuilder } from 'kysely';
+import type { Action } from '../database/tables.ts';
+import type { Permit } from './permit.ts';
+
+/** What {@link rowsCovered} compares rows with. */
+export interface PermitValues {
+  /** The name of the entities. */
+  name: string;
+  /** The user whose rows alone are covered; null for the rows of all users. */
+  owner: string | null;
+}
+
+/** The values of `permit`: for a prepared statement, or for one row of a grouped statement. */
+export function permitValues({ entity, userName, ownOnly }: Permit<Action>): PermitValues {
+  return { name: entity, owner: ownOnly ? userName : null };
+}
+
+/**
+ * SQL: whether the permit covers the row of `entity`, which has that name in the statement. `value` gives the expression of each value of the
+ * permit: its place in a prepared statement, or the column of a grouped statement that it came in.
+ */
+export function rowsCovered(value: (name: keyof PermitValues) => RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`entity.name = ${value('name')} and (${value('owner')}::text is null or entity.created_by = ${value('owner')})`;
+}
