@@ -73,10 +73,7 @@ export function compileOnce<V extends object, R>(build: (value: ValueOf<V>) => C
  * `name` must be the statement's own: it is what PostgreSQL keeps it under, and what it is called where it is told what a request spends its time
  * on.
  */
-export function prepare<V extends object, R>(
-  name: string,
-  build: (value: ValueOf<V>) => CompiledQuery<R>,
-): PreparedStatement<V, R> {
+export function prepare<V extends object, R>(name: string, build: (value: ValueOf<V>) => CompiledQuery<R>): PreparedStatement<V, R> {
   const { compiled, bind } = compile(build);
   const text = compiled.sql;
   const work = statementWork(name, text);
