@@ -13,7 +13,7 @@ import { answerClientError, answerProblems, problemOf, sendProblem } from './htt
 import { answerForNode, nodeOptions, originForm, refuseUnknownPaths } from './http/wire.ts';
 import { keyHandlers } from './api-keys/handlers.ts';
 import { apiKeyScheme } from './api-keys/scheme.ts';
-import { recordProblem, type Target } from './audit/record.ts';
+import { recordProblem } from './audit/record.ts';
 import type { Schemes } from './authn/authenticate.ts';
 import { originPolicy } from './config/settings.ts';
 import type { Context } from './context.ts';
@@ -33,7 +33,6 @@ import { serveHealth } from './maintenance/health.ts';
 import { boundHeldBytes } from './http/held-bytes.ts';
 import {
   AddressLimit,
-  isForRequest,
   limitStrangers,
   limitUnrecognised,
   limitUnrouted,
@@ -88,8 +87,8 @@ export async function buildApp(context: Context, contract: { text: string; docum
   answerProblems(
     app,
     publicUrl,
-    (problem, request) => (isForRequest(problem) ? limitUnknown(request) : problemAfterCommit(problem, request)),
-    (problem, request) => recordProblem(context, request.caller, problem, targetOf(request)),
+    (problem, request) => (problem.limit === 'address' ? limitUnknown(request) : problemAfterCommit(problem, request)),
+    (problem, request) => recordProblem(context, request.caller, problem, request.routeOptions.config.operationId),
   );
   readAddresses(app, config.trustProxy);
   identifyCallers(app);
@@ -144,10 +143,4 @@ export async function buildApp(context: Context, contract: { text: string; docum
   serveHealth(app, context);
   await app.register(async (docs) => serveDocs(docs, contract, () => offeredIssuers(context)));
   return app;
-}
-
-/** What the audit trail says a refused request asked for. */
-function targetOf({ params, routeOptions: { config, url } }: FastifyRequest): Target {
-  const { name } = params as { name?: string };
-  return { operation: config.operationId, entity: url?.startsWith('/rest/entity/') ? name : undefined };
 }

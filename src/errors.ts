@@ -2,48 +2,64 @@
  * The closed list of what can go wrong for a caller. Each code has one status, and its texts in every locale of `src/locales`;
  * what the log should know beyond that travels as the `cause`. Turning a Problem into an answer is the business of `http/problem.ts`.
  */
+import type { AuditEventName } from './audit/store.ts';
 
-/** Every problem code and its HTTP status (docs/errors.md). */
-export const problemStatus = {
-  'malformed-request': 400,
-  'invalid-key': 400,
-  'ambiguous-credentials': 400,
-  'sign-in-failed': 400,
-  unauthenticated: 401,
-  'invalid-credentials': 401,
-  'invalid-token': 401,
-  forbidden: 403,
-  'insufficient-scope': 403,
-  'csrf-rejected': 403,
-  'credential-mismatch': 403,
-  'identity-not-linked': 403,
-  'fresh-login-required': 403,
-  'not-found': 404,
-  'method-not-allowed': 405,
-  'not-acceptable': 406,
-  'request-timeout': 408,
-  conflict: 409,
-  'last-sign-in-method': 409,
-  'refresh-conflict': 409,
-  'idempotency-in-progress': 409,
-  'precondition-failed': 412,
-  'content-too-large': 413,
-  'uri-too-long': 414,
-  'unsupported-media-type': 415,
-  'validation-failed': 422,
-  'password-rejected': 422,
-  'idempotency-key-reused': 422,
-  'precondition-required': 428,
-  'rate-limited': 429,
-  'headers-too-large': 431,
-  'internal-error': 500,
-  unavailable: 503,
-  busy: 503,
-  'issuer-unavailable': 503,
-  'outcome-unknown': 503,
-} as const;
+/** What follows from the code of a problem. */
+export interface ProblemFacts {
+  /** The HTTP status (docs/errors.md). */
+  status: number;
+  /**
+   * Whether such an answer to a request without a known caller counts for the limit of its address (rule 81). What goes wrong in the service
+   * itself does not: it must neither use up the limit of the client's address nor be hidden behind a 429 (decision 72).
+   */
+  limit: 'address' | 'none';
+  /** The audit event of such an answer; undefined where there is none, or where a use case writes it. */
+  audit?: { event: AuditEventName; /** What the event's `reason` is. */ reason?: 'code' | 'cause' };
+}
 
-export type ProblemCode = keyof typeof problemStatus;
+const denied = { event: 'permission.denied', reason: 'code' } as const;
+
+/** Every problem code. */
+export const problemFacts = {
+  'malformed-request': { status: 400, limit: 'address' },
+  'invalid-key': { status: 400, limit: 'address' },
+  'ambiguous-credentials': { status: 400, limit: 'address' },
+  'sign-in-failed': { status: 400, limit: 'address' },
+  unauthenticated: { status: 401, limit: 'address' },
+  'invalid-credentials': { status: 401, limit: 'address' },
+  'invalid-token': { status: 401, limit: 'address' },
+  forbidden: { status: 403, limit: 'address', audit: denied },
+  'insufficient-scope': { status: 403, limit: 'address', audit: denied },
+  'csrf-rejected': { status: 403, limit: 'address', audit: { event: 'csrf.refused' } },
+  'credential-mismatch': { status: 403, limit: 'address' },
+  'identity-not-linked': { status: 403, limit: 'address' },
+  'fresh-login-required': { status: 403, limit: 'address', audit: denied },
+  'not-found': { status: 404, limit: 'address' },
+  'method-not-allowed': { status: 405, limit: 'address' },
+  'not-acceptable': { status: 406, limit: 'address' },
+  'request-timeout': { status: 408, limit: 'address' },
+  conflict: { status: 409, limit: 'address' },
+  'last-sign-in-method': { status: 409, limit: 'address' },
+  'refresh-conflict': { status: 409, limit: 'address' },
+  'idempotency-in-progress': { status: 409, limit: 'address' },
+  'precondition-failed': { status: 412, limit: 'address' },
+  'content-too-large': { status: 413, limit: 'address' },
+  'uri-too-long': { status: 414, limit: 'address' },
+  'unsupported-media-type': { status: 415, limit: 'address' },
+  'validation-failed': { status: 422, limit: 'address' },
+  'password-rejected': { status: 422, limit: 'address' },
+  'idempotency-key-reused': { status: 422, limit: 'address' },
+  'precondition-required': { status: 428, limit: 'address' },
+  'rate-limited': { status: 429, limit: 'none', audit: { event: 'rate.limited' } },
+  'headers-too-large': { status: 431, limit: 'address' },
+  'internal-error': { status: 500, limit: 'none', audit: { event: 'fault', reason: 'cause' } },
+  unavailable: { status: 503, limit: 'none' },
+  busy: { status: 503, limit: 'none' },
+  'issuer-unavailable': { status: 503, limit: 'address' },
+  'outcome-unknown': { status: 503, limit: 'none' },
+} as const satisfies Record<string, ProblemFacts>;
+
+export type ProblemCode = keyof typeof problemFacts;
 
 /** What exactly is wrong with one parameter, form field or JSON value. The texts are in `src/locales`. */
 export type FaultCode =
@@ -123,8 +139,20 @@ export interface ProblemOptions {
   faults?: readonly Fault[];
   /** Headers the answer owes because of this problem, such as `Retry-After`. */
   headers?: Record<string, string>;
+  /** What the audit event of this problem says besides; a problem that causes none has no use for it. */
+  audit?: AuditFacts;
   /** For the log only, never for the caller. */
   cause?: unknown;
+}
+
+/** What only the code that throws a problem can tell the audit trail. */
+export interface AuditFacts {
+  /** In place of the event that {@link problemFacts} has. */
+  event?: AuditEventName;
+  /** The name of the limit that the caller has used up, as its `RateLimit-Policy` has it. */
+  limit?: string;
+  /** The name of the entities that the caller may not touch. */
+  entity?: string;
 }
 
 /** A code and its options; `values` fills the placeholders of the detail text and is open only to the codes that take any. */
@@ -142,11 +170,17 @@ export class Problem extends Error {
   readonly faults: readonly Fault[];
   readonly values: Readonly<Record<string, string | number>>;
   readonly headers: Record<string, string>;
+  readonly limit: ProblemFacts['limit'];
+  /** Undefined for a problem that causes no event. */
+  readonly audit: (NonNullable<ProblemFacts['audit']> & AuditFacts) | undefined;
 
-  constructor(...[code, { faults = [], values = {}, headers = {}, cause } = {}]: ProblemArguments) {
+  constructor(...[code, { faults = [], values = {}, headers = {}, audit, cause } = {}]: ProblemArguments) {
     super(code, { cause });
+    const facts: ProblemFacts = problemFacts[code];
     this.code = code;
-    this.status = problemStatus[code];
+    this.status = facts.status;
+    this.limit = facts.limit;
+    this.audit = facts.audit && { ...facts.audit, ...audit };
     this.faults = faults.slice(0, maximumFaults);
     this.values = values;
     this.headers = headers;

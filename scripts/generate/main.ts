@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import { operationsOf, parseContract, type ContractDocument } from '../../src/contract/contract.ts';
-import { problemStatus } from '../../src/errors.ts';
+import { problemFacts } from '../../src/errors.ts';
 
 const root = new URL('../../', import.meta.url);
 const banner = '// Generated from openapi.yaml by `npm run generate`. Do not edit.\n\n';
@@ -74,7 +74,7 @@ function overOurRuntime(text: string): string {
  * codes.
  */
 function generateProblemCodes(): string {
-  return `${banner}export type ProblemCode =\n${Object.keys(problemStatus)
+  return `${banner}export type ProblemCode =\n${Object.keys(problemFacts)
     .map((code) => `  | '${code}'`)
     .join('\n')};\n`;
 }

@@ -5,20 +5,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Caller, CallerLog } from '../authn/caller.ts';
 import type { Context } from '../context.ts';
-import type { Problem, ProblemCode } from '../errors.ts';
+import type { Problem } from '../errors.ts';
 import { addressGroup } from '../http/address.ts';
 import type { Subject } from './quota.ts';
-import { insertEvent, type AuditEvent, type AuditEventName, type Origin } from './store.ts';
-
-/** The problems that are audited here. What goes with a change or a sign-in is audited there. */
-const eventOf: Partial<Record<ProblemCode, AuditEventName>> = {
-  'csrf-rejected': 'csrf.refused',
-  forbidden: 'permission.denied',
-  'insufficient-scope': 'permission.denied',
-  'fresh-login-required': 'permission.denied',
-  'rate-limited': 'rate.limited',
-  'internal-error': 'fault',
-};
+import { insertEvent, type AuditEvent, type Origin } from './store.ts';
 
 /** Writes the event; never throws. */
 export async function recordEvent(
@@ -34,35 +24,37 @@ export async function recordEvent(
   }
 }
 
-/** What a request asked for; a member is undefined where the request asked for no such thing. */
-export interface Target {
-  /** The operation's id in the contract. */
-  operation: string | undefined;
-  entity: string | undefined;
-}
-
 /**
- * Writes the event that goes with the problem that the caller is answered with, if there is one and the quota allows it; never throws.
+ * Writes the event that goes with the problem that the caller of `operation` is answered with, if there is one and the quota allows it; never
+ * throws. `operation` is undefined for a request that asked for none.
  */
 export async function recordProblem(
   context: Pick<Context, 'db' | 'auditQuota'>,
   caller: Caller,
   problem: Problem,
-  { operation, entity }: Target,
+  operation: string | undefined,
 ): Promise<void> {
-  const event = eventOf[problem.code];
-  if (!event) return;
-  const detail = { operation, ...particulars(problem, caller.principal && entity) };
+  if (!problem.audit) return;
+  const { event, limit, entity } = problem.audit;
   const refusal: AuditEvent = {
     event,
-    outcome: event === 'fault' ? 'failed' : 'refused',
+    outcome: problem.status < 500 ? 'refused' : 'failed',
     sessionId: caller.principal?.session?.id,
-    detail,
+    detail: { operation, reason: reasonOf(problem), limit, entity },
   };
-  if (!('limit' in detail)) return await recordRefusal(context, caller, refusal);
-  // Which limit it was is in the name of its policy; those that slow down guessing begin with `login-`. A stranger can try any operation.
-  const limited: AuditEventName = detail.limit?.startsWith('login-') ? 'login.throttled' : event;
-  await recordRefusal(context, caller, { ...refusal, event: limited }, { kind: `${limited} ${detail.limit}` });
+  // A stranger can try any operation, so events of one limit are of one kind.
+  await recordRefusal(context, caller, refusal, limit === undefined ? {} : { kind: `${event} ${limit}` });
+}
+
+function reasonOf({ audit, code, cause }: Problem): string | undefined {
+  switch (audit?.reason) {
+    case 'code':
+      return code;
+    case 'cause':
+      return cause instanceof Error ? cause.name : 'unknown';
+    case undefined:
+      return undefined;
+  }
 }
 
 /** How long the answer to a refusal waits until its event is written. Where the database is slow, the event comes after the answer. */
@@ -111,18 +103,4 @@ function subjectOf({ origin }: Caller, userName: string | undefined, { issuer, s
   if (userName !== undefined) return { budget: 'users', name: userName };
   if (subject !== undefined) return { budget: 'named', name: `identity ${JSON.stringify([issuer, subject])}` };
   return { budget: 'strangers', name: addressGroup(origin.address) };
-}
-
-/** Rights are checked after the form of an entity's name, so only valid names get here. */
-function particulars(problem: Problem, entity: string | undefined): { reason?: string; entity?: string; limit?: string | undefined } {
-  switch (problem.code) {
-    case 'rate-limited':
-      return { limit: /^"([^"]+)"/.exec(problem.headers['RateLimit-Policy'] ?? '')?.[1] };
-    case 'internal-error':
-      return { reason: problem.cause instanceof Error ? problem.cause.name : 'unknown' };
-    case 'csrf-rejected':
-      return {};
-    default:
-      return { reason: problem.code, ...(entity !== undefined && { entity }) };
-  }
 }

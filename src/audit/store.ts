@@ -75,7 +75,7 @@ export interface AuditEvent {
 
 /**
  * Makes the statement that writes one event with the outcome `ok` for each row of `rows`. `value` gives the expressions of the values that
- * come from a request, `expressions` those that come from the row.
+ * come from a request; those of `event`, `sessionId` and `detail` come from the row.
  */
 export function eventsFrom(
   rows: RawBuilder<unknown>,

@@ -5,7 +5,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Problem, problemStatus, type ProblemCode } from '../errors.ts';
+import { Problem, problemFacts, type ProblemCode } from '../errors.ts';
 import { tokenOrigins, withIssuers, type OfferedIssuer } from './docs-issuers.ts';
 import { uiConfig } from './docs-ui.ts';
 import { describe } from '../locales/describe.ts';
@@ -37,9 +37,9 @@ export async function serveDocs(
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
   app.get<{ Params: { code: string } }>('/problems/:code', async (request, reply) => {
     const { code } = request.params;
-    if (!Object.hasOwn(problemStatus, code)) throw new Problem('not-found');
+    if (!Object.hasOwn(problemFacts, code)) throw new Problem('not-found');
     const locale = negotiateLocale({ acceptLanguage: request.headers['accept-language'] });
-    const status = problemStatus[code as ProblemCode];
+    const status = problemFacts[code as ProblemCode].status;
     const text = { code, status, ...describe(locale, new Problem(code as ProblemCode)) };
     return reply.type('application/json; charset=utf-8').header('content-language', locale).send(JSON.stringify(text));
   });

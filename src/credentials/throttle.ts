@@ -159,14 +159,15 @@ function outcomeOf(error: unknown): Outcome {
 }
 
 const policies = {
-  account: { name: '"login-account"', policy: '"login-account";q=5' },
-  address: { name: '"login-address"', policy: '"login-address";q=20;w=300' },
+  account: { name: 'login-account', parameters: 'q=5' },
+  address: { name: 'login-address', parameters: 'q=20;w=300' },
 };
 
 function tooMany(limit: keyof typeof policies, seconds: number): Problem {
-  const { name, policy } = policies[limit];
+  const { name, parameters } = policies[limit];
   return new Problem('rate-limited', {
     values: { seconds },
-    headers: { 'Retry-After': String(seconds), 'RateLimit-Policy': policy, RateLimit: `${name};r=0;t=${seconds}` },
+    headers: { 'Retry-After': String(seconds), 'RateLimit-Policy': `"${name}";${parameters}`, RateLimit: `"${name}";r=0;t=${seconds}` },
+    audit: { event: 'login.throttled', limit: name },
   });
 }

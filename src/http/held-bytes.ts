@@ -106,4 +106,5 @@ const tooMuchHeld = (limit: number) =>
       'RateLimit-Policy': `"held-bytes";q=${limit};qu="content-bytes"`,
       RateLimit: '"held-bytes";r=0;t=1',
     },
+    audit: { limit: 'held-bytes' },
   });

@@ -85,6 +85,7 @@ const tooMany = ({ name, perSecond, burst }: Rate) =>
       'RateLimit-Policy': `"${name}";q=${burst};w=${Math.ceil(burst / perSecond)}`,
       RateLimit: `"${name}";r=0;t=1`,
     },
+    audit: { limit: name },
   });
 
 const urlLimitBytes = 8_192;
@@ -118,14 +119,6 @@ export function limitStrangers(app: FastifyInstance, limit: AddressLimit, creden
 export function limitUnrecognised(request: FastifyRequest, limit: AddressLimit, credentials: Credentials): Problem | undefined {
   if (request.principal !== undefined || !isToBeChecked(request, credentials)) return undefined;
   return limitUnrouted(request, limit);
-}
-
-/**
- * Whether a problem says something of the request and its credential, a token of an issuer that does not answer included. What goes wrong in
- * the service itself must neither count for the client's address nor be hidden behind a 429.
- */
-export function isForRequest({ code, status }: Problem): boolean {
-  return code !== 'rate-limited' && (status < 500 || code === 'issuer-unavailable');
 }
 
 /** Draws a token for a request that meets no hook, such as one with an undecodable path; the 429 for it when there is none left. */

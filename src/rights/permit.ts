@@ -30,8 +30,9 @@ export interface Permit<A extends Action> {
 export function authorize<A extends Action>(principal: Principal, entity: string, action: A): Permit<A> {
   const conditions = [principal.grants.get(entity)?.get(action), principal.grants.get('*')?.get(action)];
   const ownOnly = !conditions.includes('any');
-  if (ownOnly && !conditions.includes('own')) throw new Problem('forbidden');
-  if (principal.scopes && !principal.scopes.some((scope) => covers(scope, entity, action))) throw new Problem('insufficient-scope');
+  if (ownOnly && !conditions.includes('own')) throw new Problem('forbidden', { audit: { entity } });
+  if (principal.scopes && !principal.scopes.some((scope) => covers(scope, entity, action)))
+    throw new Problem('insufficient-scope', { audit: { entity } });
   return { entity, userName: principal.user.name, sessionId: principal.session?.id ?? null, ownOnly } as Permit<A>;
 }
 

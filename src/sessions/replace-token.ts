@@ -54,5 +54,5 @@ export async function lostRace(context: Context, oldHash: Buffer): Promise<Probl
   const seconds = current ? await refreshWaitSeconds(context.db, id) : undefined;
   if (seconds === undefined) return new Problem('refresh-conflict');
   const headers = { 'Retry-After': String(seconds), 'RateLimit-Policy': '"refresh";q=6;w=60', RateLimit: `"refresh";r=0;t=${seconds}` };
-  return new Problem('rate-limited', { headers });
+  return new Problem('rate-limited', { headers, audit: { limit: 'refresh' } });
 }

@@ -22,7 +22,8 @@ test('every event has one bound in docs/audit.md, and those of the quota are the
   expect(listed.toSorted()).toEqual([...auditEvents].toSorted());
   const [quota = ''] = rows[0] ?? [];
   const files = [
-    'audit/record',
+    'errors',
+    'credentials/throttle',
     'oidc/tokens/audit-token-errors',
     'oidc/sign-in/sign-in-errors',
     'oidc/sign-in/back-channel-logout',

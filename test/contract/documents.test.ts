@@ -4,7 +4,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { resolve, type Reference } from '../../src/contract/contract.ts';
-import { Problem, problemStatus, type ProblemCode } from '../../src/errors.ts';
+import { Problem, problemFacts, type ProblemCode } from '../../src/errors.ts';
 import { describe as describeProblem } from '../../src/locales/describe.ts';
 import { misfits } from '../support/contract.ts';
 import { document, methodOf, operations } from '../support/operations.ts';
@@ -49,7 +49,7 @@ describe('problem codes', () => {
     expect(listed.size).toBeGreaterThan(10);
     for (const [code, statuses] of listed) {
       expect([...statuses].map(Number), `${code} is listed under another status than in errors.ts`).toEqual([
-        problemStatus[code as ProblemCode],
+        problemFacts[code as ProblemCode].status,
       ]);
     }
   });
@@ -57,14 +57,14 @@ describe('problem codes', () => {
   test('every code is listed by an operation, or in the description of answers without an operation', () => {
     const { info } = document as unknown as { info: { description: string } };
     const listed = listedCodes();
-    const unlisted = Object.keys(problemStatus).filter((code) => !listed.has(code) && !info.description.includes(`\`${code}\``));
+    const unlisted = Object.keys(problemFacts).filter((code) => !listed.has(code) && !info.description.includes(`\`${code}\``));
     expect(unlisted, 'codes of errors.ts that are missing from openapi.yaml').toEqual([]);
   });
 
   test('every code is used by an answer', () => {
     const source = globSync('src/**/*.ts', { exclude: ['src/errors.ts', 'src/locales/**', 'src/client/**'] });
     const text = source.map((file) => readFileSync(file, 'utf8')).join('\n');
-    const unanswered = Object.keys(problemStatus).filter((code) => !text.includes(`'${code}'`));
+    const unanswered = Object.keys(problemFacts).filter((code) => !text.includes(`'${code}'`));
     expect(unanswered, 'codes of errors.ts that are not used in src').toEqual([]);
   });
 
@@ -75,20 +75,20 @@ describe('problem codes', () => {
     expect(examples.length).toBeGreaterThan(10);
     for (const [at, example] of examples) {
       const code = example['code'] as ProblemCode;
-      expect(example['status'], at).toBe(problemStatus[code]);
+      expect(example['status'], at).toBe(problemFacts[code].status);
       const { title, detail } = describeProblem('en', new Problem(code));
       expect(example, at).toMatchObject({ title, detail });
       expect(example['type'], at).toBe(`http://localhost:3000/problems/${code}`);
     }
   });
 
-  test.for(Object.keys(problemStatus))('/problems/%s explains the code', async (code) => {
+  test.for(Object.keys(problemFacts))('/problems/%s explains the code', async (code) => {
     const answer = await service().call<Json>('GET', `/problems/${code}`, { headers: { 'accept-language': 'de' } });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-language')).toBe('de');
     expect(answer.body).toMatchObject({
       code,
-      status: problemStatus[code as ProblemCode],
+      status: problemFacts[code as ProblemCode].status,
       title: expect.stringMatching(/\w/),
       detail: expect.stringMatching(/^[^[\]{}]+$/),
     });

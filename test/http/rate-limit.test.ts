@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Principal } from '../../src/authn/principal.ts';
 import { Problem } from '../../src/errors.ts';
-import { AddressLimit, isForRequest, limitUsers } from '../../src/http/rate-limit.ts';
+import { AddressLimit, limitUsers } from '../../src/http/rate-limit.ts';
 
 let milliseconds = 0;
 const now = () => milliseconds;
@@ -73,9 +73,9 @@ test('a user has five seconds’ worth at once and not one more, by whatever cre
 
 test('what goes wrong in the service counts for no address; an issuer that does not answer does (rule 81)', () => {
   for (const code of ['unavailable', 'busy', 'outcome-unknown', 'internal-error', 'rate-limited'] as const) {
-    expect(isForRequest(new Problem(code)), code).toBe(false);
+    expect(new Problem(code).limit, code).toBe('none');
   }
   for (const code of ['ambiguous-credentials', 'unauthenticated', 'invalid-token', 'identity-not-linked', 'issuer-unavailable'] as const) {
-    expect(isForRequest(new Problem(code)), code).toBe(true);
+    expect(new Problem(code).limit, code).toBe('address');
   }
 });

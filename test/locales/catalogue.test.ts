@@ -1,5 +1,5 @@
 import { describe as group, expect, it } from 'vitest';
-import { faultValues, problemStatus, problemValues } from '../../src/errors.ts';
+import { faultValues, problemFacts, problemValues } from '../../src/errors.ts';
 import { catalogues } from '../../src/locales/describe.ts';
 import { locales } from '../../src/locales/negotiate.ts';
 import type { Locale } from '../../src/locales/negotiate.ts';
@@ -26,7 +26,7 @@ const expected = new Map<string, string[]>([
 group.each(locales)('the texts in %s', (locale) => {
   it('cover the same codes as the English ones, and all problems', () => {
     expect([...textsOf(locale).keys()].sort()).toEqual([...textsOf('en').keys()].sort());
-    expect(Object.keys(catalogues[locale].problems).sort()).toEqual(Object.keys(problemStatus).sort());
+    expect(Object.keys(catalogues[locale].problems).sort()).toEqual(Object.keys(problemFacts).sort());
   });
 
   it('use exactly the values declared for their code, each once', () => {

@@ -1,11 +1,11 @@
 import { describe as group, expect, it } from 'vitest';
 import { Problem } from '../../src/errors.ts';
 import type { ProblemCode } from '../../src/errors.ts';
-import { problemStatus } from '../../src/errors.ts';
+import { problemFacts } from '../../src/errors.ts';
 import { describe } from '../../src/locales/describe.ts';
 import { locales } from '../../src/locales/negotiate.ts';
 
-const codes = Object.keys(problemStatus) as ProblemCode[];
+const codes = Object.keys(problemFacts) as ProblemCode[];
 
 group.each(locales)('describe in %s', (locale) => {
   it.each(codes)('%s reads well without values, and its title does not vary', (code) => {
