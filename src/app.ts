@@ -5,7 +5,7 @@ import Fastify, { LogController, type FastifyInstance, type FastifyRequest } fro
 import { randomUUID } from 'node:crypto';
 import { knowEveryMethod, makeRoutes, refuseOtherMethods, addRoutes, type Binding } from './contract/bind.ts';
 import { readBodies } from './http/body.ts';
-import { isOpen, operationsOf, type ContractDocument } from './contract/contract.ts';
+import type { ContractDocument } from './contract/contract.ts';
 import { serveDocs } from './contract/docs.ts';
 import type { Handlers } from './contract/operation.ts';
 import { readQuery } from './contract/parameters.ts';
@@ -31,15 +31,7 @@ import { prepareDrain } from './http/drain.ts';
 import { securityHeaders, sendSecurityHeaders } from './http/headers.ts';
 import { serveHealth } from './maintenance/health.ts';
 import { boundHeldBytes } from './http/held-bytes.ts';
-import {
-  AddressLimit,
-  limitStrangers,
-  limitUnrecognised,
-  limitUnrouted,
-  limitUrls,
-  limitUsers,
-  type Credentials,
-} from './http/rate-limit.ts';
+import { AddressLimit, limitStrangers, limitUnrecognised, limitUnrouted, limitUrls, limitUsers } from './http/rate-limit.ts';
 import { logRequests, loggerOptions } from './telemetry/logging.ts';
 import { sendServerTiming } from './telemetry/server-timing.ts';
 import { followRequests } from './telemetry/spans.ts';
@@ -79,11 +71,8 @@ export async function buildApp(context: Context, contract: { text: string; docum
   app.server.maxConnections = 4_096;
   app.decorateRequest('principal', undefined);
 
-  const checkedBy = new Set(
-    operationsOf(contract.document).flatMap(({ operationId, security }) => (security.length > 0 ? [operationId] : [])),
-  );
-  const credentials: Credentials = { cookieName: sessionCookie(config).name, checkedBy };
-  const limitUnknown = (request: FastifyRequest) => limit && limitUnrecognised(request, limit, credentials);
+  const { name: cookieName } = sessionCookie(config);
+  const limitUnknown = (request: FastifyRequest) => limit && limitUnrecognised(request, limit, cookieName);
   answerProblems(
     app,
     publicUrl,
@@ -103,7 +92,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   sendSecurityHeaders(app, headers);
   answerForNode(app, headers, publicUrl);
   allowTrustedOrigins(app, config.trustedOrigins);
-  if (limit) limitStrangers(app, limit, credentials);
+  if (limit) limitStrangers(app, limit, cookieName);
   limitUrls(app);
   answerPreflights(app, config.trustedOrigins);
   refuseUnknownPaths(app);
@@ -130,15 +119,12 @@ export async function buildApp(context: Context, contract: { text: string; docum
   };
 
   const routes = await makeRoutes(binding);
-  // Where sessions are opened, changed and ended a request passes through @fastify/session (decision 55). What only reads does not.
-  const { carried = [], plain = [] } = Object.groupBy(routes, ({ operation }) =>
-    operation.path.startsWith('/auth') && (operation.method !== 'get' || isOpen(operation)) ? 'carried' : 'plain',
-  );
-  await app.register(async (authApi) => {
-    await carrySessions(authApi, context);
-    addRoutes(authApi, carried);
+  const { carried = [], plain = [] } = Object.groupBy(routes, ({ operation }) => (operation.writesSession ? 'carried' : 'plain'));
+  await app.register(async (scope) => {
+    await carrySessions(scope, context);
+    addRoutes(scope, carried);
   });
-  await app.register(async (reads) => addRoutes(reads, plain));
+  await app.register(async (scope) => addRoutes(scope, plain));
   refuseOtherMethods(app, routes);
   serveHealth(app, context);
   await app.register(async (docs) => serveDocs(docs, contract, () => offeredIssuers(context)));

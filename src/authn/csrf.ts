@@ -19,8 +19,8 @@ export interface CsrfRequest {
   method: string;
   /** What authenticates the request. A header beats the cookie, and a form or link of another site cannot set one. */
   credential: 'cookie' | 'header' | 'none';
-  /** True for POST /auth alone: it must not come from another site even without a credential (login CSRF). */
-  opensSession: boolean;
+  /** True for `POST /auth` alone: it must not come from another site even where no credential counts (login CSRF). */
+  refusesCrossSite: boolean;
   secFetchSite: HeaderValue;
   origin: HeaderValue;
 }
@@ -39,7 +39,7 @@ export interface LogoutHeaders {
  */
 export function csrfAllows(request: CsrfRequest, policy: OriginPolicy): boolean {
   if (request.credential === 'header' || isSafe(request.method)) return true;
-  if (request.credential === 'none' && !request.opensSession) return true;
+  if (request.credential === 'none' && !request.refusesCrossSite) return true;
   const { secFetchSite, origin } = request;
   if (!isSingle(secFetchSite) || !isSingle(origin)) return false;
   switch (secFetchSite) {

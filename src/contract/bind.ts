@@ -6,7 +6,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
 import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
 import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.ts';
-import { requireSessionRight, rightsTo } from '../rights/session-rights.ts';
+import { requireSessionRight, type SessionRights } from '../rights/session-rights.ts';
 import { Problem } from '../errors.ts';
 import { spanning } from '../telemetry/spans.ts';
 import { bodyLimitOf, checkBody, ignoreBody, requireBody } from '../http/body.ts';
@@ -35,7 +35,7 @@ export interface OperationRoute {
 
 /**
  * Makes a route of every operation. Throws at once when one has no handler, names a security scheme that does not exist, asks for two at
- * once, or has no row in `rights/session-rights.ts`: the service must not start with an open or a dead operation (rule 3).
+ * once, or does not say which sessions may use it: the service must not start with an open or a dead operation (rule 3).
  */
 export async function makeRoutes(binding: Binding): Promise<OperationRoute[]> {
   const declared = await declaredRoutes(binding.document);
@@ -72,7 +72,7 @@ function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions
   }
   const bodyLimit = bodyLimitOf(requestBody);
   return {
-    config: { operationId },
+    config: { operationId, takesCredential: operation.security.length > 0 },
     // Otherwise Fastify answers HEAD by running the GET handler (rule 26).
     exposeHeadRoute: false,
     ...(bodyLimit !== undefined && { bodyLimit }),
@@ -90,14 +90,14 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
   const answersJson = Object.values(operation.responses).some((response) => response.content && 'application/json' in response.content);
   const queryParameters = queryParametersOf(operation);
   const takesCredentials = operation.security.length > 0;
-  const sessions = rightsTo(operation, open);
-  const opensSession = operation.operationId === 'createSession';
+  const sessions = sessionRightsOf(operation);
+  const { refusesCrossSite } = operation;
   return async (request) => {
     const carrier = carrierOf(request.raw);
     if (!open) await spanning(authentication, () => authenticate(request, carrier, operation.security, binding.schemes));
     // Where no credential counts, there is none that another site could abuse.
-    const credential = carrier !== 'cookie' ? 'header' : takesCredentials || opensSession ? 'cookie' : 'none';
-    if (!csrfAllows({ method: request.method, credential, opensSession, ...fetchMetadata(request) }, binding.csrf)) {
+    const credential = carrier !== 'cookie' ? 'header' : takesCredentials || refusesCrossSite ? 'cookie' : 'none';
+    if (!csrfAllows({ method: request.method, credential, refusesCrossSite, ...fetchMetadata(request) }, binding.csrf)) {
       throw new Problem('csrf-rejected');
     }
     if (operation.requestBody) requireBody(request, operation.requestBody);
@@ -106,6 +106,14 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
     if (sessions && request.principal) requireSessionRight(request.principal, sessions, (request.params as { id?: string }).id);
     refuseUnknownParameters(request, queryParameters);
   };
+}
+
+/** Throws when an operation that authenticates its callers does not say which sessions may use it, or another one does. */
+function sessionRightsOf(operation: Operation): SessionRights | undefined {
+  const { operationId, sessionRights } = operation;
+  if (isOpen(operation) === (sessionRights === undefined)) return sessionRights;
+  const fault = sessionRights ? 'must not have x-session-rights, as it takes callers without a credential' : 'must have x-session-rights';
+  throw new Error(`openapi.yaml: ${operationId} ${fault}`);
 }
 
 /** The headers by which a browser tells where a request comes from. */

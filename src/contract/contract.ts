@@ -3,6 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { readExtensions, type ExtensionMembers, type Extensions } from './extensions.ts';
 
 export const methods = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof methods)[number];
@@ -33,14 +34,13 @@ export interface ResponseObject {
   content?: Record<string, { schema?: Record<string, unknown> }>;
 }
 
-interface OperationObject {
+interface OperationObject extends ExtensionMembers {
   operationId: string;
   tags: string[];
   security?: SecurityRequirement[];
   parameters?: (ParameterObject | Reference)[];
   requestBody?: RequestBodyObject | Reference;
   responses: Record<string, ResponseObject | Reference>;
-  'x-ignores-unknown-parameters'?: boolean;
 }
 
 type PathItem = { parameters?: (ParameterObject | Reference)[] } & { [M in Method]?: OperationObject };
@@ -54,7 +54,7 @@ export interface ContractDocument {
 }
 
 /** An operation with its references resolved and its defaults filled in. */
-export interface Operation {
+export interface Operation extends Extensions {
   operationId: string;
   method: Method;
   path: string;
@@ -63,8 +63,6 @@ export interface Operation {
   parameters: ParameterObject[];
   requestBody: RequestBodyObject | undefined;
   responses: Record<string, ResponseObject>;
-  /** Whether others than us decide which query parameters come, so that those that are not declared are no mistake. */
-  ignoresUnknownParameters: boolean;
 }
 
 const file = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -96,26 +94,30 @@ export function resolve<T>(document: ContractDocument, value: T | Reference): T 
   return found as T;
 }
 
-/** Every operation, in the order of the document. */
+/** Every operation, in the order of the document. Throws for an extension that {@link readExtensions} does not take. */
 export function operationsOf(document: ContractDocument): Operation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {
       const operation = item[method];
-      if (!operation) return [];
-      const responses = Object.entries(operation.responses).map(([status, response]) => [status, resolve(document, response)] as const);
-      return {
-        operationId: operation.operationId,
-        method,
-        path,
-        tag: operation.tags[0] ?? '',
-        security: operation.security ?? document.security,
-        parameters: [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((parameter) => resolve(document, parameter)),
-        requestBody: operation.requestBody && resolve(document, operation.requestBody),
-        responses: Object.fromEntries(responses),
-        ignoresUnknownParameters: operation['x-ignores-unknown-parameters'] === true,
-      };
+      return operation ? [readOperation(document, path, method, operation)] : [];
     }),
   );
+}
+
+function readOperation(document: ContractDocument, path: string, method: Method, operation: OperationObject): Operation {
+  const responses = Object.entries(operation.responses).map(([status, response]) => [status, resolve(document, response)] as const);
+  const parameters = [...(document.paths[path]?.parameters ?? []), ...(operation.parameters ?? [])];
+  return {
+    operationId: operation.operationId,
+    method,
+    path,
+    tag: operation.tags[0] ?? '',
+    security: operation.security ?? document.security,
+    parameters: parameters.map((parameter) => resolve(document, parameter)),
+    requestBody: operation.requestBody && resolve(document, operation.requestBody),
+    responses: Object.fromEntries(responses),
+    ...readExtensions(operation),
+  };
 }
 
 /** Whether callers without a credential are let in, as far as the document says. */

@@ -97,18 +97,11 @@ export function limitUrls(app: FastifyInstance): void {
   });
 }
 
-/** Which requests are limited by what becomes of their credential, and not as they arrive. */
-export interface Credentials {
-  cookieName: string;
-  /** The ids of the operations that look at a credential before they do anything. Elsewhere a credential, good or bad, spares no request. */
-  checkedBy: ReadonlySet<string>;
-}
-
 /** Draws a token for every request to `app` whose credential is not going to be checked, before anything else is done for it. Throws 429. */
-export function limitStrangers(app: FastifyInstance, limit: AddressLimit, credentials: Credentials): void {
+export function limitStrangers(app: FastifyInstance, limit: AddressLimit, cookieName: string): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    const spared = request.routeOptions.url === '/health/live' || isToBeChecked(request, credentials);
-    done(spared || limit.take(addressOf(request)) ? undefined : tooMany(addressRate));
+    const isSpared = request.routeOptions.config.isUnlimited === true || isToBeChecked(request, cookieName);
+    done(isSpared || limit.take(addressOf(request)) ? undefined : tooMany(addressRate));
   });
 }
 
@@ -116,8 +109,8 @@ export function limitStrangers(app: FastifyInstance, limit: AddressLimit, creden
  * Draws a token for a request that {@link limitStrangers} has spared and that has turned out to have no principal, whatever is wrong with its
  * credential; the 429 to answer it with when there is none left. Undefined for every other request.
  */
-export function limitUnrecognised(request: FastifyRequest, limit: AddressLimit, credentials: Credentials): Problem | undefined {
-  if (request.principal !== undefined || !isToBeChecked(request, credentials)) return undefined;
+export function limitUnrecognised(request: FastifyRequest, limit: AddressLimit, cookieName: string): Problem | undefined {
+  if (request.principal !== undefined || !isToBeChecked(request, cookieName)) return undefined;
   return limitUnrouted(request, limit);
 }
 
@@ -126,8 +119,9 @@ export function limitUnrouted(request: FastifyRequest, limit: AddressLimit): Pro
   return limit.take(addressOf(request)) ? undefined : tooMany(addressRate);
 }
 
-function isToBeChecked({ headers, routeOptions }: FastifyRequest, { cookieName, checkedBy }: Credentials): boolean {
-  if (!checkedBy.has(routeOptions.config.operationId ?? '')) return false;
+/** Whether the operation looks at the credential of the request before it does anything, so that the credential decides what is limited. */
+function isToBeChecked({ headers, routeOptions }: FastifyRequest, cookieName: string): boolean {
+  if (routeOptions.config.takesCredential !== true) return false;
   return headers.authorization !== undefined || headers['x-api-key'] !== undefined || (headers.cookie?.includes(`${cookieName}=`) ?? false);
 }
 
@@ -149,4 +143,13 @@ export function limitUsers(schemes: Schemes, perSecond: number, now: () => numbe
     };
   const { sessionCookie, apiKey, oauth2, openId } = schemes;
   return { sessionCookie: limited(sessionCookie), apiKey: limited(apiKey), oauth2: limited(oauth2), openId: limited(openId) };
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the contract names a credential for the operation. Elsewhere a credential, good or bad, spares no request. */
+    takesCredential?: boolean;
+    /** Whether requests to the route do not count for any limit. */
+    isUnlimited?: boolean;
+  }
 }

@@ -10,7 +10,7 @@ import { Problem } from '../errors.ts';
  */
 export function serveHealth(app: FastifyInstance, { db }: Pick<Context, 'db'>): void {
   app.decorate('stopping', false);
-  app.get('/health/live', async () => ({ status: 'live' }));
+  app.get('/health/live', { config: { isUnlimited: true } }, async () => ({ status: 'live' }));
   app.get('/health/ready', async () => {
     if (app.stopping) throw new Problem('unavailable', { headers: { 'Retry-After': '5' } });
     const { pending } = await migrationState(db);

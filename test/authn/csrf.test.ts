@@ -101,12 +101,12 @@ describe('csrfAllows', () => {
     Object.keys(origins).filter((name) => csrfAllows({ ...request, origin: origins[name] }, policy));
 
   const operations = [
-    { name: 'POST /auth', method: 'POST', opensSession: true },
-    { name: 'POST /auth/refresh', method: 'POST', opensSession: false },
-    { name: 'POST /rest/entity/{name}', method: 'POST', opensSession: false },
-    { name: 'DELETE /rest/entity/{name}/{key}', method: 'DELETE', opensSession: false },
-    { name: 'a PUT', method: 'PUT', opensSession: false },
-    { name: 'a PATCH', method: 'PATCH', opensSession: false },
+    { name: 'POST /auth', method: 'POST', refusesCrossSite: true },
+    { name: 'POST /auth/refresh', method: 'POST', refusesCrossSite: false },
+    { name: 'POST /rest/entity/{name}', method: 'POST', refusesCrossSite: false },
+    { name: 'DELETE /rest/entity/{name}/{key}', method: 'DELETE', refusesCrossSite: false },
+    { name: 'a PUT', method: 'PUT', refusesCrossSite: false },
+    { name: 'a PATCH', method: 'PATCH', refusesCrossSite: false },
   ];
 
   for (const { name: operation, ...request } of operations) {
@@ -126,25 +126,25 @@ describe('csrfAllows', () => {
   for (const [site, secFetchSite] of Object.entries(sites)) {
     const expected = permitted[site] ?? [];
     it(`POST /auth without a credential and Sec-Fetch-Site ${site} is open to ${expected.length} of the origins: login CSRF (rule 27)`, () => {
-      expect(allowedOrigins({ method: 'POST', opensSession: true, credential: 'none', secFetchSite })).toEqual(expected);
+      expect(allowedOrigins({ method: 'POST', refusesCrossSite: true, credential: 'none', secFetchSite })).toEqual(expected);
     });
   }
 
   it('any other operation without a credential goes on, to be refused as unauthenticated (rule 27)', () => {
     for (const method of ['POST', 'DELETE', 'GET'])
       for (const secFetchSite of Object.values(sites))
-        expect(allowedOrigins({ method, opensSession: false, credential: 'none', secFetchSite })).toEqual(Object.keys(origins));
+        expect(allowedOrigins({ method, refusesCrossSite: false, credential: 'none', secFetchSite })).toEqual(Object.keys(origins));
   });
 
   it.each(['GET', 'HEAD', 'OPTIONS'])('%s with the cookie is not a write and goes on (rule 27)', (method) => {
     for (const secFetchSite of Object.values(sites))
-      expect(allowedOrigins({ method, opensSession: false, credential: 'cookie', secFetchSite })).toEqual(Object.keys(origins));
+      expect(allowedOrigins({ method, refusesCrossSite: false, credential: 'cookie', secFetchSite })).toEqual(Object.keys(origins));
   });
 
   it('no origin at all is trusted when the list is empty, not even one that looks like nothing (rule 28)', () => {
     const lone = { publicOrigin: 'https://app.example', trustedOrigins: new Set<string>() };
     for (const origin of Object.values(origins))
-      expect(csrfAllows({ method: 'POST', credential: 'cookie', opensSession: false, secFetchSite: 'cross-site', origin }, lone)).toBe(
+      expect(csrfAllows({ method: 'POST', credential: 'cookie', refusesCrossSite: false, secFetchSite: 'cross-site', origin }, lone)).toBe(
         false,
       );
   });
@@ -153,7 +153,7 @@ describe('csrfAllows', () => {
     const careless = { publicOrigin: 'https://app.example', trustedOrigins: new Set(['null', 'undefined', '*']) };
     for (const secFetchSite of [undefined, 'cross-site', 'same-site'])
       for (const origin of ['null', '*', 'undefined', 'https://evil.example'])
-        expect(csrfAllows({ method: 'POST', credential: 'cookie', opensSession: false, secFetchSite, origin }, careless)).toBe(false);
+        expect(csrfAllows({ method: 'POST', credential: 'cookie', refusesCrossSite: false, secFetchSite, origin }, careless)).toBe(false);
   });
 });
 

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { sessionRights } from '../../src/rights/session-rights.ts';
+import { isOpen } from '../../src/contract/contract.ts';
 import { sessionOf } from '../support/clock.ts';
 import { createHolder, holdingsOf, requests, send, type Holder } from '../support/holdings.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
@@ -16,10 +16,10 @@ const corp = await TestIssuer.start('corp');
 const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEntry()) });
 
 /** The start of a link changes nothing for the user; what completes it is the return, which has a test of its own. */
-const changing = [...sessionRights]
-  .filter(([operationId, row]) => row !== 'anyone' && operationId !== 'linkIdentity')
-  .map(([operationId]) => operationId)
-  .filter((operationId) => operations.find((operation) => operation.operationId === operationId)?.method !== 'get');
+const changing = operations
+  .filter(({ operationId, method, tag }) => method !== 'get' && tag !== 'Entities' && operationId !== 'linkIdentity')
+  .filter((operation) => !isOpen(operation))
+  .map(({ operationId }) => operationId);
 
 async function holderCalled(userName: string): Promise<Holder> {
   const holder = await createHolder(service(), [corp], userName);

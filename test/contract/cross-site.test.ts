@@ -1,7 +1,6 @@
 /** Requests that another site makes a browser send, for each operation of openapi.yaml (security rules 27 to 30). */
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { sessionRights } from '../../src/rights/session-rights.ts';
 import { changing, exampleCall, methodOf, pathOf, titled } from '../support/operations.ts';
 import { useService } from '../support/service.ts';
 
@@ -71,10 +70,7 @@ describe.for(titled(changing))('%s', ([, operation]) => {
   );
 });
 
-const needsRecentSignIn = changing.filter(({ operationId }) => {
-  const rights = sessionRights.get(operationId);
-  return rights !== undefined && rights !== 'anyone' && rights.password === 'fresh';
-});
+const needsRecentSignIn = changing.filter(({ sessionRights }) => sessionRights?.password === 'fresh');
 
 test.for(titled(needsRecentSignIn))(
   '403 — %s with the cookie of an old sign-in: the site is checked first (rules 1 and 28)',

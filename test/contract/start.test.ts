@@ -58,7 +58,7 @@ describe('the start', () => {
 
   test('is refused when an operation has the library’s flag against serving it', async () => {
     const document = doctored('/auth', 'get', (operation) => Object.assign(operation, { 'x-no-fastify-config': true }));
-    await expect(start(document)).rejects.toThrow('openapi.yaml: getSession is kept from being a route');
+    await expect(start(document)).rejects.toThrow('openapi.yaml: getSession has the extension x-no-fastify-config, which does not exist');
   });
 
   test('is refused when an operation requires a scheme that is not implemented', async () => {
@@ -71,17 +71,26 @@ describe('the start', () => {
     await expect(start({ ...document, security: [{ toString: [] }] })).rejects.toThrow('asks for toString, for which there is no scheme');
   });
 
-  test('is refused when session-rights.ts does not list an operation (rule 3)', async () => {
-    const document = doctored('/rest/entity/{name}/{key}', 'get', (operation) => (operation.tags = ['Sessions']));
-    await expect(start(document)).rejects.toThrow('src/rights/session-rights.ts: say which sessions may getEntity');
+  test('is refused when an operation has no x-session-rights (rule 3)', async () => {
+    const document = doctored('/rest/entity/{name}/{key}', 'get', (operation) => delete operation['x-session-rights']);
+    await expect(start(document)).rejects.toThrow('openapi.yaml: getEntity must have x-session-rights');
   });
 
   test.each([
-    ['listIssuers', '/auth/issuers', [{ sessionCookie: [] }]],
-    ['listKeys', '/auth/keys', []],
-  ])('is refused when %s has other callers than the table of session rights', async (operationId, path, security) => {
-    const document = doctored(path, 'get', (operation) => (operation.security = security));
-    await expect(start(document)).rejects.toThrow(`${operationId} is not what openapi.yaml says of its callers`);
+    ['getSession', '/auth', { security: [] }],
+    ['listIssuers', '/auth/issuers', { 'x-session-rights': 'every-session' }],
+  ])('is refused when %s takes no credential and has x-session-rights', async (operationId, path, change) => {
+    const document = doctored(path, 'get', (operation) => Object.assign(operation, change));
+    await expect(start(document)).rejects.toThrow(`openapi.yaml: ${operationId} must not have x-session-rights`);
+  });
+
+  test.each([
+    ['x-session-rights', 'toString'],
+    ['x-session', 'reads'],
+    ['x-refuses-cross-site', 'yes'],
+  ])('is refused when an operation has a value of %s that does not exist', async (extension, value) => {
+    const document = doctored('/auth', 'get', (operation) => Object.assign(operation, { [extension]: value }));
+    await expect(start(document)).rejects.toThrow(`openapi.yaml: getSession: ${extension} must be one of: `);
   });
 
   test('is refused when an operation requires two credentials at once, of which one would be enough', async () => {

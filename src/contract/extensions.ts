@@ -1,0 +1,44 @@
+/** The extensions of operations in openapi.yaml: policy that OpenAPI has no member for. docs/architecture.md explains them. */
+import { sessionRights, type SessionRights } from '../rights/session-rights.ts';
+
+/** Each extension with the values that it takes. */
+export const extensionValues = {
+  'x-ignores-unknown-parameters': [true],
+  'x-refuses-cross-site': [true],
+  'x-session': ['writes'],
+  'x-session-rights': Object.keys(sessionRights) as (keyof typeof sessionRights)[],
+} as const;
+
+/** The extensions as an operation has them. */
+export type ExtensionMembers = { -readonly [E in keyof typeof extensionValues]?: (typeof extensionValues)[E][number] };
+
+export interface Extensions {
+  /** Whether another party decides which query parameters are sent, so that undeclared ones are not refused. */
+  ignoresUnknownParameters: boolean;
+  /** Whether a request of another site is refused even where no credential counts. */
+  refusesCrossSite: boolean;
+  /** Whether a request passes through @fastify/session: its session comes from the database, not from a cache, and its answer may set cookies. */
+  writesSession: boolean;
+  /** What sessions may do; undefined where callers without a credential are let in. */
+  sessionRights: SessionRights | undefined;
+}
+
+/** Reads the extensions of an operation. Throws for an extension or a value that does not exist. */
+export function readExtensions(operation: ExtensionMembers & { operationId: string }): Extensions {
+  for (const [name, value] of Object.entries(operation)) {
+    if (!name.startsWith('x-')) continue;
+    const values: readonly unknown[] | undefined = Object.hasOwn(extensionValues, name)
+      ? extensionValues[name as keyof typeof extensionValues]
+      : undefined;
+    if (!values) throw new Error(`openapi.yaml: ${operation.operationId} has the extension ${name}, which does not exist`);
+    if (!values.includes(value))
+      throw new Error(`openapi.yaml: ${operation.operationId}: ${name} must be one of: ${values.join(', ')}; not ${JSON.stringify(value)}`);
+  }
+  const rights = operation['x-session-rights'];
+  return {
+    ignoresUnknownParameters: operation['x-ignores-unknown-parameters'] === true,
+    refusesCrossSite: operation['x-refuses-cross-site'] === true,
+    writesSession: operation['x-session'] === 'writes',
+    sessionRights: rights && sessionRights[rights],
+  };
+}
