@@ -10,14 +10,14 @@ import type { Outcome } from '../../test/faults/outcome.ts';
 
 const usage = `npm run test:faults -- [name …] [options]
 
-  --kills N         how often the service is killed (30)
-  --writes N        how many writes have to be acknowledged meanwhile (50000)
+  --kills N         number of kills of the service (30)
+  --writes N        number of writes to be acknowledged meanwhile (50000)
   --clients N       clients that write (16)
   --seconds N       length of each phase that is measured by time (10)
   --json            print one JSON document instead of a table
   --help            print this
 
-Names, all of them unless given:
+Names (default: all):
 ${Object.entries(faults)
   .map(([name, { about }]) => `  ${name.padEnd(17)} ${about}`)
   .join('\n')}

@@ -7,8 +7,8 @@ import { parseArgs } from 'node:util';
 
 const usage = `npm run test:fuzz -- [options]
 
-  --cases N   how many random requests, 2000 at least (100000)
-  --seed N    sends the requests of this seed (another one each time)
+  --cases N   number of random requests, at least 2000 (100000)
+  --seed N    sends the requests of this seed (a new one each time)
   --help      print this
 `;
 /** The run requires every kind of answer. With fewer requests it would be chance whether all occur. */

@@ -16,10 +16,10 @@ const folders =
 
 const usage = `npm run test:mutants -- [options]
 
-  --count N     how many mistakes (100)
-  --seed N      the mistakes of this seed (another one each time)
+  --count N     number of mistakes (100)
+  --seed N      the mistakes of this seed (a new one each time)
   --only PATH   a folder or file to make them in; can be repeated (${folders.map((name) => `src/${name}`).join(', ')})
-  --timeout S   processor seconds after which the tests of one mistake are killed, which counts as caught (180)
+  --timeout S   processor seconds until the tests of one mistake are killed, which counts as caught (180)
   --list        prints the mistakes and makes none
   --json        prints one JSON document
   --help        prints this
