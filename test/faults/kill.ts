@@ -53,8 +53,8 @@ export async function killService({ kills, writes, clients }: KillPlan, target: 
       'requests without an answer': ledger.unanswered,
       'of them logouts': ledger.ended.length,
       'of them rotations': ledger.rotated.length,
-      'lost or by half': violations.length,
-      'slowest return (ms)': Math.round(Math.max(0, ...recoveries)),
+      'lost or incomplete': violations.length,
+      'slowest recovery (ms)': Math.round(Math.max(0, ...recoveries)),
     },
   };
 }

@@ -77,13 +77,13 @@ export async function overloadService(
 
 const maximumWrong = 20;
 
-/** The answers to a load. */
+/** Counts the answers to a load. */
 class Tally {
-  /** Milliseconds that each answer with 2xx took which arrived in time. */
+  /** The times of the 2xx answers in time, in milliseconds. */
   readonly granted: number[] = [];
-  /** How many answers were 503 or 429 with `Retry-After`. */
+  /** The number of 503 and 429 answers with `Retry-After`. */
   refused = 0;
-  /** The first of all other answers. */
+  /** The first other answers, at most {@link maximumWrong}. */
   readonly wrong: string[] = [];
 
   readonly count: OnAnswer = ({ status, bytes, dueAt, at }, inTime) => {

@@ -44,8 +44,8 @@ export async function serveBesideSlowClients(
   const beside = await watch();
   progress(`beside ${clients} slow clients: ${beside.served} answers, the slowest after ${beside.slowest.toFixed(0)} ms`);
   const violations: string[] = [];
-  if (beside.failed > 0) violations.push(`${beside.failed} requests of others failed`);
-  if (beside.slowest > patienceMilliseconds) violations.push(`others waited for ${beside.slowest.toFixed(0)} ms`);
+  if (beside.failed > 0) violations.push(`${beside.failed} requests of other clients failed`);
+  if (beside.slowest > patienceMilliseconds) violations.push(`other clients waited for ${beside.slowest.toFixed(0)} ms`);
   const deadline = performance.now() + (toTheEnd ? endMilliseconds : 0);
   while (performance.now() < deadline && crowd.some(({ ended }) => !ended)) await delay(100);
   const kept = crowd.filter(({ ended }) => !ended).length;
@@ -55,11 +55,11 @@ export async function serveBesideSlowClients(
     violations,
     figures: {
       'slow clients': clients,
-      'others served alone': alone.served,
-      'others served beside them': beside.served,
+      'other clients served alone': alone.served,
+      'other clients served beside them': beside.served,
       'slowest answer alone (ms)': Math.round(alone.slowest),
       'slowest answer beside them (ms)': Math.round(beside.slowest),
-      'turned away with 408': crowd.filter(({ answer }) => answer.startsWith('HTTP/1.1 408 ')).length,
+      'disconnected with 408': crowd.filter(({ answer }) => answer.startsWith('HTTP/1.1 408 ')).length,
     },
   };
 }

@@ -100,7 +100,7 @@ test('with a path too long for a socket, a program that takes the port gets no p
   await expectStopped(service);
 });
 
-test('when another program keeps the port, the service ends with the reason, and starts again under a supervisor (rule 91)', async () => {
+test('when another program stays on the port, the service ends with the reason, and a new start works (rule 91)', async () => {
   const dataDir = await newLongDataDir();
   onTestFinished(() => stopServerIn(dataDir));
   const service = await startIn(dataDir);

@@ -269,7 +269,7 @@ describe('an issuer that does not answer', () => {
     },
   );
 
-  test('503 — also an issuer that does not know our client', async () => {
+  test('503 — also when the issuer refuses our client', async () => {
     const issuersFile = await writeIssuers({ ...entry, clientId: 'stranger' });
     const replica = await service().replica({ ISSUERS_FILE: issuersFile }, clock);
     expect(await bear('some-token', replica)).toMatchObject({ status: 503, body: { code: 'issuer-unavailable' } });

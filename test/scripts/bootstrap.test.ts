@@ -1,4 +1,4 @@
-/** How Node.js is started: what `npm start` sets itself, and what `npm run start:lean` adds. */
+/** The start of Node.js: the settings of `npm start`, and those that `npm run start:lean` adds. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { readDocument } from '../support/markdown.ts';
 const project = join(import.meta.dirname, '../..');
 const directory = join(project, 'node_modules/.cache/node');
 
-/** Runs a command in the project with nothing in its environment but `settings` and the path to this Node.js. */
+/** Runs a command in the project. Its environment has only `settings` and the path to this Node.js. */
 function run(command: string, args: string[], settings: Record<string, string> = {}) {
   const env = { PATH: `${join(process.execPath, '..')}:${process.env['PATH']}`, ...settings };
   const { status, stdout, stderr } = spawnSync(command, args, { cwd: project, encoding: 'utf8', env });
@@ -28,11 +28,11 @@ const countThreads = `
     console.log(names.filter((name) => name.startsWith('libuv-worker')).length);
   });`;
 
-test('npm start is Node.js without any option but the bootstrap, in place of the shell, so that signals reach it', () => {
+test('npm start replaces the shell by Node.js, so that signals reach it, with the bootstrap as its only option', () => {
   expect(packageJson.scripts.start).toBe('exec node -r ./scripts/bootstrap.cjs src/main.ts');
 });
 
-test('a Node.js that is too old is one line', () => {
+test('an old Node.js is reported in one line', () => {
   const script = `Object.defineProperty(process.versions, 'node', { value: '22.9.0' }); require('./scripts/bootstrap.cjs')`;
   const { status, stderr } = run(process.execPath, ['-e', script]);
   expect(status).toBe(1);
@@ -40,19 +40,19 @@ test('a Node.js that is too old is one line', () => {
   expect(packageJson.engines.node).toBe('>=24.18 <25');
 });
 
-test.runIf(process.platform === 'linux')('the thread pool has 16 threads, or as many as UV_THREADPOOL_SIZE says (rule 38)', () => {
+test.runIf(process.platform === 'linux')('the thread pool has 16 threads, or the number in UV_THREADPOOL_SIZE (rule 38)', () => {
   expect(bootstrapped(countThreads)).toBe('16');
   expect(bootstrapped(countThreads, { UV_THREADPOOL_SIZE: '5' })).toBe('5');
 });
 
-test('compiled code is kept in node_modules, or in NODE_COMPILE_CACHE', () => {
+test('compiled code is stored in node_modules, or in NODE_COMPILE_CACHE', () => {
   const script = `console.log(require('node:module').getCompileCacheDir())`;
   expect(bootstrapped(script).startsWith(directory)).toBe(true);
   const other = join(directory, 'other');
   expect(bootstrapped(script, { NODE_COMPILE_CACHE: other }).startsWith(other)).toBe(true);
 });
 
-test('npm run start:lean is npm start with options and variables that are taken, each with its reason', () => {
+test('npm run start:lean is npm start with options and variables that take effect, each with its reason', () => {
   const lean = packageJson.scripts['start:lean'];
   expect(lean).toBe(packageJson.scripts.start.replace('node', 'sh scripts/lean-node.sh'));
   const file = readDocument('scripts/lean-node.sh');

@@ -5,7 +5,7 @@ import { afterAll, onTestFinished, type TestContext } from 'vitest';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
-/** The first two are for containers; the others stop the browser's own requests to its maker. */
+/** The first two are for containers; the others stop the browser's own requests to its vendor. */
 const args = [
   '--no-sandbox',
   '--disable-gpu',

@@ -31,10 +31,7 @@ export default class CoverageReporter implements Reporter {
   }
 }
 
-/**
- * What to do about the pairs of operation and status (`getEntity 404`) that no test got, or that a test got although they are listed as
- * exceptions.
- */
+/** What to do about the pairs of operation and status (`getEntity 404`) that no test got, and about exceptions that a test got. */
 export function complaints(exercised: ReadonlySet<string>, uncovered: Readonly<Record<string, string>>): string[] {
   const declared = operationsOf(readContract().document).flatMap(({ operationId, responses }) =>
     Object.keys(responses).map((status) => `${operationId} ${status}`),
