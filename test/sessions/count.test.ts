@@ -4,7 +4,7 @@ import { useService } from '../support/service.ts';
 
 const service = useService();
 
-test('counts the live sessions, and no more than the limit', async () => {
+test('counts the live sessions, up to the limit', async () => {
   const { id } = await service().createUser('ada');
   const { db } = service();
   for (let session = 0; session < 3; session++) await service().openSession(id);

@@ -20,7 +20,7 @@ describe('createSession', () => {
     await service().createUser('unassigned', null);
   });
 
-  test('200 — opens a session and says who signed in', async () => {
+  test('200 — opens a session and returns the user', async () => {
     const answer = await login('ada');
     expect(answer.status, answer.text).toBe(200);
     expect(answer.body).toMatchObject({
@@ -51,7 +51,7 @@ describe('createSession', () => {
     expect(rows).toEqual([{ idle: '00:30:00', absolute: '08:00:00' }]);
   });
 
-  test('200 — a live session that the login carries is ended in the same transaction (rule 15)', async () => {
+  test('200 — ends the live session whose cookie the login carries, in the same transaction (rule 15)', async () => {
     const old = await service().signIn('ada');
     const answer = await login('grace', password, { cookie: old });
     expect(answer.status).toBe(200);
@@ -60,7 +60,7 @@ describe('createSession', () => {
     expect((await service().call('GET', '/auth', { cookie: cookieOf(answer) })).status).toBe(200);
   });
 
-  test('200 — a token the server did not issue is never adopted (rule 16)', async () => {
+  test('200 — never adopts a token that the server did not issue (rule 16)', async () => {
     const planted = `sid=${'A'.repeat(32)}`;
     const answer = await login('ada', password, { cookie: planted });
     expect(cookieOf(answer)).not.toBe(planted);
@@ -86,7 +86,7 @@ describe('createSession', () => {
     expect(events).toEqual([{ session_id: firstId }]);
   });
 
-  test('200 — the longest idle session ends, which is neither the oldest nor the newest nor the one that expires first (rule 13)', async () => {
+  test('200 — the evicted session is the longest idle one, not the oldest, the newest or the next to expire (rule 13)', async () => {
     const { db } = service();
     const { id } = await service().createUser('idle');
     await sql`insert into session (token_hash, user_id, method, locale, credential_version, created_at, last_seen_at, idle_expires_at, expires_at)
@@ -109,7 +109,7 @@ describe('createSession', () => {
     expect(ended).toEqual([{ id: (await idle()).id }]);
   });
 
-  test('200 — the fiftieth live session ends none, and those that are over do not count (rule 13)', async () => {
+  test('200 — the fiftieth live session ends none, and ended sessions do not count (rule 13)', async () => {
     const { db } = service();
     const { id } = await service().createUser('forty-nine');
     await sql`insert into session (token_hash, user_id, method, locale, credential_version, idle_expires_at, expires_at, revoked_at, revoked_reason)
@@ -129,13 +129,13 @@ describe('createSession', () => {
     ['de-at', 'de-AT'],
     ['EN', 'en'],
     ['zh-hant-tw', 'zh-Hant-TW'],
-  ])('200 — the locale %s is kept as %s', async (locale, canonical) => {
+  ])('200 — the locale %s is stored as %s', async (locale, canonical) => {
     const answer = await service().call<Info>('POST', '/auth', { form: { user: 'ada', password, locale } });
     expect(answer.body.locale).toBe(canonical);
     expect((await service().call<Info>('GET', '/auth', { cookie: cookieOf(answer) })).body.locale).toBe(canonical);
   });
 
-  test('200 — without a locale the default profile’s counts, then the user’s, then English', async () => {
+  test('200 — without a locale in the request: the default profile’s, then the user’s, then English', async () => {
     const { db } = service();
     await service().createUser('polyglot');
     const localeOf = async () => (await login('polyglot')).body.locale;
@@ -146,7 +146,7 @@ describe('createSession', () => {
     expect(await localeOf()).toBe('fr-CH');
   });
 
-  test('200 — problems are described in the session’s locale, else by Accept-Language; codes never change', async () => {
+  test('200 — problems are in the session’s locale, without one by Accept-Language; codes never change', async () => {
     const answer = await service().call('POST', '/auth', { form: { user: 'ada', password, locale: 'de-AT' } });
     const german = await service().call('GET', '/rest/entity/note/1', { cookie: cookieOf(answer), headers: { 'accept-language': 'fr' } });
     const french = await service().call('GET', '/auth', { headers: { 'accept-language': 'fr;q=0.9, ja;q=0.1' } });
@@ -154,12 +154,12 @@ describe('createSession', () => {
     expect([german.body.code, french.body.code]).toEqual(['not-found', 'unauthenticated']);
   });
 
-  test('200 — user names differ neither in case nor in Unicode form (rule 35)', async () => {
+  test('200 — user names are compared without case and in one Unicode form (rule 35)', async () => {
     expect((await login('ADA')).status).toBe(200);
     expect((await login('ａｄａ')).status).toBe(200);
   });
 
-  test('200 — 50 parallel correct logins are not refused for being parallel (rule 41)', async () => {
+  test('200 — 50 parallel correct logins all succeed (rule 41)', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => login('grace')));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   });
@@ -180,7 +180,7 @@ describe('createSession', () => {
     await service().signIn('dated');
   });
 
-  test('401 — a wrong password, an unknown, a disabled and a passwordless user get the same answer (rule 42)', async () => {
+  test('401 — a wrong password and an unknown, a disabled and a passwordless user get the same answer (rule 42)', async () => {
     const { db } = service();
     await service().createUser('gone');
     await service().createUser('tokens-only');
@@ -197,7 +197,7 @@ describe('createSession', () => {
     for (const other of shown) expect(other).toEqual(shown[0]);
   });
 
-  test('401 — a failed login is audited with the name only of a user who exists: people type passwords there (rule 84)', async () => {
+  test('401 — a failed login is audited with the name only if the user exists: people type passwords as names (rule 84)', async () => {
     await login('ada', 'not the password at all');
     await login('hunter2-is-my-password', 'x');
     const { rows } = await sql<{ line: string }>`select a::text as line from audit_event a`.execute(service().db);
@@ -206,14 +206,14 @@ describe('createSession', () => {
     await login('ada');
   });
 
-  test('401 — a poisoned hash is refused without the work it asks for (rule 37)', async () => {
+  test('401 — a poisoned hash is refused without the computation that it demands (rule 37)', async () => {
     await service().createUser('poisoned');
     const poison = '$argon2id$v=19$m=4194304,t=100,p=64$c29tZXNhbHRzb21lc2FsdA$MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE';
     await service().db.updateTable('user_account').set({ password_hash: poison }).where('name', '=', 'poisoned').execute();
     expect((await login('poisoned')).status).toBe(401);
   });
 
-  test('401 — an issuer nobody trusts is refused like any bad token, and never contacted (rule 46)', async () => {
+  test('401 — a token of an untrusted issuer is refused like any bad token, and the issuer is never contacted (rule 46)', async () => {
     const answer = await service().call('POST', '/auth', { form: { oidcIssuer: 'http://127.0.0.1:9', access_token: 'x.y.z' } });
     expect(answer.status).toBe(401);
     expect(answer.body.code).toBe('invalid-token');
@@ -258,7 +258,7 @@ describe('createSession', () => {
     expect([mixed.status, mixed.body.code]).toEqual([400, 'ambiguous-credentials']);
   });
 
-  test('403 — no other site can sign its visitor in: login CSRF (rule 27)', async () => {
+  test('403 — another site cannot sign its visitor in: login CSRF (rule 27)', async () => {
     const foreign = await login('ada', password, { headers: { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' } });
     expect([foreign.status, foreign.body.code]).toEqual([403, 'csrf-rejected']);
     expect(foreign.headers.getSetCookie()).toEqual([]);
@@ -271,13 +271,13 @@ describe('createSession', () => {
     expect(answer.headers.get('accept-post')).toBe('application/x-www-form-urlencoded');
   });
 
-  test('429 — 200 parallel guesses get five looked at, and the right password waits with them (rules 39 and 41)', async () => {
+  test('429 — of 200 parallel guesses five are verified, and the right password waits with them (rules 39 and 41)', async () => {
     await service().createUser('target');
     const began = performance.now();
     const guesses = Array.from({ length: 200 }, (_, n) => login('target', `wrong password number ${n}`));
     const statuses = Map.groupBy(await Promise.all(guesses), ({ status }) => status);
     const seconds = (performance.now() - began) / 1_000;
-    // On a busy machine the waits of 1, 2, 4 … seconds may have passed meanwhile, each of which allows one more.
+    // On a busy machine the waits of 1, 2, 4 … seconds may have passed by then, and each allows one more.
     const later = [1, 3, 7, 15].filter((wait) => wait <= seconds).length;
     const evaluated = statuses.get(401)?.length ?? 0;
     expect(evaluated).toBeGreaterThanOrEqual(5);

@@ -15,13 +15,13 @@ const eventsOf = async (id: string) => {
   return (await rows.execute()).filter(({ event }) => event !== 'login.ok' && event !== 'session.created');
 };
 
-describe('the cookie of a session that is over', () => {
+describe('the cookie of an ended session', () => {
   beforeAll(async () => {
     await service().createUser('ada');
   });
 
   test.each(['idle_expires_at', 'expires_at'] as const)(
-    '401 — past its deadline (%s) it is audited as expired the first time it is seen (rule 85)',
+    '401 — past its deadline (%s) it is audited as expired at its first use (rule 85)',
     async (deadline) => {
       const cookie = await service().signIn('ada');
       expect(await statuses(cookie)).toEqual([200, 404]);
@@ -38,7 +38,7 @@ describe('the cookie of a session that is over', () => {
     },
   );
 
-  test('401 — after a logout it is not audited as expired, however old it grows', async () => {
+  test('401 — after a logout it is never audited as expired, even past its deadlines', async () => {
     const cookie = await service().signIn('ada');
     const { id } = await sessionOf(service(), cookie);
     expect((await service().call('HEAD', '/auth?logout=1', { cookie })).status).toBe(204);
@@ -51,7 +51,7 @@ describe('the cookie of a session that is over', () => {
     expect(await eventsOf(id)).toEqual([{ event: 'logout', user_name: 'ada' }]);
   });
 
-  test('401 — one that nobody was ever given leaves no event', async () => {
+  test('401 — a token that was never issued leaves no event', async () => {
     const before = await service().db.selectFrom('audit_event').select('id').execute();
     expect(await statuses(`sid=${'a'.repeat(32)}`)).toEqual([401, 401]);
     expect(await service().db.selectFrom('audit_event').select('id').execute()).toHaveLength(before.length);

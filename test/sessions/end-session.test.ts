@@ -12,7 +12,7 @@ describe('endSession', () => {
     await service().createUser('ada');
   });
 
-  test('204 — the session is over, its cookie cleared, and no token of it works for anything (rule 25)', async () => {
+  test('204 — ends the session and clears its cookie, and none of its tokens is accepted any more (rule 25)', async () => {
     const cookie = await service().signIn('ada');
     expect((await service().call('GET', '/rest/entity/note/1', { cookie })).status).toBe(404);
     const answer = await head('?logout=1', cookie);
@@ -39,7 +39,7 @@ describe('endSession', () => {
     expect(events.map(({ event }) => event)).toEqual(['login.ok', 'session.created', 'logout']);
   });
 
-  test('204 — the event names the user of the session, whichever of two users that is (rule 85)', async () => {
+  test('204 — the event names the user of the session, also with two users (rule 85)', async () => {
     await service().createUser('grace');
     for (const user of ['ada', 'grace']) {
       const cookie = await service().signIn(user);
@@ -50,7 +50,7 @@ describe('endSession', () => {
     }
   });
 
-  test('204 — without a session, and with one that is over: nobody learns the difference (rule 25)', async () => {
+  test('204 — without a session and with an ended one alike (rule 25)', async () => {
     const cookie = await service().signIn('ada');
     const first = await head('?logout=1', cookie);
     for (const answer of [await head('?logout=1', cookie), await head('?logout=1'), await head('?logout=1', 'sid=rubbish')]) {
@@ -100,7 +100,7 @@ describe('endSession', () => {
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  test('400 — any other value of logout, or two of them, leaves the session alone (rule 22)', async () => {
+  test('400 — any other value of logout, or two values, does not end the session (rule 22)', async () => {
     const cookie = await service().signIn('ada');
     for (const query of ['?logout=0', '?logout=true', '?logout=', '?logout', '?logout=1&logout=1', '?logout=1&force=1']) {
       const answer = await head(query, cookie);
@@ -110,7 +110,7 @@ describe('endSession', () => {
     expect(await alive(cookie)).toBe(true);
   });
 
-  test('403 — no foreign page, no trusted page and no prefetch can sign its visitor out (rules 23 and 24)', async () => {
+  test('403 — no foreign page, trusted page or prefetch can sign its visitor out (rules 23 and 24)', async () => {
     const cookie = await service().signIn('ada');
     const foreign: Record<string, string>[] = [
       { 'sec-fetch-site': 'cross-site' },
@@ -130,7 +130,7 @@ describe('endSession', () => {
     expect((await head('?logout=1', cookie, { 'sec-fetch-site': 'same-origin' })).status).toBe(204);
   });
 
-  test('204 — of two cookies that differ, one of them planted, both sessions end (rules 10 and 25)', async () => {
+  test('204 — of two different cookies, one of them planted, both sessions end (rules 10 and 25)', async () => {
     const [own, planted, other] = [await service().signIn('ada'), await service().signIn('ada'), await service().signIn('ada')];
     const both = `${own}; ${planted}; sid=rubbish; sid=${'A'.repeat(32)}`;
     expect((await service().call('GET', '/auth', { cookie: both })).status).toBe(401);
@@ -139,7 +139,7 @@ describe('endSession', () => {
     for (const cookie of [own, planted]) expect(await sessionOf(service(), cookie)).toMatchObject({ revoked_reason: 'logout' });
   });
 
-  test('204 — over https the cleared cookie has the attributes of the one that was set (rules 9 and 25)', async () => {
+  test('204 — over https the cleared cookie has the attributes of the original (rules 9 and 25)', async () => {
     const secure = await TestService.start({ PUBLIC_URL: 'https://api.example.com' });
     try {
       await secure.createUser('ada');

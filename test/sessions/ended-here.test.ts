@@ -1,6 +1,6 @@
 /**
- * What a request ends, the process that served it refuses at once (rules 14 and 17). PostgreSQL sends no notification here, so the process must
- * forget the session itself.
+ * The process that served a request refuses at once what the request ended (rules 14 and 17). In these tests PostgreSQL sends no
+ * notification, so the process must remove the session from its cache itself.
  */
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ interface Ending {
   user: string;
   userId: string;
   cookie: string;
-  /** Of another session of the user. */
+  /** The public id of another session of the user. */
   other: string;
 }
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await sql`alter table session disable trigger session_changed`.execute(service().db);
 });
 
-/** A session whose principal the process remembers. */
+/** A session whose principal this process has cached. */
 async function remembered(): Promise<Ending> {
   const user = `user${users++}`;
   const { id: userId } = await service().createUser(user);
@@ -35,7 +35,7 @@ async function remembered(): Promise<Ending> {
 
 const status = async (cookie: string) => (await service().call('GET', '/rest/entity/note/1', { cookie })).status;
 
-test('a session that another process ends stays remembered, since no notification comes', async () => {
+test('a session that another process ends stays cached if no notification comes', async () => {
   const { userId } = await remembered();
   const { principals } = service().context;
   const before = principals.size;
@@ -52,13 +52,13 @@ test.each<[string, (ending: Ending) => Promise<{ status: number }>]>([
   ['a new password', ({ cookie }) => act.changePassword(cookie)],
   ['its revocation', async ({ cookie, other }) => act.revokeSession(other, (await sessionOf(service(), cookie)).id)],
   ['the revocation of all others', ({ other }) => act.revokeOtherSessions(other)],
-])('401 — after %s, where no notification comes (rules 14 and 17)', async (_what, end) => {
+])('401 — after %s, without a notification (rules 14 and 17)', async (_what, end) => {
   const ending = await remembered();
   expect((await end(ending)).status).toBeLessThan(300);
   expect(await status(ending.cookie)).toBe(401);
 });
 
-/** Makes the session the longest idle of fifty, remembered once more, and signs in (rule 13). */
+/** Makes the session the longest idle of fifty, caches it again, and signs in (rule 13). */
 async function evict({ user, userId, cookie }: Ending): Promise<{ status: number }> {
   for (let count = 0; count < 48; count++) await service().openSession(userId);
   expect(await status(cookie)).toBe(404);

@@ -1,4 +1,4 @@
-/** Whatever has ended a session, nothing of it works once that was acknowledged (security rules 14 and 17). */
+/** After anything that ends a session is acknowledged, all its tokens are refused (security rules 14 and 17). */
 import { expect, test } from 'vitest';
 import { AdminCommand } from '../support/admin.ts';
 import { cookieOf, password, TestService, useService } from '../support/service.ts';
@@ -35,7 +35,7 @@ test.each<[string, End]>([
     },
   ],
 ])(
-  '401 — after %s, for the present token and the one before, on a replica that has just served it and after a restart (rules 14 and 17)',
+  '401 — after %s, for the present and the previous token, on a replica that has just served it and after a restart (rules 14 and 17)',
   async (_what, end) => {
     const user = `user${users++}`;
     await service().createUser(user);

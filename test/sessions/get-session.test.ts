@@ -22,7 +22,7 @@ describe('getSession', () => {
     await service().createUser('unassigned', null);
   });
 
-  test('200 — shows the caller, the session and the server, and no roles or profiles unless asked', async () => {
+  test('200 — returns the caller, the session and the server, and no roles or profiles by default', async () => {
     const { body } = await show(await service().signIn('ada'));
     expect(body).toMatchObject({
       user: { name: 'ada', displayName: 'ada' },
@@ -39,7 +39,7 @@ describe('getSession', () => {
     expect(body).not.toHaveProperty('profiles');
   });
 
-  test('200 — roles=1 adds the roles of the active profile with their grants, profiles=1 the user’s profiles, together both', async () => {
+  test('200 — roles=1 adds the active profile’s roles with their grants, profiles=1 the user’s profiles, together both', async () => {
     const cookie = await service().signIn('ada');
     const { body } = await show(cookie, '?roles=1&profiles=1');
     expect(body.roles).toEqual([
@@ -59,7 +59,7 @@ describe('getSession', () => {
     expect((await show(cookie, '?roles=1')).body).not.toHaveProperty('profiles');
   });
 
-  test('200 — the id shown is a public handle: neither the cookie’s value nor anything that authenticates (rule 11)', async () => {
+  test('200 — the returned id is a public handle: not the cookie’s value, and it authenticates nothing (rule 11)', async () => {
     const cookie = await service().signIn('ada');
     const { body, text } = await show(cookie);
     expect(text).not.toContain(cookie.slice('sid='.length));
@@ -73,7 +73,7 @@ describe('getSession', () => {
     expect(rows.filter(({ row }) => row.includes(cookie.slice('sid='.length)))).toEqual([]);
   });
 
-  test('200 — an API key is told who it acts for, without a session', async () => {
+  test('200 — an API key receives its owner, without a session', async () => {
     const { db } = service();
     const owner = await db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirstOrThrow();
     const key = await service().createKey(owner.id);
@@ -82,13 +82,13 @@ describe('getSession', () => {
     expect(body).toMatchObject({ authentication: { method: 'api-key' }, session: null, profile: { name: 'ada' } });
   });
 
-  test('200 — a user without a profile may sign in and look', async () => {
+  test('200 — a user without a profile can sign in and read the session', async () => {
     const { status, body } = await show(await service().signIn('unassigned'), '?roles=1&profiles=1');
     expect(status).toBe(200);
     expect(body).toMatchObject({ profile: null, roles: [], profiles: [] });
   });
 
-  test('200 — use is noted once a minute and moves no deadline (rule 12)', async () => {
+  test('200 — the last use is recorded once a minute and moves no deadline (rule 12)', async () => {
     const { db } = service();
     const cookie = await service().signIn('ada');
     const before = await sessionOf(service(), cookie);
@@ -108,7 +108,7 @@ describe('getSession', () => {
     ['it has been revoked', sql`update session set revoked_at = now()`],
     ['the user has been disabled', sql`update user_account set active = false`],
     ['the password has been changed', sql`update user_account set credential_version = credential_version + 1`],
-  ])('401 — a session is over at once when %s, for entities too (rules 12 and 14)', async (_when, change) => {
+  ])('401 — a session ends at once when %s, for entities too (rules 12 and 14)', async (_when, change) => {
     const cookie = await service().signIn('ada');
     const entity = () => service().call('GET', '/rest/entity/customer/1', { cookie });
     expect((await show(cookie)).status).toBe(200);
@@ -120,14 +120,14 @@ describe('getSession', () => {
     await sql`update user_account set active = true`.execute(service().db);
   });
 
-  test('401 — without a credential, and the answer says how to get one (rule 7)', async () => {
+  test('401 — without a credential, and the answer names the ways to get one (rule 7)', async () => {
     const answer = await service().call('GET', '/auth');
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     expect(answer.body.code).toBe('unauthenticated');
   });
 
-  test('401 — a cookie of another shape, of 8 KB, or given twice with two values is no session (rule 10)', async () => {
+  test('401 — a cookie of another form, of 8 KB, or sent twice with two values is no session (rule 10)', async () => {
     const cookie = await service().signIn('ada');
     expect((await show(`${cookie}; ${cookie}`)).status).toBe(200);
     for (const bad of ['sid=', 'sid=short', `${cookie}x`, `sid=${'A'.repeat(8_000)}`, `${cookie}; sid=${'A'.repeat(32)}`, 'sid=%00']) {
@@ -135,7 +135,7 @@ describe('getSession', () => {
     }
   });
 
-  test('400 — any other value of roles and profiles, a repeated or unknown parameter, and logout are refused', async () => {
+  test('400 — any other value of roles and profiles, a repeated or unknown parameter, and logout', async () => {
     const cookie = await service().signIn('ada');
     for (const [query, parameter] of [
       ['?roles=2', 'roles'],

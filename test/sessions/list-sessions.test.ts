@@ -15,7 +15,7 @@ describe('listSessions', () => {
     await service().createUser('plain', null);
   });
 
-  test('200 — shows every live session of the user, the newest first, and which one asks', async () => {
+  test('200 — returns all live sessions of the user, the newest first, and marks the caller’s', async () => {
     const first = await service().signIn('ada');
     const second = cookieOf(
       await service().call('POST', '/auth', { form: { user: 'ada', password }, headers: { 'user-agent': 'Phone/1.0' } }),
@@ -30,7 +30,7 @@ describe('listSessions', () => {
     expect(sessions[1]).toMatchObject(session);
   });
 
-  test('200 — shows sessions of the same instant always in the same order', async () => {
+  test('200 — returns sessions of the same instant always in the same order', async () => {
     const { id } = await service().createUser('twins');
     const [cookie = ''] = await Promise.all(Array.from({ length: 6 }, () => service().openSession(id)));
     await sql`update session set created_at = now() where user_id = ${id}`.execute(service().db);
@@ -39,12 +39,12 @@ describe('listSessions', () => {
     expect(ids).toEqual(ids.toSorted());
   });
 
-  test('200 — a user without a profile sees null for it', async () => {
+  test('200 — the profile is null for a user without a profile', async () => {
     const { body } = await list(await service().signIn('plain'));
     expect(body.sessions).toMatchObject([{ profile: null, current: true }]);
   });
 
-  test('200 — shows neither what is over nor what belongs to another user', async () => {
+  test('200 — leaves out ended sessions and those of other users', async () => {
     const cookie = await service().signIn('bob');
     await service().signIn('eve');
     for (const column of ['revoked_at', 'idle_expires_at', 'expires_at'] as const) {
@@ -59,7 +59,7 @@ describe('listSessions', () => {
     }
   });
 
-  test('200 — holds no token and no hash of one (rule 11)', async () => {
+  test('200 — contains no token and no token hash (rule 11)', async () => {
     const cookie = await service().signIn('eve');
     const { text } = await list(cookie);
     const { token_hash: hash } = await sessionOf(service(), cookie);

@@ -17,7 +17,7 @@ describe('refreshSession', () => {
     await service().createUser('grace');
   });
 
-  test('200 — a new token carries the same session, and the old one is replaced in the database (rule 15)', async () => {
+  test('200 — gives the same session a new token, and replaces the old one in the database (rule 15)', async () => {
     const old = await service().signIn('ada');
     const before = await show(old);
     const answer = await refresh(old);
@@ -60,7 +60,7 @@ describe('refreshSession', () => {
     expect(shown.headers.getSetCookie()).toEqual([]);
   });
 
-  test('409 — the replaced token cannot refresh again, keeps the session and sets no cookie (rule 20)', async () => {
+  test('409 — the replaced token cannot refresh again; the session stays and no cookie is set (rule 20)', async () => {
     const old = await service().signIn('ada');
     const fresh = cookieOf(await refresh(old));
     const again = await refresh(old);
@@ -90,7 +90,7 @@ describe('refreshSession', () => {
     expect(events).toMatchObject([{ outcome: 'refused', user_name: 'ada' }]);
   });
 
-  test('401 — nothing refreshes after a logout, not even the request that races it (rule 21)', async () => {
+  test('401 — no refresh succeeds after a logout, not even a concurrent one (rule 21)', async () => {
     for (let round = 0; round < 20; round++) {
       const cookie = await service().signIn('grace');
       const [logout, refreshed] = await Promise.all([service().call('HEAD', '/auth?logout=1', { cookie }), refresh(cookie)]);
@@ -101,7 +101,7 @@ describe('refreshSession', () => {
     }
   });
 
-  test('429 — six refreshes a minute are enough for a session (rule 18)', async () => {
+  test('429 — after six refreshes a minute of one session (rule 18)', async () => {
     let cookie = await service().signIn('grace');
     for (let count = 0; count < 6; count++) cookie = cookieOf(await refresh(cookie));
     const seventh = await refresh(cookie);
@@ -112,7 +112,7 @@ describe('refreshSession', () => {
     expect((await refresh(cookie)).status).toBe(200);
   });
 
-  test('429 — Retry-After says when the oldest of the last six refreshes will be a minute old (rule 18)', async () => {
+  test('429 — Retry-After is the time until the oldest of the last six refreshes is a minute old (rule 18)', async () => {
     let cookie = await service().signIn('grace');
     const { id } = await sessionOf(service(), cookie);
     for (const seconds of [600, 30]) {
@@ -122,7 +122,7 @@ describe('refreshSession', () => {
     }
     const { status, headers } = await refresh(cookie);
     expect(status).toBe(429);
-    // 30 seconds without what has passed meanwhile.
+    // 30 seconds, less the time that has passed since.
     const seconds = Number(headers.get('retry-after'));
     expect(seconds).toBeGreaterThan(1);
     expect(seconds).toBeLessThanOrEqual(30);

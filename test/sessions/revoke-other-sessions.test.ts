@@ -12,7 +12,7 @@ describe('revokeOtherSessions', () => {
     for (const name of ['ada', 'bob', 'eve']) await service().createUser(name);
   });
 
-  test('200 — ends every other live session of the user, says how many, and leaves other users alone', async () => {
+  test('200 — ends all other live sessions of the user, returns their number, and leaves other users alone', async () => {
     const [mine, phone, tablet] = [await service().signIn('ada'), await service().signIn('ada'), await service().signIn('ada')];
     const foreign = await service().signIn('bob');
     const expired = await sessionOf(service(), await service().signIn('ada'));
@@ -31,13 +31,13 @@ describe('revokeOtherSessions', () => {
     expect(events.every((event) => event.user_name === 'ada' && event.detail['bySession'] === id)).toBe(true);
   });
 
-  test('200 — there being no others is no error', async () => {
+  test('200 — without other sessions', async () => {
     const cookie = await service().signIn('eve');
     expect((await revokeOthers(cookie)).body).toEqual({ ended: 0 });
     expect(await status(cookie)).toBe(200);
   });
 
-  test('401 — of several sessions that end each other at once exactly one stays', async () => {
+  test('401 — of several sessions that end each other concurrently exactly one stays', async () => {
     for (let round = 0; round < 5; round++) {
       await revokeOthers(await service().signIn('eve'));
       const cookies = [];

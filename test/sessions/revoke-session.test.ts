@@ -13,7 +13,7 @@ describe('revokeSession', () => {
     for (const name of ['ada', 'bob']) await service().createUser(name);
   });
 
-  test('204 — ends another session of the user, and the one that asks goes on', async () => {
+  test('204 — ends another session of the user, and the caller’s session stays', async () => {
     const mine = await service().signIn('ada');
     const lost = await service().signIn('ada');
     const id = await idOf(lost);
@@ -40,7 +40,7 @@ describe('revokeSession', () => {
     }
   });
 
-  test('204 — ending the session that asks is a logout: its cookie is cleared and its token dead', async () => {
+  test('204 — ending the caller’s own session is a logout: its cookie is cleared and its token is refused', async () => {
     const cookie = await service().signIn('ada');
     const id = await idOf(cookie);
     const answer = await revoke(cookie, id.toUpperCase());
@@ -53,7 +53,7 @@ describe('revokeSession', () => {
     expect(await last.executeTakeFirst()).toEqual({ event: 'logout' });
   });
 
-  test('404 — the session of another user stays untouched, and its answer is the one for a session that does not exist', async () => {
+  test('404 — another user’s session stays unchanged, and the answer is that for an unknown session', async () => {
     const mine = await service().signIn('ada');
     const foreign = await service().signIn('bob');
     const refused = await revoke(mine, await idOf(foreign));
@@ -64,7 +64,7 @@ describe('revokeSession', () => {
     expect((await sessionOf(service(), foreign)).revoked_at).toBeNull();
   });
 
-  test('404 — a session that is over cannot be ended again', async () => {
+  test('404 — an ended session cannot be ended again', async () => {
     const mine = await service().signIn('ada');
     const other = await idOf(await service().signIn('ada'));
     expect((await revoke(mine, other)).status).toBe(204);
@@ -84,7 +84,7 @@ describe('revokeSession', () => {
     expect(answer.body).toMatchObject({ code: 'malformed-request', errors: [{ parameter: 'id' }] });
   });
 
-  test('401 — of two sessions that end each other at once one succeeds and the other is over', async () => {
+  test('401 — of two sessions that end each other concurrently one succeeds and the other has ended', async () => {
     for (let round = 0; round < 10; round++) {
       const pair = [await service().signIn('bob'), await service().signIn('bob')] as const;
       const [first, second] = [await idOf(pair[0]), await idOf(pair[1])];

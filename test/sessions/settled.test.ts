@@ -1,6 +1,6 @@
 /**
- * What ends a session, a token or a key is answered only when every process has dropped what it had verified (rules 14, 15 and 17). A process
- * that has not said so yet keeps the answer back.
+ * An operation that ends a session, a token or a key is answered after every process has removed it from its cache (rules 14, 15 and 17).
+ * The answer waits for a process that has not yet confirmed.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Actions, nextPassword } from '../support/actions.ts';
@@ -71,13 +71,13 @@ test.each<[unknown, string, Act]>([
   [0, 'key revoke', ({ keyId }) => code(act.administer(['key', 'revoke', keyId]))],
   [0, 'role revoke', ({ user }) => code(act.administer(['role', 'revoke', user, '--entity', '*', '--actions', 'read']))],
   [0, 'user profile remove', ({ user }) => code(act.administer(['user', 'profile', 'remove', user, user]))],
-])('%s — %s waits for a process that has not heard of it yet (rules 14, 15 and 17)', async (result, _operation, run) => {
+])('%s — %s waits for a process that has not yet confirmed (rules 14, 15 and 17)', async (result, _operation, run) => {
   let isAnswered = false;
   const answer = run(caller).finally(() => {
     isAnswered = true;
   });
   await Promise.race([silent.asked, answer]);
-  // Time enough for an answer that does not wait.
+  // An answer that does not wait would arrive within this time.
   for (let count = 0; count < 20; count++) expect((await service().call('GET', '/health/ready')).status).toBe(200);
   expect(isAnswered, 'answered before the other process has heard').toBe(false);
   await silent.answer();

@@ -1,4 +1,4 @@
-/** A token that a refresh has replaced serves requests in flight, until the session changes in any other way (rules 15, 20 and 44). */
+/** After a refresh the replaced token serves requests in flight, until the session changes in any other way (rules 15, 20 and 44). */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Actions, nextPassword } from '../support/actions.ts';
@@ -22,16 +22,16 @@ afterAll(() => replica.close());
 interface Refreshed {
   user: string;
   userId: string;
-  /** Replaced by a refresh a moment ago. */
+  /** The token that a refresh has just replaced. */
   old: string;
   /** The session's present token. */
   present: string;
-  /** Another session of the same user. */
+  /** The token of another session of the same user. */
   other: string;
   sessionId: string;
 }
 
-/** A session that has been refreshed once, opened at the provider. */
+/** A session that was opened at the provider and refreshed once. */
 async function refreshed(): Promise<Refreshed> {
   const user = `user${users++}`;
   const { id: userId } = await service().createUser(user);
@@ -50,14 +50,14 @@ const everywhere = async (cookie: string) => [await read(service(), cookie), awa
 const keysOf = (userId: string) => service().db.selectFrom('api_key').where('user_id', '=', userId).select('id').execute();
 
 describe('the replaced token', () => {
-  test('201 — serves what was in flight during a refresh, the making of a key included, on every replica (rule 20)', async () => {
+  test('201 — serves requests in flight during a refresh on every replica, even one that creates a key (rule 20)', async () => {
     const { userId, old } = await refreshed();
     expect(await everywhere(old)).toEqual([404, 404]);
     expect((await act.createKey(old)).status).toBe(201);
     expect(await keysOf(userId)).toHaveLength(1);
   });
 
-  test('404 — goes on serving after further refreshes, and so does each one between (rule 20)', async () => {
+  test('404 — still serves after further refreshes, as does each token in between (rule 20)', async () => {
     const { old, present } = await refreshed();
     const third = cookieOf(await act.refresh(present));
     const fourth = cookieOf(await act.refresh(third));
@@ -91,7 +91,7 @@ test.each<[string, End, unknown]>([
   ['the removal of its link by the user', ({ user, other }) => removeLink(user, other), 204],
   ['its eviction by fifty other sessions', evict, 'evicted'],
   ['the reuse of an older token', reuse, 401],
-])('401 — after %s, at once and on every replica, and makes no key (rules 15, 20 and 44)', async (_what, change, result) => {
+])('401 — after %s, at once and on every replica, and creates no key (rules 15, 20 and 44)', async (_what, change, result) => {
   const session = await refreshed();
   const { userId, old, present } = session;
   for (const cookie of [old, present]) expect(await everywhere(cookie)).toEqual([404, 404]);
@@ -104,14 +104,14 @@ test.each<[string, End, unknown]>([
   expect(await keysOf(userId)).toEqual([]);
 });
 
-test('200 — the token that a profile switch gives is not ended by what it has replaced, used within the ten seconds (rule 20)', async () => {
+test('200 — the token that a profile switch replaced, used within ten seconds, does not end the new token (rule 20)', async () => {
   const { user, old, present } = await refreshed();
   const switched = cookieOf(await act.selectProfile(present, `${user}-second`));
   expect((await service().call('GET', '/auth', { cookie: old })).status).toBe(401);
   expect((await service().call('GET', '/auth', { cookie: switched })).status).toBe(200);
 });
 
-test('401 — a token that a refresh had replaced before a profile switch still betrays a theft after ten seconds (rule 20)', async () => {
+test('401 — a token that a refresh replaced before a profile switch still reveals a theft after ten seconds (rule 20)', async () => {
   const { user, old, present, sessionId } = await refreshed();
   const switched = cookieOf(await act.selectProfile(present, `${user}-second`));
   await agingToken(service(), old, 11);
@@ -136,7 +136,7 @@ async function evict({ userId, sessionId }: Refreshed): Promise<unknown> {
     .revoked_reason;
 }
 
-/** Another token of the session, which a refresh replaced eleven seconds ago, comes back. */
+/** Uses a former token of the session, which a refresh replaced eleven seconds ago. */
 async function reuse({ present }: Refreshed): Promise<unknown> {
   const next = cookieOf(await act.refresh(present));
   await agingToken(service(), present, 11);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { hashToken, isToken, newToken } from '../../src/sessions/token.ts';
 
-it('a token is 192 random bits in base64url, 32 characters, and never the same twice (rule 10)', () => {
+it('a token is 192 random bits in base64url, 32 characters, and unique (rule 10)', () => {
   const tokens = Array.from({ length: 1000 }, newToken);
   for (const token of tokens) {
     expect(token).toMatch(/^[A-Za-z0-9_-]{32}$/);
@@ -24,7 +24,7 @@ it.each([
   ['a letter outside ASCII', `${'a'.repeat(31)}é`],
   ['a quotation', `"${'a'.repeat(30)}"`],
   ['a megabyte', 'a'.repeat(1_000_000)],
-])('%s is no token, so no database is asked for it (rule 10)', (_, text) => {
+])('%s is no token, so the server sends no query (rule 10)', (_, text) => {
   expect(isToken('a'.repeat(32))).toBe(true);
   expect(isToken(text)).toBe(false);
 });
