@@ -23,7 +23,7 @@ describe('changePassword', () => {
     await service().db.deleteFrom('login_attempt').execute();
   });
 
-  test('204 — the new password holds, the old one does not, and this session goes on under a new token (rules 15 and 44)', async () => {
+  test('204 — the new password is accepted, the old one refused, and this session stays under a new token (rules 15 and 44)', async () => {
     const cookie = await service().signIn(user);
     const answer = await change(cookie, password, next);
     expect(answer.status, answer.text).toBe(204);
@@ -32,7 +32,7 @@ describe('changePassword', () => {
     expect([await login(next), await login(password)]).toEqual([200, 401]);
   });
 
-  test('204 — the user’s other sessions end in the same instant, on every replica; other users’ do not (rule 44)', async () => {
+  test('204 — the user’s other sessions end at once on every replica; other users’ sessions stay (rule 44)', async () => {
     const replica = await service().replica();
     const [here, there] = [await service().signIn(user), await service().signIn(user)];
     await service().createUser(`${user}-bystander`);
@@ -64,7 +64,7 @@ describe('changePassword', () => {
     expect(events).toEqual([{ detail: { apiKeysKept: [key.slice(4, 16)], identitiesKept: [identity], endedSessions: 0 } }]);
   });
 
-  test('204 — a password is the same in any Unicode form, and 64 characters always pass (rules 32 and 33)', async () => {
+  test('204 — all Unicode forms of a password are equal, and 64 characters are always accepted (rules 32 and 33)', async () => {
     const cookie = await service().signIn(user);
     const composed = 'Überraschende Gänsefüße im Café';
     const answer = await change(cookie, password, composed.normalize('NFD'), composed.normalize('NFC'));
@@ -75,7 +75,7 @@ describe('changePassword', () => {
     expect((await change(cookieOf(answer), composed, long)).status).toBe(204);
   });
 
-  test('204 — of parallel changes one wins, and the password is the winner’s (rule 44)', async () => {
+  test('204 — of parallel changes one succeeds, and its password is the stored one (rule 44)', async () => {
     const cookies = await Promise.all([1, 2, 3].map(() => service().signIn(user)));
     const wanted = ['seven quiet lanterns drift north', 'eleven brass kettles hum below', 'thirty paper boats wait upriver'];
     const answers = await Promise.all(cookies.map((cookie, index) => change(cookie, password, wanted[index] ?? '')));
@@ -85,7 +85,7 @@ describe('changePassword', () => {
     expect(await login(wanted[winner] ?? '')).toBe(200);
   });
 
-  test('204 — a login with the old password that races the change does not survive it (rule 44)', async () => {
+  test('204 — a login with the old password during the change does not survive it (rule 44)', async () => {
     const cookie = await service().signIn(user);
     const logins = Array.from({ length: 5 }, () => service().call('POST', '/auth', { form: { user, password } }));
     const [changed, ...answers] = await Promise.all([change(cookie, password, next), ...logins]);
@@ -95,7 +95,7 @@ describe('changePassword', () => {
     }
   });
 
-  test('403 — a wrong present password changes nothing and keeps the session (rule 43)', async () => {
+  test('403 — a wrong present password changes nothing, and the session stays (rule 43)', async () => {
     const cookie = await service().signIn(user);
     const answer = await change(cookie, 'not the present password', next);
     expect([answer.status, answer.body.code]).toEqual([403, 'credential-mismatch']);
@@ -104,7 +104,7 @@ describe('changePassword', () => {
     expect([await login(next), await login(password)]).toEqual([401, 200]);
   });
 
-  test('403 — an API key cannot change its owner’s password, whatever it is asked with (rule 59)', async () => {
+  test('403 — an API key cannot change its owner’s password, with any body (rule 59)', async () => {
     const { db } = service();
     const owner = await db.selectFrom('user_account').where('name', '=', user).select('id').executeTakeFirstOrThrow();
     const key = await service().createKey(owner.id);
@@ -118,7 +118,7 @@ describe('changePassword', () => {
     ['longer than 256 characters', 'x7 '.repeat(100), 'x7 '.repeat(100), ['/set-password', 'too-long']],
     ['the present one', password, password, ['/set-password', 'unchanged']],
     ['not repeated exactly', next, `${next} `, ['/confirm-password', 'not-repeated-exactly']],
-  ])('422 — a new password that is %s is refused, and nothing changes (rule 43)', async (_what, set, confirm, [pointer, code]) => {
+  ])('422 — a new password that is %s, and nothing changes (rule 43)', async (_what, set, confirm, [pointer, code]) => {
     const cookie = await service().signIn(user);
     const answer = await change(cookie, password, set, confirm);
     expect(answer.status, answer.text).toBe(422);
@@ -128,7 +128,7 @@ describe('changePassword', () => {
     expect(await login(password)).toBe(200);
   });
 
-  test('429 — guessing the present password through an open session is throttled like a login (rules 39 and 43)', async () => {
+  test('429 — guesses of the present password in an open session are throttled like logins (rules 39 and 43)', async () => {
     const cookie = await service().signIn(user);
     const statuses: number[] = [];
     for (let guess = 0; guess < 7; guess++) statuses.push((await change(cookie, `guess number ${guess}`, next)).status);
