@@ -4,7 +4,7 @@ import type { CsrfRequest, HeaderValue, LogoutHeaders } from '../../src/authn/cs
 
 const policy = { publicOrigin: 'https://app.example', trustedOrigins: new Set(['https://partner.example:8443']) };
 
-/** The header values of the tables, by the names the tables use. */
+/** The header values of the tables, by their names there. */
 const sites: Record<string, HeaderValue> = {
   absent: undefined,
   'same-origin': 'same-origin',
@@ -88,7 +88,7 @@ const purposes: Record<string, Partial<LogoutHeaders>> = {
 const wellFormed = Object.keys(origins).filter((name) => !['joined', 'repeated', 'a list of one'].includes(name));
 
 describe('csrfAllows', () => {
-  /** Which origins may act, by the value of Sec-Fetch-Site. A site that is not listed lets nobody act. */
+  /** The origins that may act, by the value of Sec-Fetch-Site. With a site that is not listed no origin may act. */
   const permitted: Record<string, string[]> = {
     'same-origin': wellFormed,
     none: wellFormed,
@@ -112,12 +112,12 @@ describe('csrfAllows', () => {
   for (const { name: operation, ...request } of operations) {
     for (const [site, secFetchSite] of Object.entries(sites)) {
       const expected = permitted[site] ?? [];
-      it(`${operation} with the cookie and Sec-Fetch-Site ${site} is open to ${expected.length} of the origins (rules 27, 28)`, () => {
+      it(`${operation} with the cookie and Sec-Fetch-Site ${site} is allowed for ${expected.length} of the origins (rules 27, 28)`, () => {
         expect(allowedOrigins({ ...request, credential: 'cookie', secFetchSite })).toEqual(expected);
       });
     }
 
-    it(`${operation} with a header credential is exempt, whatever the origin (rule 27)`, () => {
+    it(`${operation} with a header credential is allowed for any origin (rule 27)`, () => {
       for (const secFetchSite of Object.values(sites))
         expect(allowedOrigins({ ...request, credential: 'header', secFetchSite })).toEqual(Object.keys(origins));
     });
@@ -125,23 +125,23 @@ describe('csrfAllows', () => {
 
   for (const [site, secFetchSite] of Object.entries(sites)) {
     const expected = permitted[site] ?? [];
-    it(`POST /auth without a credential and Sec-Fetch-Site ${site} is open to ${expected.length} of the origins: login CSRF (rule 27)`, () => {
+    it(`POST /auth without a credential and Sec-Fetch-Site ${site} is allowed for ${expected.length} origins: login CSRF (rule 27)`, () => {
       expect(allowedOrigins({ method: 'POST', refusesCrossSite: true, credential: 'none', secFetchSite })).toEqual(expected);
     });
   }
 
-  it('any other operation without a credential goes on, to be refused as unauthenticated (rule 27)', () => {
+  it('any other operation without a credential is passed on, to be refused as unauthenticated (rule 27)', () => {
     for (const method of ['POST', 'DELETE', 'GET'])
       for (const secFetchSite of Object.values(sites))
         expect(allowedOrigins({ method, refusesCrossSite: false, credential: 'none', secFetchSite })).toEqual(Object.keys(origins));
   });
 
-  it.each(['GET', 'HEAD', 'OPTIONS'])('%s with the cookie is not a write and goes on (rule 27)', (method) => {
+  it.each(['GET', 'HEAD', 'OPTIONS'])('%s with the cookie is no write and is allowed (rule 27)', (method) => {
     for (const secFetchSite of Object.values(sites))
       expect(allowedOrigins({ method, refusesCrossSite: false, credential: 'cookie', secFetchSite })).toEqual(Object.keys(origins));
   });
 
-  it('no origin at all is trusted when the list is empty, not even one that looks like nothing (rule 28)', () => {
+  it('an empty list trusts no origin, not even an empty or a null one (rule 28)', () => {
     const lone = { publicOrigin: 'https://app.example', trustedOrigins: new Set<string>() };
     for (const origin of Object.values(origins))
       expect(csrfAllows({ method: 'POST', credential: 'cookie', refusesCrossSite: false, secFetchSite: 'cross-site', origin }, lone)).toBe(
@@ -149,7 +149,7 @@ describe('csrfAllows', () => {
       );
   });
 
-  it('a policy that names null or nothing by mistake still refuses an opaque origin (rule 28)', () => {
+  it('a policy that contains null or an empty text by mistake still refuses an opaque origin (rule 28)', () => {
     const careless = { publicOrigin: 'https://app.example', trustedOrigins: new Set(['null', 'undefined', '*']) };
     for (const secFetchSite of [undefined, 'cross-site', 'same-site'])
       for (const origin of ['null', '*', 'undefined', 'https://evil.example'])
@@ -160,7 +160,7 @@ describe('csrfAllows', () => {
 describe('logoutAllowed', () => {
   const none: LogoutHeaders = { secFetchSite: undefined, origin: undefined, referer: undefined, secPurpose: undefined, purpose: undefined };
 
-  /** Every pair of Origin and Referer that ends the session, written `origin / referer`. */
+  /** All pairs of Origin and Referer that end the session, written `origin / referer`. */
   const allowedPairs = (headers: Partial<LogoutHeaders>) =>
     Object.entries(origins).flatMap(([originName, origin]) =>
       Object.entries(referers)
@@ -185,16 +185,16 @@ describe('logoutAllowed', () => {
     });
 
     for (const [purpose, headers] of Object.entries(purposes).filter(([name]) => name !== 'none'))
-      it(`with Sec-Fetch-Site ${site} and ${purpose}, no request ends the session: a page is only being prepared (rule 24)`, () => {
+      it(`with Sec-Fetch-Site ${site} and ${purpose}, no request ends the session: the browser only prefetches (rule 24)`, () => {
         expect(allowedPairs({ secFetchSite, ...headers })).toEqual([]);
       });
   }
 
-  it('another purpose than prefetch does not stand in the way (rule 24)', () => {
+  it('a purpose other than prefetch is allowed (rule 24)', () => {
     expect(logoutAllowed({ ...none, secFetchSite: 'same-origin', secPurpose: 'navigate', purpose: 'x' }, policy)).toBe(true);
   });
 
-  it('what an <img> or a no-cors fetch of another site sends is refused, with and without its Referer (rule 23)', () => {
+  it('an <img> or a no-cors fetch of another site is refused, with and without its Referer (rule 23)', () => {
     expect(logoutAllowed({ ...none, secFetchSite: 'same-origin' }, policy)).toBe(true);
     expect(logoutAllowed({ ...none, secFetchSite: 'cross-site' }, policy)).toBe(false);
     expect(logoutAllowed({ ...none, referer: 'https://evil.example/' }, policy)).toBe(false);
@@ -223,7 +223,7 @@ describe('logoutIntent', () => {
       });
     }
 
-  it('a query without the parameter keeps the session (rule 22)', () => {
+  it('a query without the parameter does not end the session (rule 22)', () => {
     expect(logoutIntent('HEAD', {})).toBe('keep');
   });
 });
@@ -237,7 +237,7 @@ it.each([
   ['http://localhost:3000', 'http://localhost:3000'],
   ['http://[::1]:3000', 'http://[::1]:3000'],
   ['https://bücher.example', 'https://xn--bcher-kva.example'],
-])('the origin %s is written %s, so that equal origins are equal strings (rule 29)', (text, origin) => {
+])('the origin %s is normalised to %s, so that equal origins are equal strings (rule 29)', (text, origin) => {
   expect(serialisedOrigin(text)).toBe(origin);
 });
 

@@ -1,4 +1,4 @@
-/** Callers in use whose credential ends while they are cached. No notice tells of a deadline, so the cache must keep to it by itself. */
+/** Credentials that expire while their caller is cached. No notification announces a deadline, so the cache must check it itself. */
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { TestClock, TestIssuer, writeIssuers } from '../support/issuer.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const ask = async (credential: Call) => (await service().call('GET', '/auth', credential)).status;
 
-/** Asks until the caller is cached: what was verified while a notice arrived is not. */
+/** Repeats the request until the caller is cached. A verification during a notification is not cached. */
 async function use(credential: Call): Promise<void> {
   const { principals } = service().context;
   await service().settle();
@@ -34,7 +34,7 @@ async function endSilently(table: 'session' | 'api_key', column: 'idle_expires_a
 }
 
 test.each(['idle_expires_at', 'expires_at'] as const)(
-  '401 — for a cached session from its deadline on (%s), not three seconds later (rule 12)',
+  '401 — for a cached session from its deadline on (%s), without the three seconds of the cache (rule 12)',
   async (column) => {
     const cookie = await service().openSession(ada);
     await service()
@@ -50,7 +50,7 @@ test.each(['idle_expires_at', 'expires_at'] as const)(
   },
 );
 
-test('401 — for a cached API key from its deadline on, not three seconds later (rule 58)', async () => {
+test('401 — for a cached API key from its deadline on, without the three seconds of the cache (rule 58)', async () => {
   const headers = { 'x-api-key': await service().createKey(ada) };
   expect(await ask({ headers })).toBe(200);
   await service()
@@ -64,8 +64,8 @@ test('401 — for a cached API key from its deadline on, not three seconds later
   expect(await ask({ headers })).toBe(401);
 });
 
-test('401 — for a cached access token from a minute after its exp on, not three seconds later (rule 45)', async () => {
-  // In whole seconds: between two and three of them are left of the minute.
+test('401 — for a cached access token from a minute after its exp on, without the three seconds of the cache (rule 45)', async () => {
+  // exp is in whole seconds: two to three seconds of the minute are left.
   const exp = Math.floor(clock.wall() / 1_000) - 57;
   const headers = { authorization: `Bearer ${await corp.mint({ claims: { sub: 'ada-at-corp', exp } })}` };
   await use({ headers });

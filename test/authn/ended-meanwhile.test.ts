@@ -1,5 +1,5 @@
 /**
- * What has ended may not act: every operation of a session that changes something waits behind the transaction that ends the session, and is
+ * An ended session may not act: each operation of a session that changes something waits for the transaction that ends the session, and is
  * then refused (rules 14, 17 and 44).
  */
 import { sql } from 'kysely';
@@ -15,7 +15,7 @@ import { BrowserSession } from '../support/browser-session.ts';
 const corp = await TestIssuer.start('corp');
 const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEntry()) });
 
-/** The start of a link changes nothing for the user; what completes it is the return, which has a test of its own. */
+/** The start of a link changes nothing for the user. The return from the provider completes it, and has a test of its own. */
 const changing = operations
   .filter(({ operationId, method, tag }) => method !== 'get' && tag !== 'Entities' && operationId !== 'linkIdentity')
   .filter((operation) => !isOpen(operation))
@@ -32,7 +32,7 @@ const waiting = async () => {
   return (await query.execute(service().db)).rows.length;
 };
 
-/** The answer to `act`, which waits for the user's row while another transaction ends the session; and what the user had before and after. */
+/** The answer to `act`, which waits for the user's row while another transaction ends the session, and the user's data before and after. */
 async function whileEnding<T>({ userId, sessionId }: Holder, act: () => Promise<Answer<T>>) {
   const acting = await service()
     .db.transaction()
@@ -46,7 +46,7 @@ async function whileEnding<T>({ userId, sessionId }: Holder, act: () => Promise<
   return { answer: await acting.answer, before: acting.before, after: await holdingsOf(service(), userId) };
 }
 
-describe('a session that ends while its request is under way', () => {
+describe('a session that ends during its request', () => {
   test.each(changing)('cannot %s any more', async (operationId) => {
     expect(requests[operationId], 'a request in test/support/holdings.ts').toBeDefined();
     const allowed = await holderCalled(`allowed-${operationId.toLowerCase()}`);

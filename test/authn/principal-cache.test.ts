@@ -24,23 +24,23 @@ beforeEach(() => {
   cache.enable(true);
 });
 
-/** Keeps a verified principal as the schemes do, with a statement that takes `statementMilliseconds`. */
+/** Caches a verified principal as the schemes do, with a statement that takes `statementMilliseconds`. */
 function verify(hash: string, subject: string, who = ada, { lifeMilliseconds = long, statementMilliseconds = 0 } = {}): void {
   const started = cache.startVerification();
   now += statementMilliseconds;
   cache.keep(hash, subject, who, lifeMilliseconds, started);
 }
 
-test('a verified principal is found under its hash alone, and counted', () => {
+test('a verified principal is found under its hash only, and counted', () => {
   expect(cache.find('a')).toBe(undefined);
   verify('a', 'session 1');
   expect([cache.find('a'), cache.find('b')]).toEqual([ada, undefined]);
   expect([cache.hits, cache.misses, cache.size]).toEqual([1, 2, 1]);
 });
 
-describe('what was verified is not kept', () => {
+describe('a verification is not cached', () => {
   test.each(['session 1', 'session 2', 'key 1', 'user 7', 'all'])(
-    'when "%s" is heard while the verifying statement is under way: it may have read what was before (rule 17)',
+    'if the notification "%s" arrives during the verifying statement, which may have read an older state (rule 17)',
     (notice) => {
       const before = cache.startVerification();
       cache.forget(notice);
@@ -51,7 +51,7 @@ describe('what was verified is not kept', () => {
     },
   );
 
-  test('when the line for notifications was down at any time since the verification began (rule 17)', () => {
+  test('if the notification connection was down at any time since the verification began (rule 17)', () => {
     const before = cache.startVerification();
     cache.enable(false);
     cache.enable(true);
@@ -59,7 +59,7 @@ describe('what was verified is not kept', () => {
     expect(cache.find('a')).toBe(undefined);
   });
 
-  test('when it began before the line came up', () => {
+  test('if it began before the notification connection was up', () => {
     const other = new PrincipalCache(() => now);
     const before = other.startVerification();
     other.keep('a', 'session 1', ada, long, before);
@@ -69,8 +69,8 @@ describe('what was verified is not kept', () => {
   });
 });
 
-describe('what is kept is forgotten', () => {
-  test('by its name, with every hash of it, and nothing else is (rule 17)', () => {
+describe('a cached principal is removed', () => {
+  test('by its name, under all its hashes, and no other principal is (rule 17)', () => {
     verify('a', 'session 1');
     verify('a2', 'session 1');
     verify('b', 'session 2', bob);
@@ -82,7 +82,7 @@ describe('what is kept is forgotten', () => {
     expect(cache.size).toBe(1);
   });
 
-  test('by its name when another hash of it has ended before (rule 17)', () => {
+  test('by its name after another of its hashes has ended (rule 17)', () => {
     verify('a', 'session 1', ada, { lifeMilliseconds: 100 });
     verify('a2', 'session 1');
     now += 100;
@@ -91,7 +91,7 @@ describe('what is kept is forgotten', () => {
     expect(cache.find('a2')).toBe(undefined);
   });
 
-  test.each(['user 7', 'all', 'anything else'])('as a whole by "%s" (rule 17)', (notice) => {
+  test.each(['user 7', 'all', 'anything else'])('with all others by "%s" (rule 17)', (notice) => {
     verify('a', 'session 1');
     verify('k', 'key 1', bob);
     cache.forget(notice);
@@ -99,7 +99,7 @@ describe('what is kept is forgotten', () => {
     expect(cache.size).toBe(0);
   });
 
-  test('at once when the line goes down, and stays forgotten when it is up again (rule 17)', () => {
+  test('at once when the notification connection goes down, and is not restored when it is up again (rule 17)', () => {
     verify('a', 'session 1');
     cache.enable(false);
     expect([cache.find('a'), cache.size]).toEqual([undefined, 0]);
@@ -110,8 +110,8 @@ describe('what is kept is forgotten', () => {
   });
 });
 
-describe('what is kept ends', () => {
-  test('three seconds after its verification began, however long the statement took (rule 17)', () => {
+describe('a cached principal expires', () => {
+  test('three seconds after its verification began, even after a slow statement (rule 17)', () => {
     verify('a', 'session 1', ada, { statementMilliseconds: 2_000 });
     now += 999;
     expect(cache.find('a')).toBe(ada);
@@ -120,7 +120,7 @@ describe('what is kept ends', () => {
     expect(cache.size).toBe(0);
   });
 
-  test('with the session, key or token that it stands for, counted from when the verification began (rule 12)', () => {
+  test('with its session, key or token, counted from the start of the verification (rule 12)', () => {
     verify('a', 'session 1', ada, { lifeMilliseconds: 600, statementMilliseconds: 100 });
     now += 499;
     expect(cache.find('a')).toBe(ada);
@@ -128,7 +128,7 @@ describe('what is kept ends', () => {
     expect(cache.find('a')).toBe(undefined);
   });
 
-  test('with the oldest first, when there are ten thousand', () => {
+  test('as the oldest, when there are ten thousand', () => {
     for (let n = 0; n < 10_000; n++) verify(`hash ${n}`, `session ${n}`);
     verify('one more', 'session 0');
     expect([cache.size, cache.find('hash 0'), cache.find('hash 1')]).toEqual([10_000, undefined, ada]);
