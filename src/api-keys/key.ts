@@ -1,6 +1,6 @@
 /**
- * The form of an API key, `esk_<id>_<secret><crc>` (rule 57): how one is made, recognised without the database, and hashed for storage.
- * The checksum catches typing errors and lets scanners find leaked keys; it keeps nobody out.
+ * The form of an API key, `esk_<id>_<secret><crc>` (rule 57): creation, recognition without the database, and the hash for storage. The
+ * checksum detects typing errors and lets scanners find leaked keys; it is no protection.
  */
 
 import { hash, randomInt } from 'node:crypto';
@@ -20,7 +20,7 @@ export function newKey(): { id: string; key: string } {
   return { id, key: rest + checksum(rest) };
 }
 
-/** The id to look a key up by; undefined when the text has not the form of a key or its checksum is wrong. Says nothing of validity. */
+/** The id of a key; undefined if the text is not of the form of a key or its checksum is wrong. Does not check whether the key is valid. */
 export function parseKey(text: string): { id: string } | undefined {
   const [, rest, id, crc] = shape.exec(text) ?? [];
   return rest !== undefined && id !== undefined && crc === checksum(rest) ? { id } : undefined;
@@ -31,7 +31,7 @@ export function hashKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
 
-/** `randomInt` draws from the CSPRNG and discards what would favour some characters. */
+/** `randomInt` draws from the CSPRNG and rejects values that would favour some characters. */
 function randomBase62(length: number): string {
   return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
 }

@@ -1,7 +1,4 @@
-/**
- * Writes down that a key was refused and why. A key that nobody ever made is anybody's invention, and leaves no trace but the log line of its
- * request.
- */
+/** Records refused keys and the reasons in the audit trail. A key whose id never existed leaves only the log line of its request. */
 import { timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
 import { recordRefusal } from '../audit/record.ts';
@@ -24,9 +21,10 @@ export async function auditRefusedKey(context: Context, caller: Caller, id: stri
   if (!row) return;
   const { userName, revoked, expired } = row;
   const wrong = !timingSafeEqual(row.keyHash, keyHash);
-  // What is neither wrong nor over by itself can only be refused for its owner.
+  // A key whose secret is right and which is neither revoked nor expired can only be refused because its owner is disabled.
   const reason = wrong ? 'wrong-secret' : revoked ? 'revoked' : expired ? 'expired' : 'user-disabled';
   const event = { event: 'api_key.refused', outcome: 'refused', userName, detail: { key: id, reason } } as const;
-  // A wrong secret proves nothing: the id of a key is no secret, so that a stranger could count for its owner.
+  // The id of a key is no secret, so any client can cause this event. Therefore it counts against a budget of its own instead of the
+  // owner's.
   await recordRefusal(context, caller, event, wrong ? { subject: { budget: 'named', name: `key ${id}` } } : {});
 }

@@ -1,4 +1,4 @@
-/** Recognises `X-API-Key`. A key of the wrong form, or with a wrong checksum, is refused without asking the database (rule 57). */
+/** Recognises `X-API-Key`. A key of the wrong form, or with a wrong checksum, is refused without a query (rule 57). */
 import { timingSafeEqual } from 'node:crypto';
 import { insertEvent } from '../audit/store.ts';
 import type { Scheme } from '../authn/authenticate.ts';
@@ -12,7 +12,10 @@ import { auditRefusedKey } from './refused.ts';
 import { touchKey, touchUnusedKey } from './store.ts';
 import { findKey } from './verify.ts';
 
-/** The scheme `apiKey`: not asked without the header; *no* for a key that is malformed, unknown, expired, revoked, or its owner disabled. */
+/**
+ * The scheme `apiKey`. Undefined without the header; throws 401 for a key that is malformed, unknown, expired or revoked, or whose owner is
+ * disabled.
+ */
 export function apiKeyScheme(context: Context): Scheme {
   const { db, reads, principals } = context;
   return async (request) => {

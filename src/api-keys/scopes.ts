@@ -1,4 +1,4 @@
-/** What scopes ask for, compared with the grants of a profile. Pure: the caller brings both. */
+/** Compares requested scopes with the grants of a profile. A pure function of both. */
 import type { Grants } from '../rights/permit.ts';
 import type { Action, Scope } from '../database/tables.ts';
 import type { Fault } from '../errors.ts';
@@ -6,8 +6,8 @@ import type { Fault } from '../errors.ts';
 const actions: readonly Action[] = ['create', 'read', 'update', 'delete'];
 
 /**
- * A fault, with a pointer under `/scopes`, for every action that `grants` do not grant. `*` asks for all entities that the action is granted on,
- * so it is at fault only when there are none.
+ * A fault, with a pointer under `/scopes`, for each action that `grants` do not grant. `*` requests all entities on which the action is
+ * granted, so it is a fault only if there are none.
  */
 export function faultsOfScopes(scopes: readonly Scope[], grants: Grants): Fault[] {
   return scopes.flatMap((scope, index) => {

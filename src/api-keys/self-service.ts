@@ -1,6 +1,7 @@
 /**
- * A user's control over their own API keys (security rule 60), each change one transaction with its audit event. Which sessions may change
- * them has been decided by `rights/session-rights.ts`: never one that was opened with a token, so no ceiling can be left by making a key.
+ * A user's operations on their own API keys (security rule 60). Each change is one transaction with its audit event.
+ * `rights/session-rights.ts` decides which sessions may change keys: never one that was opened with a token. So no caller can escape a
+ * ceiling by creating a key.
  */
 import type { Transaction } from 'kysely';
 import { insertEvent, type AuditEventName } from '../audit/store.ts';
@@ -18,14 +19,14 @@ import { insertKey, lockKey, replaceKey, revokeKey } from './store.ts';
 
 export interface WantedKey {
   name: string;
-  /** The name of one of the user's profiles; undefined for whichever is the default one when the key is used. */
+  /** The name of one of the user's profiles; undefined for the profile that is the default one whenever the key is used. */
   profile?: string;
   /** Undefined for no ceiling. */
   scopes?: Scope[];
   expiresInDays: number;
 }
 
-/** A key as it is shown once. */
+/** A new key. Only the answer to its creation contains it. */
 export interface MadeKey {
   id: string;
   name: string;
@@ -37,8 +38,8 @@ export interface MadeKey {
 }
 
 /**
- * Makes a key. Throws 422 `validation-failed` for a profile that is not the user's and for scopes that the profile does not grant now; 409
- * `conflict` when the user has too many.
+ * Creates a key. Throws 422 `validation-failed` for a profile that the user does not have and for scopes that the profile does not grant
+ * now; 409 `conflict` if the user has {@link liveKeysPerUser} live keys.
  */
 export async function createKey(context: Context, caller: Caller, principal: Principal, wanted: WantedKey): Promise<MadeKey> {
   const { name, expiresInDays } = wanted;
@@ -52,7 +53,7 @@ export async function createKey(context: Context, caller: Caller, principal: Pri
   });
 }
 
-/** Ends one of the caller's keys, in every process before it returns. Throws 404 `not-found`. */
+/** Revokes one of the caller's keys, in every process before it returns. Throws 404 `not-found`. */
 export async function revokeOwnKey(context: Context, caller: Caller, principal: Principal, id: string): Promise<void> {
   await inTransaction(context.db, async (trx) => {
     await lockCaller(trx, principal);
@@ -63,8 +64,8 @@ export async function revokeOwnKey(context: Context, caller: Caller, principal: 
 }
 
 /**
- * Makes a key like the caller's key `id`, which goes on for `overlapSeconds` at most. Throws 404 `not-found`; 409 `conflict` when the key has
- * been replaced already, or the user has too many.
+ * Creates a successor of the caller's key `id`, which remains valid for `overlapSeconds` at most. Throws 404 `not-found`; 409 `conflict` if
+ * the key has a successor already, or the user has too many keys.
  */
 export async function rotateKey(
   context: Context,
@@ -80,7 +81,7 @@ export async function rotateKey(
     if (!old) throw new Problem('not-found');
     if (old.replaced) throw new Problem('conflict');
     const { name, profile, profileId, scopes, expiresInDays } = old;
-    // First, so that without an overlap the old key does not count among the live ones any more.
+    // Before the insert, so that without an overlap the old key no longer counts among the live ones.
     const worksUntil = await replaceKey(trx, id, overlapSeconds);
     const successor = await insertKey(trx, { userId, name, profileId, scopes, expiresInDays });
     await audit(trx, caller, principal, 'api_key.created', { key: successor.id, name, profile, expiresAt: successor.expiresAt });
@@ -91,7 +92,7 @@ export async function rotateKey(
   return made;
 }
 
-/** The profile and the scopes that the new key is to have. */
+/** Checks the requested profile and scopes and returns those of the new key. */
 async function checkRights(
   trx: Transaction<Database>,
   principal: Principal,

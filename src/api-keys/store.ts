@@ -1,26 +1,26 @@
-/** API keys. Only hashes are stored; a key is shown once, when it is made. */
+/** API keys. The database has only hashes; a key is shown once, when it is created. */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database, Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { hashKey, newKey } from './key.ts';
 
-/** How often the use of a key is written down (rule 58). */
+/** Minimum interval in seconds between two updates of a key's last use (rule 58). */
 export const lastUsedSeconds = 60;
-/** As many live keys one user may have (rule 60). */
+/** Maximum number of live keys of one user (rule 60). */
 export const liveKeysPerUser = 25;
 
 export interface NewKey {
   userId: string;
   name: string;
-  /** Must be one of the user's profiles; null for whichever is the user's default when the key is used. */
+  /** Must be one of the user's profiles; null for the profile that is the user's default one whenever the key is used. */
   profileId: string | null;
-  /** Null narrows nothing. */
+  /** Null for no ceiling. */
   scopes: readonly Scope[] | null;
   /** 1 to 365 (rule 58). */
   expiresInDays: number;
 }
 
-/** A key as its owner and administrators see it: everything but the secret. */
+/** A key as its owner and administrators see it: without the secret. */
 export interface KeyRow {
   id: string;
   name: string;
@@ -36,7 +36,7 @@ export interface KeyRow {
   expired: boolean;
 }
 
-/** Notes that the key is in use again. */
+/** Updates the key's last use. */
 export async function touchKey(db: Kysely<Database>, id: string): Promise<void> {
   await db
     .updateTable('api_key')
@@ -46,7 +46,7 @@ export async function touchKey(db: Kysely<Database>, id: string): Promise<void> 
     .execute();
 }
 
-/** Notes that the key is in use; false when it has been in use before. */
+/** Records the first use of the key; false if it has been used before. */
 export async function touchUnusedKey(db: Kysely<Database>, id: string): Promise<boolean> {
   const row = await db
     .updateTable('api_key')
@@ -59,8 +59,8 @@ export async function touchUnusedKey(db: Kysely<Database>, id: string): Promise<
 }
 
 /**
- * Makes a key and returns it, the only time it is seen. Throws 409 `conflict` when the user has {@link liveKeysPerUser} live ones. The
- * user's row is locked, so that keys made at once are counted one after the other.
+ * Creates a key and returns it. The key itself is not stored. Throws 409 `conflict` if the user has {@link liveKeysPerUser} live keys.
+ * Locks the user's row, so that concurrent creations are counted one after the other.
  */
 export async function insertKey(
   trx: Transaction<Database>,
@@ -85,7 +85,7 @@ export async function insertKey(
       name: wanted.name,
       profile_id: wanted.profileId,
       scopes: wanted.scopes && JSON.stringify(wanted.scopes),
-      // Hours, since a day of a time zone with daylight saving may have 23 or 25.
+      // In hours, because a day of a time zone with daylight saving may have 23 or 25.
       expires_at: sql`now() + make_interval(hours => ${wanted.expiresInDays * 24}::int)`,
     })
     .returning(['created_at as createdAt', 'expires_at as expiresAt'])
@@ -93,7 +93,7 @@ export async function insertKey(
   return { id, key, ...times };
 }
 
-/** The keys of a user, or of all users, by owner and then by age: live and expired ones, not those that were revoked. */
+/** The keys of a user, or of all users, by owner and then by age: live and expired ones, without revoked ones. */
 export function listKeys(db: Kysely<Database>, userId?: string): Promise<KeyRow[]> {
   return db
     .selectFrom('api_key')
@@ -117,7 +117,7 @@ export function listKeys(db: Kysely<Database>, userId?: string): Promise<KeyRow[
     .execute();
 }
 
-/** Ends a key of `userId`, or of whomever for undefined. False when there is no such key that has not been revoked. */
+/** Revokes a key of `userId`, or of any user for undefined. False if there is no such unrevoked key. */
 export async function revokeKey(trx: Kysely<Database>, id: string, userId?: string): Promise<boolean> {
   const row = await trx
     .updateTable('api_key')
@@ -130,19 +130,19 @@ export async function revokeKey(trx: Kysely<Database>, id: string, userId?: stri
   return row !== undefined;
 }
 
-/** What a key's successor is to be like. */
+/** The attributes that a key's successor takes over. */
 export interface ReplaceableKey {
   name: string;
   profileId: string | null;
   profile: string | null;
   scopes: Scope[] | null;
-  /** As it was made, not what is left. */
+  /** The lifetime of the key at its creation, not the remaining one. */
   expiresInDays: number;
-  /** Whether it has a successor already. */
+  /** Whether the key has a successor already. */
   replaced: boolean;
 }
 
-/** The live key of this user with this id, which nobody else changes before the transaction ends; undefined when there is none. */
+/** Locks and returns the live key of this user with this id; undefined if there is none. */
 export function lockKey(trx: Transaction<Database>, id: string, userId: string): Promise<ReplaceableKey | undefined> {
   return trx
     .selectFrom('api_key')
@@ -163,7 +163,7 @@ export function lockKey(trx: Transaction<Database>, id: string, userId: string):
     .executeTakeFirst();
 }
 
-/** Notes that a key has a successor and lets it work for `overlapSeconds` more at most; returns until when that is. */
+/** Records that a key has a successor and limits its remaining lifetime to `overlapSeconds`; returns its new end. */
 export async function replaceKey(trx: Transaction<Database>, id: string, overlapSeconds: number): Promise<Date> {
   const { worksUntil } = await trx
     .updateTable('api_key')
@@ -174,7 +174,7 @@ export async function replaceKey(trx: Transaction<Database>, id: string, overlap
   return worksUntil;
 }
 
-/** The name of the user to whom a key belongs, be it live, expired or revoked; undefined when there is no such key. */
+/** The name of the owner of a key, whether live, expired or revoked; undefined if there is no such key. */
 export async function findOwner(db: Kysely<Database>, id: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('api_key')

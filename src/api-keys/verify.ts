@@ -1,4 +1,4 @@
-/** Finds live API keys by their public id, with the principal of each. The caller must compare the hash. */
+/** Finds live API keys and their principals by public id. The caller must compare the hash. */
 import { sql, type InferResult } from 'kysely';
 import { actingProfile, callerColumns, callerLocale, principalOf } from '../authn/caller-rows.ts';
 import type { Principal } from '../authn/principal.ts';
@@ -10,11 +10,11 @@ export interface FoundKey {
   principal: Principal;
   /** Milliseconds until the key expires. */
   lifeMilliseconds: number;
-  /** Written to the minute. */
+  /** The last recorded use, to the minute. */
   lastUsed: 'never' | 'a while ago' | 'lately';
 }
 
-/** Live keys with all that a Principal holds: the key's own profile, else its owner's default one. */
+/** Live keys with all columns of a Principal: under the key's own profile, or else its owner's default one. */
 const liveKeys = builder
   .selectFrom('api_key')
   .innerJoin('user_account', 'user_account.id', 'api_key.user_id')
@@ -47,8 +47,9 @@ const findLive = prepare<{ id: string }, InferResult<typeof liveKeys>[number]>('
 );
 
 /**
- * The live key with this id, and its principal: the owner under the key's profile, else under the owner's default one. Undefined for a key that is
- * unknown, revoked, expired, or of a disabled user (rules 58 and 59). The caller must compare the hash, then touch the key.
+ * The live key with this id, and its principal: the owner under the key's profile, or else under the owner's default one. Undefined for a
+ * key that is unknown, revoked, expired, or of a disabled user (rules 58 and 59). The caller must compare the hash, then update the last
+ * use.
  */
 export async function findKey(reads: Executor, id: string): Promise<FoundKey | undefined> {
   const [row] = await findLive(reads, { id });
