@@ -1,6 +1,6 @@
 /**
- * The rows of `login_attempt`: how often signing in to an account, or from an address, has failed. The limits and the clock are the
- * database's (`begin_login_attempt`); when to ask again and what to tell the caller is decided in `throttle.ts`.
+ * The rows of `login_attempt`: the number of failed sign-ins to an account and from an address. The database has the limits and the clock
+ * (`begin_login_attempt`); `throttle.ts` decides when to retry and what the caller gets.
  */
 import { createHmac } from 'node:crypto';
 import { sql, type Kysely, type OperationNodeSource } from 'kysely';
@@ -10,7 +10,7 @@ import { addressGroup } from '../http/address.ts';
 import { normaliseUserName } from '../user-name.ts';
 import { accounts, type Account } from '../accounts/users.ts';
 
-/** The keys of the two rows an attempt is counted in. */
+/** The keys of the two rows in which an attempt is counted. */
 export interface Subjects {
   account: Buffer;
   address: Buffer;
@@ -24,15 +24,15 @@ export type Verdict =
 
 export type Outcome = 'succeeded' | 'failed' | 'abandoned';
 
-/** The key that hides names and addresses from a reader of the table; made by the migration, the same for all processes. */
+/** The HMAC key that hides names and addresses from readers of the table. The migration creates it, and all processes share it. */
 export async function getAttemptKey(db: Kysely<Database>): Promise<Buffer> {
   const row = await db.selectFrom('service_secret').select('value').where('name', '=', 'login-attempt').executeTakeFirstOrThrow();
   return row.value;
 }
 
 /**
- * An account is keyed by its name whether or not it exists (rule 39), so being throttled tells nothing. What cannot be a name is keyed
- * by its own text.
+ * The key of an account is a hash of its name, whether or not the account exists (rule 39), so throttling does not reveal which names
+ * exist. A text that cannot be a name is hashed as it is.
  */
 export function subjectsOf(key: Buffer, name: string, address: string): Subjects {
   const subject = (kind: string, text: string) => createHmac('sha256', key).update(`${kind}\0${text}`).digest();
@@ -43,7 +43,7 @@ export function subjectsOf(key: Buffer, name: string, address: string): Subjects
   };
 }
 
-/** As a table of a statement: its transaction is committed without waiting for the disk. */
+/** A table of a statement that lets its transaction commit without waiting for the disk. */
 const withoutWait = sql`set_config('synchronous_commit', 'off', true)`;
 
 const begin = compileOnce<Subjects & { name: string | undefined }, Verdict & { [Column in keyof Account]: Account[Column] | null }>(
@@ -56,8 +56,8 @@ const begin = compileOnce<Subjects & { name: string | undefined }, Verdict & { [
 );
 
 /**
- * Counts the attempt, unless there are too many; after `go` an `endAttempt` must follow. The account that is called `name` comes along. It does
- * not wait for the disk: nobody is told anything before a later statement has, with which this one is on it too.
+ * Counts the attempt, unless there are too many; after `go` the caller must call `endAttempt`. Also returns the account called `name`. The
+ * commit does not wait for the disk: no caller gets an answer before a later statement has waited, which puts this one on disk too.
  */
 export async function beginAttempt(
   db: Kysely<Database>,
@@ -71,9 +71,9 @@ export async function beginAttempt(
 }
 
 /**
- * Decides a counted attempt, and returns how often in a row the account has failed now (0 when an administrator has just reset it). Only a
- * failure waits for the disk: what a crash of the server takes of the other outcomes leaves a failure too many. `beside` is a further
- * statement of its transaction.
+ * Decides a counted attempt, and returns the account's number of failures in a row (0 if an administrator has just reset it). Only a
+ * failure waits for the disk: if a crash of the database server loses another outcome, one failure too many remains. `beside` is a further
+ * statement of the transaction.
  */
 export async function endAttempt(
   db: Kysely<Database>,
@@ -88,7 +88,7 @@ export async function endAttempt(
   return rows[0]?.failures ?? 0;
 }
 
-/** Lets an account sign in again at once, whatever happened before. False when it was not throttled. Addresses stay as they are. */
+/** Ends the throttling of an account at once. False if it was not throttled. Addresses stay throttled. */
 export async function resetAttempts(db: Kysely<Database>, name: string): Promise<boolean> {
   const { account } = subjectsOf(await getAttemptKey(db), name, '');
   const row = await db
@@ -103,9 +103,9 @@ export async function resetAttempts(db: Kysely<Database>, name: string): Promise
 }
 
 /**
- * Deletes up to `limit` rows that no longer say anything: addresses after their five minutes, accounts without failures, and accounts left
- * alone for 30 days (names that never existed, mostly). One with a hundred failures stays until an administrator resets it.
- * Returns how many were deleted.
+ * Deletes up to `limit` rows without effect: addresses after their five minutes, accounts without failures, and accounts unused for 30 days
+ * (mostly names that never existed). An account with a hundred failures stays until an administrator resets it. Returns the number of
+ * deleted rows.
  */
 export async function deleteIdleAttempts(db: Kysely<Database>, limit: number): Promise<number> {
   const result = await sql`

@@ -1,7 +1,7 @@
 /**
- * Looks passwords up in a file of breached ones, as Have I Been Pwned publishes it: lines of an upper-case SHA-1 and perhaps a count, in
- * ascending order. The file may have any size; a look-up reads a few kilobytes of it. It is opened anew each time, so the operator may
- * replace it (by renaming) while the service runs.
+ * Searches passwords in a file of breached ones, as published by Have I Been Pwned: lines of an upper-case SHA-1 and an optional count, in
+ * ascending order. The file may have any size; a search reads a few kilobytes. Each search opens the file anew, so the operator may replace
+ * it (by renaming) while the service runs.
  */
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
@@ -11,7 +11,7 @@ const hashLength = 40;
 const line = /^([0-9A-F]{40})(?::\d+)?\r?$/;
 /** More than the longest line: hash, colon, a count of up to 20 digits, carriage return and line feed. */
 const maxLineBytes = 80;
-/** What remains of the file after halving is read at once. */
+/** The binary search ends at this size; then the rest is read at once. */
 const blockBytes = 4096;
 const samples = 64;
 
@@ -23,8 +23,8 @@ export class BreachedPasswords {
   }
 
   /**
-   * Looks at lines spread over the file, enough to notice another kind of file, or one sorted by count, without reading it. Returns in one
-   * line what is wrong with it, undefined when nothing is.
+   * Checks sample lines across the file. They are enough to detect a file of another kind, or one sorted by count. Returns the flaw in one
+   * line; undefined if there is none.
    */
   async findFlaw(): Promise<string | undefined> {
     try {
@@ -34,7 +34,7 @@ export class BreachedPasswords {
     }
   }
 
-  /** Whether a password, in its normal form, is in the file. A file that cannot be read is `unavailable`, not a no. */
+  /** Whether the file has a password, given in its normal form. Throws `unavailable` if the file cannot be read. */
   async has(password: string): Promise<boolean> {
     const hash = createHash('sha1').update(password).digest('hex').toUpperCase();
     try {
@@ -63,7 +63,7 @@ async function withFile<T>(path: string, work: (file: SizedFile) => Promise<T>):
 async function search(file: SizedFile, hash: string): Promise<boolean> {
   let low = 0;
   let high = file.size;
-  // The line looked for begins at or after low and before high, if it is there at all.
+  // The searched line, if present, begins at or after low and before high.
   while (high - low > blockBytes) {
     const middle = low + Math.floor((high - low) / 2);
     const next = await lineAfter(file, middle);
@@ -90,7 +90,7 @@ async function findFlaw(file: SizedFile): Promise<string | undefined> {
 
 const firstLine = (text: string) => text.split('\n', 1)[0] ?? '';
 
-/** The first line that begins after an offset; past the last one, nothing at the end of the file. */
+/** The first line that begins after an offset; empty text at the end of the file if there is none. */
 async function lineAfter(file: SizedFile, offset: number): Promise<{ start: number; text: string }> {
   const text = await read(file, offset, 2 * maxLineBytes);
   const end = text.indexOf('\n');

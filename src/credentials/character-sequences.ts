@@ -1,13 +1,13 @@
-/** Finds what hands and counting produce instead of words: `aaaa`, `abcd`, `9876`, keys that lie side by side, years and dates. */
+/** Finds sequences of characters that are not words: `aaaa`, `abcd`, `9876`, adjacent keys, years and dates. */
 
 const rowOffsets = [0, 0.5, 0.75, 1.25];
-/** Signs as they lie on a keyboard, row by row, each row shifted right by its offset. Unused keys are spaces. */
+/** The signs of a keyboard, row by row. Each row is shifted right by its offset. Unused keys are spaces. */
 const layouts = [
   ['1234567890-=', 'qwertyuiop[]', "asdfghjkl;'", 'zxcvbnm,./'],
   ['1234567890', 'qwertzuiop', 'asdfghjkl', 'yxcvbnm,.-'],
   ['1234567890', 'azertyuiop', 'qsdfghjklm', 'wxcvbn,;:!'],
 ].map(neighbours);
-/** What the number row gives with the shift key (US). */
+/** The signs of the number row with the shift key (US). */
 const unshifted: ReadonlyMap<string, string> = new Map(Array.from('!@#$%^&*()', (sign, index) => [sign, '1234567890'[index] ?? '']));
 
 const minRepeated = 3;
@@ -41,7 +41,7 @@ function isNext(a: string, b: string): boolean {
 
 type Layout = ReadonlyMap<string, string>;
 
-/** For each key the keys around it. */
+/** The neighbours of each key. */
 function neighbours(rows: readonly string[]): Layout {
   const keys = rows.flatMap((row, y) => Array.from(row, (sign, index) => ({ sign, y, x: index + (rowOffsets[y] ?? 0) })));
   return new Map(

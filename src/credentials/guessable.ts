@@ -1,37 +1,43 @@
 /**
- * Tells whether a password is one that a guesser tries early: put together from hardly more than two common words or words that belong to
- * the user, and runs, dates and repetitions. It does not measure strength: whatever it cannot explain, it accepts.
+ * Detects passwords that an attacker guesses early: at most about two common words or words related to the user, combined with runs, dates
+ * and repetitions. It does not measure strength: it accepts every password that it cannot explain.
  */
 import { readFileSync } from 'node:fs';
 import { findRuns } from './character-sequences.ts';
 import { foldCase, WordIndex, type Word } from './word-index.ts';
 
-/** Why a password is guessable, as the fault codes say it. */
+/** Why a password is guessable; these are the fault codes. */
 export type Guessable = 'contains-context' | 'too-common' | 'too-predictable';
 
 /**
- * How much a guessable password may hold that nothing explains: three letters, or six digits, before or after or in between: 10 to 20
- * bits, which a guesser adds to every entry of a list as a matter of course.
+ * Maximum unexplained part of a guessable password, in letters; beside letters a digit counts as half. That is three letters or six digits,
+ * anywhere: 10 to 20 bits, which attackers routinely add to each entry of a list.
  */
 const MAX_UNEXPLAINED = 3;
-/** Different common words; a third one is worth 10 bits more, and then guessing online is hopeless. */
+/** Maximum number of different common words. A third one adds 10 bits, which makes guessing online hopeless. */
 const MAX_WORDS = 2;
-/** Repeating something this short, however random, does not make it long. */
+/** Repeating a unit of at most this length does not make a password long, even if the unit is random. */
 const MAX_REPEATED_UNIT = 8;
-/** Cheap words leave the least over, dear ones take a phrase as one thing instead of the words in it. Either explanation will do. */
+/**
+ * Costs of a word. With the low cost the explanation leaves the least unexplained. With the high cost it takes a phrase as one word instead
+ * of several. One explanation is enough.
+ */
 const WORD_COSTS = [1, 3];
-/** A run must be cheaper than what it explains, and dearer than a longer run. */
+/** A run must cost less than the characters it explains, and several runs more than one longer run. */
 const RUN_COST = 0.02;
 const MIN_DIFFERENT_SIGNS = 4;
-/** One sign can unfold into eighteen. What gets longer than this is judged as it was typed: the work grows with the length. */
+/**
+ * NFKD can expand one character to eighteen. A longer result is not used: the password is judged as typed, because the work grows with the
+ * length.
+ */
 const MAX_FOLDED_LENGTH = 512;
 const MIN_CONTEXT_LETTERS = 4;
 
 const common = new WordIndex(readLists());
 
 /**
- * Undefined when the password is none of these. `context` are names that a guesser knows: of the service, its host and the user. They and
- * their parts of four letters or more count.
+ * Undefined if the password is none of these. `context` are names that an attacker knows: of the service, its host and the user. The names
+ * and their parts of four letters or more count as words.
  */
 export function findGuessable(password: string, context: readonly string[]): Guessable | undefined {
   const indices = [common, new WordIndex(contextWords(context))];
@@ -49,7 +55,7 @@ function signsOf(password: string): string[] {
   return folded.length > MAX_FOLDED_LENGTH ? Array.from(password) : folded;
 }
 
-/** One way to explain a text: what words it uses, and what is left over. */
+/** One way to explain a text: the words that it uses, and the rest. */
 interface Explanation {
   unexplained: number;
   words: Word[];
@@ -69,7 +75,7 @@ function judge(text: readonly string[], indices: readonly WordIndex[]): Guessabl
   return undefined;
 }
 
-/** A text that repeats one unit, perhaps with other signs around it, is no better than the unit. */
+/** A text that repeats one unit, perhaps between other signs, is as guessable as the unit. */
 function judgeRepetition(text: readonly string[], indices: readonly WordIndex[]): Guessable | undefined {
   for (const repeated of [text, withoutEnds(text)]) {
     const length = period(repeated);
@@ -80,7 +86,7 @@ function judgeRepetition(text: readonly string[], indices: readonly WordIndex[])
   return undefined;
 }
 
-/** Finds the explanation that costs least: one for every letter left over, `wordCost` for a word. */
+/** Finds the explanation of least cost: 1 for each unexplained letter, `wordCost` for a word. */
 function explain(text: readonly string[], indices: readonly WordIndex[], wordCost: number): Explanation {
   interface Step {
     cost: number;
@@ -88,7 +94,7 @@ function explain(text: readonly string[], indices: readonly WordIndex[], wordCos
     from: number;
     word?: Word | undefined;
   }
-  // Digits put beside a word are worth less than digits alone.
+  // Beside letters a digit counts as half.
   const beside = text.some((sign) => /\p{L}/u.test(sign));
   const best: (Step | undefined)[] = [{ cost: 0, unexplained: 0, from: -1 }];
   for (let start = 0; start < text.length; start += 1) {
@@ -110,7 +116,10 @@ function explain(text: readonly string[], indices: readonly WordIndex[], wordCos
   return { unexplained: best[text.length]?.unexplained ?? 0, words };
 }
 
-/** Words in a sentence, or joined by one or two unusual signs, are the words; with more kinds the signs are part of the secret. */
+/**
+ * Removes the separators between words: those of a sentence, or one or two kinds of unusual signs. More kinds of signs are part of the
+ * secret.
+ */
 function withoutSeparators(text: readonly string[]): string[] {
   const isSeparator = (sign: string) => !/[\p{L}\p{N}@$!]/u.test(sign);
   const unusual = new Set(text.filter((sign) => isSeparator(sign) && !/[\s.,:;?'’_-]/.test(sign)));
@@ -122,7 +131,7 @@ function withoutEnds(text: readonly string[]): string[] {
   return text.slice(Math.max(0, text.findIndex(isLetter)), text.findLastIndex(isLetter) + 1);
 }
 
-/** The shortest length after which the text repeats itself (its own length when it does not), by the failure function of its prefixes. */
+/** The length of the shortest unit that the text repeats (its own length if there is none), from the failure function of its prefixes. */
 function period(text: readonly string[]): number {
   const borders = [0];
   for (let index = 1; index < text.length; index += 1) {

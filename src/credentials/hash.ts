@@ -1,7 +1,7 @@
 /**
- * Passwords into argon2id hashes and back into a yes or no. It knows no users and no limits on guessing; the stored form is the PHC
- * string, which names the pepper that is part of it. Every call costs about 20 ms of a core, so each goes through the gate, and never inside
- * a database transaction.
+ * Hashes and verifies passwords with argon2id. The stored form is the PHC string, which names the pepper that is part of the hash. Each
+ * call costs about 20 ms of a core, so it runs under the gate and never inside a database transaction. This file knows neither users nor
+ * limits on guessing.
  */
 import { randomBytes } from 'node:crypto';
 import { argon2id, hash, verify } from 'argon2';
@@ -11,21 +11,21 @@ import type { BoundedQueue } from '../http/concurrency-limit.ts';
 import { normalisePassword } from './normalise.ts';
 import type { Pepper, Peppers } from './pepper.ts';
 
-/** What new hashes are made with (rule 36); the library's own defaults cost four times as much. */
+/** The parameters of new hashes (rule 36); the library's own defaults cost four times as much. */
 const current = { memoryCost: 19_456, timeCost: 2, parallelism: 1, hashLength: 32 };
 const saltLength = 16;
 const version = 19;
 
-/** Beyond these a stored hash is not computed: one poisoned row must not take the memory of the process (rule 37). */
+/** A stored hash beyond these bounds is not computed, so that one manipulated row cannot exhaust the memory of the process (rule 37). */
 const bounds = { memoryCost: 262_144, timeCost: 10, parallelism: 4, saltLength: 64, hashLength: 128 };
 
-/** As PHC strings have it. */
+/** Base64 as in PHC strings. */
 const unpadded = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
 
-/** Without a stored hash this one is verified: the same work with an answer nobody can hit, as no password was ever hashed into it. */
+/** Verified if there is no stored hash. It costs the same time and matches no password, because its digest is random. */
 const dummy = phc(randomBytes(saltLength), randomBytes(current.hashLength));
 
-/** What the work on passwords needs; the context of a process has both. */
+/** The queue and the peppers that password hashing needs; the context of a process has both. */
 export interface Hashing {
   gate: BoundedQueue;
   peppers: Peppers;
@@ -33,9 +33,12 @@ export interface Hashing {
 
 export interface Verification {
   matches: boolean;
-  /** The password matches a hash of lesser parameters than today's, or with another pepper; store a new one. */
+  /**
+   * Whether the password matches a hash with weaker parameters than the present ones, or with another pepper. The caller then stores a new
+   * hash.
+   */
   outdated: boolean;
-  /** Why the stored hash was refused unseen; undefined when it was not, or there is none. Somebody should look at that row. */
+  /** Why the stored hash was not computed; undefined if it was computed, or there is none. An operator should check the row. */
   unusable: string | undefined;
 }
 
@@ -57,8 +60,8 @@ export async function hashPassword({ gate, peppers: [pepper] }: Hashing, passwor
 }
 
 /**
- * Compares a password with a stored hash. Undefined stands for a user who does not exist or has no password: it never matches and takes
- * the same time, so that nobody learns which names exist (rule 42). Throws `busy` when the gate is full; nothing has been compared then.
+ * Compares a password with a stored hash. Undefined stands for a user who does not exist or has no password: it never matches and takes the
+ * same time, so the time does not reveal which names exist (rule 42). Throws `busy`, without a comparison, when the gate is full.
  */
 export async function verifyPassword({ gate, peppers }: Hashing, storedHash: string | undefined, password: string): Promise<Verification> {
   const normal = normalisePassword(password);
@@ -74,7 +77,7 @@ export async function verifyPassword({ gate, peppers }: Hashing, storedHash: str
   return { matches, outdated, unusable: stored?.unusable };
 }
 
-/** Written by hand because the library puts the parameters in an order which other readers of PHC strings refuse, and knows no `keyid`. */
+/** Own code, because the library orders the parameters in a way that other readers of PHC strings reject, and does not support `keyid`. */
 function phc(salt: Buffer, digest: Buffer, pepperId?: string): string {
   const { memoryCost: m, timeCost: t, parallelism: p } = current;
   const keyId = pepperId === undefined ? '' : `,keyid=${unpadded(Buffer.from(pepperId))}`;
@@ -83,7 +86,7 @@ function phc(salt: Buffer, digest: Buffer, pepperId?: string): string {
 
 type Parameters = typeof bounds;
 
-/** What a stored hash says of itself. */
+/** The parts of a stored hash. */
 interface Stored {
   unusable: string | undefined;
   isBelowCurrent: boolean;
@@ -93,7 +96,7 @@ interface Stored {
 const form =
   /^\$argon2id\$v=19\$([mtp]=\d{1,7}(?:,[mtp]=\d{1,7}){2})(?:,keyid=([A-Za-z0-9+/]{2,11}))?\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{16,})$/;
 
-/** Reads a PHC string strictly. Another kind of hash, another form, or what is out of bounds is unusable, and so is an unknown pepper. */
+/** Reads a PHC string strictly. Another kind of hash, another form, parameters out of bounds and an unknown pepper are unusable. */
 function readStored(stored: string, peppers: Peppers): Stored {
   const [, costs = '', keyId, salt = '', digest = ''] = form.exec(stored) ?? [];
   const cost = (name: string) => Number(new RegExp(`(?:^|,)${name}=(\\d+)`).exec(costs)?.[1] ?? 0);
@@ -114,7 +117,7 @@ function readStored(stored: string, peppers: Peppers): Stored {
 
 function isWithinBounds(parameters: Parameters): boolean {
   const names = Object.keys(bounds) as (keyof Parameters)[];
-  // argon2 itself needs 8 KiB a lane; less would be an error instead of an answer.
+  // argon2 requires 8 KiB for each lane and throws an error for less.
   const enough = parameters.memoryCost >= 8 * parameters.parallelism;
   return enough && names.every((name) => parameters[name] >= 1 && parameters[name] <= bounds[name]);
 }

@@ -1,6 +1,6 @@
-/** The one form in which passwords are measured, compared with lists, hashed and verified. It alters nothing else about them. */
+/** The normal form of passwords for measuring, comparison with lists, hashing and verification. Only the Unicode form changes. */
 
-/** The password in Unicode NFC; undefined when it is not Unicode at all (a lone surrogate), which nobody can type. */
+/** The password in Unicode NFC; undefined if it has a lone surrogate, which no keyboard can type. */
 export function normalisePassword(password: string): string | undefined {
   return password.isWellFormed() ? password.normalize('NFC') : undefined;
 }

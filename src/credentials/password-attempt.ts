@@ -9,8 +9,8 @@ import { verifyPassword, type Verification } from './hash.ts';
 import { failuresUntilLocked, type Attempt } from './throttle.ts';
 
 /**
- * Runs `evaluate`, which verifies a password of the user called `name` and returns undefined when it is wrong. Throws 429 `rate-limited`, without
- * running it, when that account or the caller's address has failed too often (rules 39 to 41).
+ * Runs `evaluate`, which verifies a password of the user called `name` and returns undefined if it is wrong. Throws 429 `rate-limited`,
+ * without running it, if that account or the caller's address has failed too often (rules 39 to 41).
  */
 export async function underThrottle<T>(
   context: Context,
@@ -23,7 +23,8 @@ export async function underThrottle<T>(
   if (granted === undefined && failures === failuresUntilLocked) {
     const account = await findAccount(db, normaliseUserName(name) ?? '');
     const event = { event: 'login.locked', outcome: 'refused', userName: account?.name } as const;
-    // An account is locked once until an administrator unlocks it. Names that do not exist are unlimited, so those count against a budget.
+    // An account is locked once until an administrator unlocks it. Any number of names do not exist, so their events count against a
+    // budget.
     if (account) await insertEvent(db, caller.origin, event);
     else await recordRefusal(context, caller, event);
   }
@@ -31,8 +32,8 @@ export async function underThrottle<T>(
 }
 
 /**
- * Compares a password with that of an account; undefined stands for an account that does not exist. Logs a stored hash that cannot be used: it
- * is out of bounds, or its pepper is unknown (rules 36 and 37). Throws 503 `busy`.
+ * Compares a password with that of an account; undefined stands for an account that does not exist. Logs an unusable stored hash: one that
+ * is out of bounds, or whose pepper is unknown (rules 36 and 37). Throws 503 `busy`.
  */
 export async function comparePassword(
   context: Context,

@@ -1,30 +1,30 @@
 /**
- * The peppers (rule 36): secrets that are part of every password's hash and are not in the database, so that a copy of it alone lets nobody
- * try passwords. They come as a ring of keys (rule 87): the first goes into new hashes, and the others go on verifying theirs.
+ * The peppers (rule 36): secrets that are part of every password hash and are not in the database. A copy of the database alone is not
+ * enough to guess passwords. They form a key ring (rule 87): new hashes use the first, and the others verify existing hashes.
  */
 import { readFile } from 'node:fs/promises';
 import { Secret } from '../config/secrets.ts';
 import { ConfigError } from '../config/settings.ts';
 
 export interface Pepper {
-  /** Stored with each hash that the pepper is part of. */
+  /** The id of the pepper, stored with each hash that uses it. */
   id: string;
   secret: Secret;
 }
 
-/** Empty: hashes are made without one. */
+/** Empty: new hashes have no pepper. */
 export type Peppers = readonly Pepper[];
 
-/** At most eight bytes, which is what a PHC string of argon2 has room for in `keyid`. */
+/** At most eight bytes: the size of `keyid` in a PHC string of argon2. */
 const idShape = /^[A-Za-z0-9_-]{1,8}$/;
 const secretShape = /^[\x21-\x7e]{32,1024}$/;
 
-/** Those of docs/security.md, which everybody knows (rule 86). */
+/** The published examples of docs/security.md (rule 86). */
 const examples = new Set(['this-is-an-example-and-never-taken-as-a-pepper', 'this-one-too-is-an-example-and-never-taken']);
 
 /**
- * The peppers in `file`, a line `id:value` each, none for undefined. Throws {@link ConfigError} with every problem, by its line and without
- * what stands there.
+ * The peppers in `file`, one line `id:value` each; none for undefined. Throws {@link ConfigError} with every problem. A problem has its
+ * line number, but not the content of the line.
  */
 export async function readPeppers(file: string | undefined): Promise<Peppers> {
   if (file === undefined) return [];

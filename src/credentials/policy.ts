@@ -1,6 +1,6 @@
 /**
- * Which passwords may be set (rules 32 to 34). There are no rules about kinds of characters, nothing expires, and nothing is trimmed. It
- * does not see passwords that are in use already: those are only compared.
+ * Decides which passwords may be set (rules 32 to 34). It has no rules about kinds of characters, no expiry and no trimming. It does not
+ * apply to existing passwords, which are only compared.
  */
 import { ConfigError, type Config } from '../config/settings.ts';
 import type { Fault } from '../errors.ts';
@@ -8,28 +8,28 @@ import { BreachedPasswords } from './breached.ts';
 import { findGuessable } from './guessable.ts';
 import { normalisePassword } from './normalise.ts';
 
-/** Most code points of a password. In UTF-8 they are at most 1,024 bytes, which is the other limit of rule 32. */
+/** Maximum number of code points of a password. In UTF-8 they are at most 1,024 bytes, the other limit of rule 32. */
 export const maximumLength = 256;
 
 const serviceName = 'Entity Service';
 
 export interface PasswordContext {
-  /** Where faults point to. */
+  /** The JSON pointer of the password in the request. */
   pointer: string;
-  /** Whose password it is to be. */
+  /** The name of the password's user. */
   userName: string;
   displayName: string;
 }
 
 export interface PasswordPolicy {
   /**
-   * What is wrong with a new password; empty when it may be set. A wrong length or encoding is told alone. Throws `unavailable` when the
-   * file of breached passwords cannot be read any more.
+   * The faults of a new password; empty if it may be set. A wrong length or encoding is the only fault then. Throws `unavailable` if the
+   * file of breached passwords can no longer be read.
    */
   check(password: string, context: PasswordContext): Promise<Fault[]>;
 }
 
-/** The policy that the settings ask for. Throws {@link ConfigError} when the file of breached passwords is of no use. */
+/** Creates the policy of the settings. Throws {@link ConfigError} if the file of breached passwords is unusable. */
 export async function createPasswordPolicy({
   passwordMinLength,
   passwordBlocklistFile,

@@ -1,22 +1,22 @@
 /**
- * Who goes first when the cores are busy. Password hashes run on the threads of libuv's pool and take a core for as long as the system lets
- * them; everything else this process does, and PostgreSQL beside it, wants a core for a fraction of a millisecond. So the pool's threads
- * yield to all others: a flood of logins slows down logins.
+ * Lowers the priority of password hashing when the cores are busy. Hashes run on the threads of libuv's pool and use a core as long as the
+ * system lets them. Other work of this process, and PostgreSQL on the same machine, needs a core for a fraction of a millisecond. So the
+ * pool's threads get a lower priority: a flood of logins slows down logins only.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 
 const tasks = '/proc/self/task';
-/** A tenth of the time of a core that others want too, and all of one that nobody wants. */
+/** With this value a thread gets about a tenth of a contended core, and all of an idle one. */
 const niceness = 10;
 
 /**
- * Lowers the priority of the pool's threads and returns of how many. On Linux only, where threads have priorities of their own: elsewhere, and
- * where the system does not allow it, nothing is done.
+ * Lowers the priority of the pool's threads and returns their number. Does nothing on other systems than Linux, where threads have no
+ * priorities of their own, and where the system does not allow it.
  */
 export async function lowerThreadPoolPriority(): Promise<number> {
   try {
-    // Reading them is the pool's own work: by then all of its threads have been started.
+    // The pool itself reads the directory, so all of its threads have been started by then.
     const threads = await readdir(tasks);
     const lowered = await Promise.all(threads.map(async (thread) => (await isOfPool(thread)) && lower(Number(thread))));
     return lowered.filter(Boolean).length;

@@ -1,6 +1,6 @@
 /**
- * Limits failed attempts at passwords (rules 39 to 41). The database counts them, so that all processes count together. In each process attempts
- * wait in queues: they go on in order of arrival, and waiting ones cost the database nothing. The function that an attempt runs verifies the
+ * Limits failed attempts at passwords (rules 39 to 41). The database counts them for all processes together. In each process attempts wait
+ * in queues and proceed in order of arrival; waiting ones cost the database nothing. The function that an attempt runs verifies the
  * password.
  */
 import type { Kysely, OperationNodeSource } from 'kysely';
@@ -11,34 +11,37 @@ import { beginAttempt, endAttempt, getAttemptKey, subjectsOf, type Subjects } fr
 import { busy, KeyedQueues, scheduleTimeout, type BoundedQueue, type Schedule } from '../http/concurrency-limit.ts';
 
 /**
- * At most four attempts on an account and eight from an address run at once in this process, which keeps the cores busy; the others wait. The queues
- * are longer than an honest burst: 50 logins at once need about a second on two cores.
+ * At most four attempts on an account and eight from an address run at once in this process, which is enough for busy cores; the others
+ * wait. The queues are longer than a legitimate burst: 50 logins at once need about a second on two cores.
  */
 const accountLane = { running: 4, waiting: 256, waitMs: 5000 };
 const addressLane = { running: 8, waiting: 512, waitMs: 5000 };
 
-/** While the attempts of other processes fill the limit (each takes about 30 ms), this process asks again: how long after, and at most how often. */
+/**
+ * While attempts of other processes (about 30 ms each) fill the limit, this process retries: the interval, and the maximum number of
+ * retries.
+ */
 const ASK_AGAIN_MS = 25;
 const ASK_AGAIN_TIMES = 80;
 
 export interface Claim {
-  /** As typed. There may be no such user, and the text may not be possible as a name. */
+  /** As typed. The user may not exist, and the text may be no valid name. */
   name: string;
   /** The client's IP address. */
   address: string;
 }
 
-/** How attempts ended. Without a look at the password: `throttled`, `busy` (the queue was full or the wait too long), and `error`. */
+/** How attempts ended. Without a comparison of the password: `throttled`, `busy` (the queue was full or the wait too long), and `error`. */
 const outcomes = ['succeeded', 'failed', 'throttled', 'busy', 'error'] as const;
 export type Outcome = (typeof outcomes)[number];
 
 /** An attempt that has been counted and awaits its outcome. */
 export interface Attempt {
-  /** The account it is on; undefined when there is none of that name. */
+  /** The account of the attempt; undefined if there is none of that name. */
   readonly account: Account | undefined;
   /**
-   * Returns the rows of the attempt for a statement that `evaluate` runs last. With all else it does, that statement decides the attempt as good
-   * (`end_login_attempt`), or it does nothing. `evaluate` then returns a value only if the statement was committed.
+   * Returns the rows of the attempt for the last statement of `evaluate`. That statement, together with its other effects, decides the
+   * attempt as good (`end_login_attempt`), or it does nothing. `evaluate` then returns a value only if the statement was committed.
    */
   readonly handOver: () => Subjects;
   /** The statement runs in the transaction that counts the attempt as failed, if the attempt fails. */
@@ -46,7 +49,7 @@ export interface Attempt {
 }
 
 export interface Throttle {
-  /** How many attempts have ended so in this process. */
+  /** The number of attempts that ended with each outcome in this process. */
   readonly outcomes: Readonly<Record<Outcome, number>>;
   /**
    * Counts an attempt, then runs `evaluate`, which verifies the password and returns a value for a good attempt, else undefined. A value resets the
@@ -60,10 +63,10 @@ export interface Throttle {
   attempt<T>(claim: Claim, evaluate: (attempt: Attempt) => Promise<T | undefined>): Promise<{ granted: T | undefined; failures: number }>;
 }
 
-/** After so many failures in a row, password login is disabled until `unlock` (rule 39). */
+/** After this number of failures in a row, password login is disabled until `unlock` (rule 39). */
 export const failuresUntilLocked = 100;
 
-/** Makes the throttle of a process. */
+/** Creates the throttle of a process. */
 export function createThrottle(db: Kysely<Database>, schedule: Schedule = scheduleTimeout): Throttle {
   const accounts = new KeyedQueues(accountLane, { schedule });
   const addresses = new KeyedQueues(addressLane, { schedule });
@@ -80,7 +83,7 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
     }
   };
 
-  /** Resolves with the account when the attempt is counted. When an attempt is throttled, those that wait behind it are refused at once. */
+  /** Resolves with the account when the attempt is counted. If an attempt is throttled, those that wait behind it are refused at once. */
   const count = async (name: string, subjects: Subjects, lanes: Record<'account' | 'address', BoundedQueue>) => {
     for (let asked = 0; asked < ASK_AGAIN_TIMES; asked += 1) {
       const begun = await beginAttempt(db, subjects, name);

@@ -1,14 +1,14 @@
 /**
- * Finds the words of a list inside a text in which letters may be replaced by the digits and signs that resemble them (`p@ssw0rd`).
- * It knows nothing of passwords; both words and texts come folded (`fold`), a text as its code points.
+ * Finds the words of a list inside a text in which digits and signs may replace similar letters (`p@ssw0rd`). It knows nothing of
+ * passwords. Both words and texts are case-folded (`foldCase`); a text is an array of its code points.
  */
 
-/** Lower case without accents and compatibility forms: what remains when somebody varies a word without changing it. */
+/** Lower case without accents and compatibility forms, so that simple variants of a word are equal. */
 export function foldCase(text: string): string {
   return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
 
-/** The letters that a digit or sign is used for. */
+/** The letters that a digit or sign may replace. */
 const resembles: ReadonlyMap<string, readonly string[]> = new Map([
   ['0', ['o']],
   ['1', ['i', 'l']],
@@ -30,27 +30,27 @@ const resembles: ReadonlyMap<string, readonly string[]> = new Map([
 
 export interface Word {
   text: string;
-  /** How much of the two words a guessable password may be made of; see `guessable.ts`. */
+  /** The share of the two words that a guessable password may use; see `guessable.ts`. */
   weight: number;
   context: boolean;
 }
 
 export interface Found {
-  /** Where the word ends: the index after its last code point. */
+  /** The index after the word's last code point. */
   end: number;
   word: Word;
 }
 
 const prefixLength = 3;
-/** Shorter words backwards are found in too many places. */
+/** Shorter words are not searched backwards, because they would be found in too many places. */
 const minReversed = 5;
 
-/** Keeps the words alone, and takes one apart when it may have been found: thousands of words as arrays of letters are megabytes. */
+/** Stores words as text only and splits a word into letters when it may match: thousands of arrays of letters would take megabytes. */
 export class WordIndex {
   readonly #forwards = new Map<string, Word[]>();
   readonly #backwards = new Map<string, Word[]>();
 
-  /** Words of fewer than three letters are left out. */
+  /** Ignores words of fewer than three letters. */
   constructor(words: Iterable<Word>) {
     for (const word of words) {
       const letters = Array.from(word.text);
@@ -81,7 +81,7 @@ function add(byPrefix: Map<string, Word[]>, letters: readonly string[], word: Wo
   else byPrefix.set(prefix, [word]);
 }
 
-/** Every way to read the next three signs as letters or as themselves. */
+/** All readings of the next three signs, as the letters they replace or as themselves. */
 function readings(text: readonly string[], start: number): string[] {
   let prefixes = [''];
   for (const sign of text.slice(start, start + prefixLength)) {
@@ -91,7 +91,7 @@ function readings(text: readonly string[], start: number): string[] {
   return prefixes;
 }
 
-/** At least a third of the letters must be there as such: digits alone can be read as almost anything. */
+/** At least a third of the letters must be literal, because digits alone could be read as almost any word. */
 function matches(text: readonly string[], start: number, letters: readonly string[]): boolean {
   if (start + letters.length > text.length) return false;
   let literal = 0;
