@@ -1,7 +1,6 @@
 /**
- * Makes the contract's operations into routes and closes what fastify-openapi-glue leaves open (rule 1):
- * authentication before a byte of the body is parsed, CSRF, undeclared content types, missing bodies, unknown parameters, 405. It knows
- * the contract and the schemes, and none of the resources.
+ * Makes routes of the contract's operations and adds what fastify-openapi-glue lacks (rule 1): authentication before the body is parsed,
+ * CSRF, undeclared content types, missing bodies, unknown parameters, 405. It depends on the contract and the schemes, not on any resource.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
 import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
@@ -17,7 +16,7 @@ import { JsonText, type Handlers } from './operation.ts';
 import { queryParametersOf, refuseUnknownParameters } from './parameters.ts';
 import { compileValidator } from './validate.ts';
 
-/** A handler with its types worn off; the validators have made sure of what they say. */
+/** A handler without its operation's types. The validators have checked its input. */
 type AnyHandler = (input: object) => Promise<{ status: number; headers?: Record<string, string>; body?: unknown }>;
 
 export interface Binding {
@@ -34,8 +33,9 @@ export interface OperationRoute {
 }
 
 /**
- * Makes a route of every operation. Throws at once when one has no handler, names a security scheme that does not exist, asks for two at
- * once, or does not say which sessions may use it: the service must not start with an open or a dead operation (rule 3).
+ * Makes a route of every operation. Throws if an operation has no handler, names a missing security scheme, requires two schemes at once,
+ * or does not declare which sessions may use it. So the service does not start with an operation that is unprotected or not served (rule
+ * 3).
  */
 export async function makeRoutes(binding: Binding): Promise<OperationRoute[]> {
   const declared = await declaredRoutes(binding.document);
@@ -53,7 +53,7 @@ export function addRoutes(app: FastifyInstance, routes: readonly OperationRoute[
   for (const { options } of routes) app.route(options);
 }
 
-/** Answers every method that the contract does not name for the paths of `routes` with 405 and `Allow`; Fastify would say 404. */
+/** Answers every method that the contract does not declare for the paths of `routes` with 405 and `Allow`; Fastify would answer 404. */
 export function refuseOtherMethods(app: FastifyInstance, routes: readonly OperationRoute[]): void {
   const operations = routes.map(({ operation }) => operation);
   for (const [path, declared] of Map.groupBy(operations, (operation) => operation.path)) refuseAllBut(app, path, declared);
@@ -67,7 +67,7 @@ function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions
       if (!Object.hasOwn(binding.schemes, name))
         throw new Error(`openapi.yaml: ${operationId} asks for ${name}, for which there is no scheme`);
     }
-    // The schemes take one credential from a request, so one of the two would do.
+    // The schemes read one credential from a request, so a caller could not present two.
     if (names.length > 1) throw new Error(`openapi.yaml: ${operationId} asks for ${names.join(' and ')} at once`);
   }
   const bodyLimit = bodyLimitOf(requestBody);
@@ -84,7 +84,7 @@ function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions
 
 const authentication = { kind: 'authentication', name: 'authenticate' } as const;
 
-/** Everything that is decided from the request's head, in the order of rule 1. */
+/** Every check that needs only the request's head, in the order of rule 1. */
 function guard(operation: Operation, binding: Binding): (request: FastifyRequest) => Promise<void> {
   const open = isOpen(operation);
   const answersJson = Object.values(operation.responses).some((response) => response.content && 'application/json' in response.content);
@@ -95,7 +95,7 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
   return async (request) => {
     const carrier = carrierOf(request.raw);
     if (!open) await spanning(authentication, () => authenticate(request, carrier, operation.security, binding.schemes));
-    // Where no credential counts, there is none that another site could abuse.
+    // Where the operation accepts no credential, another site cannot abuse one.
     const credential = carrier !== 'cookie' ? 'header' : takesCredentials || refusesCrossSite ? 'cookie' : 'none';
     if (!csrfAllows({ method: request.method, credential, refusesCrossSite, ...fetchMetadata(request) }, binding.csrf)) {
       throw new Problem('csrf-rejected');
@@ -108,7 +108,10 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
   };
 }
 
-/** Throws when an operation that authenticates its callers does not say which sessions may use it, or another one does. */
+/**
+ * Returns the operation's session rights. Throws if an operation that authenticates its callers does not declare which sessions may use it,
+ * or if another operation declares it.
+ */
 function sessionRightsOf(operation: Operation): SessionRights | undefined {
   const { operationId, sessionRights } = operation;
   if (isOpen(operation) === (sessionRights === undefined)) return sessionRights;
@@ -116,12 +119,12 @@ function sessionRightsOf(operation: Operation): SessionRights | undefined {
   throw new Error(`openapi.yaml: ${operationId} ${fault}`);
 }
 
-/** The headers by which a browser tells where a request comes from. */
+/** The headers with which a browser reports the origin of a request. */
 function fetchMetadata({ headers }: FastifyRequest): { secFetchSite: HeaderValue; origin: HeaderValue } {
   return { secFetchSite: headers['sec-fetch-site'], origin: headers.origin };
 }
 
-/** Throws 406 when `Accept` rules out application/json: of the ranges that cover it the most specific decides (RFC 9110 section 12.5.1). */
+/** Throws 406 if `Accept` excludes application/json: of the ranges that match it the most specific decides (RFC 9110 section 12.5.1). */
 function requireAcceptable({ headers: { accept } }: FastifyRequest): void {
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
   const ranges = new Map<string, boolean>();
@@ -144,7 +147,7 @@ function route(handler: AnyHandler): RouteHandlerMethod {
   };
 }
 
-/** Lets `app` route every method that Node reads, so that {@link addRoutes} can answer it with 405. */
+/** Lets `app` route every method that Node.js parses, so that {@link addRoutes} can answer it with 405. */
 export function knowEveryMethod(app: FastifyInstance): void {
   for (const method of METHODS) if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method);
 }

@@ -1,6 +1,4 @@
-/**
- * The OpenAPI document as the binder and the tests read it: a typed view of the few members they need. It knows nothing of Fastify.
- */
+/** The OpenAPI document for the binder and the tests: a typed view of the members that they need. It does not depend on Fastify. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { readExtensions, type ExtensionMembers, type Extensions } from './extensions.ts';
@@ -8,7 +6,7 @@ import { readExtensions, type ExtensionMembers, type Extensions } from './extens
 export const methods = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
 export type Method = (typeof methods)[number];
 
-/** One alternative of a `security` list: scheme name → scopes. `{}` means that the operation also takes callers without a credential. */
+/** One alternative of a `security` list: scheme name → scopes. `{}` means that the operation also accepts callers without a credential. */
 export type SecurityRequirement = Record<string, string[]>;
 
 export interface Reference {
@@ -68,19 +66,19 @@ export interface Operation extends Extensions {
 const file = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 /**
- * What the repository's `openapi.yaml` says, byte for byte and parsed: from `generated/openapi.json`, which is read in a hundredth of the
- * time. Throws when one of the files is missing.
+ * The repository's `openapi.yaml`, as text and parsed. The parsed form comes from `generated/openapi.json`, which is read in a hundredth of
+ * the time. Throws if one of the files is missing.
  */
 export function readContract(): { text: string; document: ContractDocument } {
   return { text: file('openapi.yaml'), document: JSON.parse(file('generated/openapi.json')) as ContractDocument };
 }
 
-/** Parses `openapi.yaml` itself, for whoever makes the rest of it. Throws when it is not YAML. */
+/** Parses `openapi.yaml` itself, for the scripts that generate files from it. Throws if it is not YAML. */
 export function parseContract(): ContractDocument {
   return parse(file('openapi.yaml')) as ContractDocument;
 }
 
-/** Follows `#/…` references until something that is none; throws on a reference that leads nowhere. */
+/** Follows `#/…` references to a value that is no reference; throws on a reference without a target. */
 export function resolve<T>(document: ContractDocument, value: T | Reference): T {
   let found: unknown = value;
   while (typeof found === 'object' && found !== null && '$ref' in found) {
@@ -94,7 +92,7 @@ export function resolve<T>(document: ContractDocument, value: T | Reference): T 
   return found as T;
 }
 
-/** Every operation, in the order of the document. Throws for an extension that {@link readExtensions} does not take. */
+/** Every operation, in the order of the document. Throws for an extension that {@link readExtensions} rejects. */
 export function operationsOf(document: ContractDocument): Operation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {
@@ -120,7 +118,7 @@ function readOperation(document: ContractDocument, path: string, method: Method,
   };
 }
 
-/** Whether callers without a credential are let in, as far as the document says. */
+/** Whether the document allows callers without a credential. */
 export function isOpen({ security }: Operation): boolean {
   return security.length === 0 || security.some((alternative) => Object.keys(alternative).length === 0);
 }

@@ -1,25 +1,25 @@
 /**
- * Swagger UI with the issuers of this server in place of the example of the contract: each has an entry of its own under Authorize. The
- * plugin in docs-ui.ts fills it in.
+ * Swagger UI with the issuers of this server in place of the contract's example: each has its own entry under Authorize. The plugin in
+ * docs-ui.ts fills it in.
  */
 import { methods, type ContractDocument, type SecurityRequirement } from './contract.ts';
 
-/** An issuer that a person can sign in at from the documentation. */
+/** An issuer at which a person can sign in from the documentation. */
 export interface OfferedIssuer {
   id: string;
   label: string;
-  /** Where a sign-in with a session begins; undefined where the service is no client of the issuer. */
+  /** The URL that begins a sign-in with a session; undefined if the service is no client of the issuer. */
   startUrl: string | undefined;
   authorizationUrl: string;
   tokenUrl: string;
-  /** How Swagger UI asks for an access token as a client of its own. */
+  /** Swagger UI's own client at the issuer, with which it gets access tokens. */
   client: { id: string; scopes: readonly string[]; parameters: Readonly<Record<string, string>> };
 }
 
-/** What the entry under Authorize is called, and the scheme in the document. */
+/** The name of the entry under Authorize, and of the scheme in the document. */
 const schemeName = ({ id }: OfferedIssuer) => `oauth2.${id}`;
 
-/** `document` with these issuers as its OAuth 2.0 schemes; as it stands where there are none. */
+/** `document` with these issuers as its OAuth 2.0 schemes; unchanged without issuers. */
 export function withIssuers(document: ContractDocument, issuers: readonly OfferedIssuer[]): ContractDocument {
   if (issuers.length === 0) return document;
   const { oauth2, openId, ...schemes } = document.components['securitySchemes'] ?? {};
@@ -39,7 +39,7 @@ export function withIssuers(document: ContractDocument, issuers: readonly Offere
   return { ...document, security: replaced(document.security), paths, components: { ...document.components, securitySchemes } };
 }
 
-/** The addresses that the page fetches tokens from, as sources of a Content-Security-Policy. */
+/** The origins from which the page fetches tokens, as sources of a Content-Security-Policy. */
 export function tokenOrigins(issuers: readonly OfferedIssuer[]): string[] {
   return [...new Set(issuers.map(({ tokenUrl }) => new URL(tokenUrl).origin))];
 }

@@ -1,6 +1,6 @@
 /**
- * How Swagger UI behaves in the browser. The functions here are written into the page as they stand: they see nothing of this module and
- * everything of the page.
+ * The behaviour of Swagger UI in the browser. The source text of these functions becomes part of the page: they can use the page's
+ * variables, but nothing of this module.
  */
 import type { FastifySwaggerUiConfigOptions } from '@fastify/swagger-ui';
 
@@ -17,8 +17,8 @@ interface Page {
 }
 
 /**
- * Starts the fields of a form empty where the contract has no example, and leaves empty fields out of the request. Swagger UI writes
- * "string" into each and sends also those that a person has cleared, which the service refuses.
+ * Leaves form fields without an example empty, and omits empty fields from the request. Otherwise Swagger UI writes "string" into each and
+ * also sends fields that a person has cleared, which the service refuses.
  */
 function plugins(): object {
   const emptyFields = {
@@ -26,7 +26,7 @@ function plugins(): object {
       const { getSampleSchema } = system.fn;
       this.fn.getSampleSchema = (schema, mediaType, ...rest) => {
         const sample = getSampleSchema(schema, mediaType, ...rest);
-        // Fields have no media type. These two texts stand for any string and for any password.
+        // Fields have no media type. These two texts are Swagger UI's samples for any string and for any password.
         return mediaType === false && (sample === 'string' || sample === '********') ? '' : sample;
       };
     },
@@ -37,7 +37,7 @@ function plugins(): object {
           React.createElement(original, { ...props, isIncludedOptions: { ...props.isIncludedOptions, defaultValue: false } }),
     },
   };
-  /** Fills in how Swagger UI is known to the issuer, which it would otherwise take from one setting for all of them. */
+  /** Fills in Swagger UI's client at the issuer. Swagger UI itself has one setting for all issuers. */
   const clients = {
     wrapComponents: {
       oauth2:
@@ -52,7 +52,7 @@ function plugins(): object {
   return [(globalThis as unknown as Page).SwaggerUIBundle.plugins.DownloadUrl, emptyFields, clients];
 }
 
-/** Answers in place of the OpenID provider of the contract, which is an example, so that the page asks nobody but its own server. */
+/** Answers requests to the contract's example of an OpenID provider, so that the page sends requests to its own server only. */
 function requestInterceptor<T>(request: T): T {
   const { url } = request as { url: string };
   if (url.endsWith('/.well-known/openid-configuration')) Object.assign(request as object, { userFetch: async () => Response.json({}) });
@@ -60,7 +60,7 @@ function requestInterceptor<T>(request: T): T {
 }
 
 export const uiConfig: FastifySwaggerUiConfigOptions = {
-  // Without the bar on top, which asks for the address of another document.
+  // Without the top bar, which asks for the URL of another document.
   layout: 'BaseLayout',
   validatorUrl: null,
   deepLinking: true,

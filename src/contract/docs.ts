@@ -1,6 +1,6 @@
 /**
- * The contract for people: Swagger UI at /docs, the document as it stands at /openapi.yaml and /openapi.json, and a page for each problem
- * code. Nothing here is part of the contract itself, and nothing leaves this server.
+ * The contract for people: Swagger UI at /docs, the document at /openapi.yaml and /openapi.json, and a page for each problem code. These
+ * routes are not part of the contract, and the pages load files from this server only.
  */
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
@@ -12,7 +12,7 @@ import { describe } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import type { ContractDocument } from './contract.ts';
 
-/** What the pages of Swagger UI may load: their own files, the pictures that its style sheet holds, and tokens from issuers. */
+/** The sources that Swagger UI may load: its own files, the pictures inside its style sheet, and tokens from issuers. */
 function pagePolicy(issuers: readonly OfferedIssuer[]): string {
   return [
     "default-src 'none'",
@@ -26,7 +26,7 @@ function pagePolicy(issuers: readonly OfferedIssuer[]): string {
   ].join('; ');
 }
 
-/** Serves `contract` on `app`. On the page are also the issuers that `offered` gives whenever somebody opens it. */
+/** Serves `contract` on `app`. Each time the page is opened it also shows the issuers that `offered` returns. */
 export async function serveDocs(
   app: FastifyInstance,
   contract: { text: string; document: ContractDocument },
@@ -47,14 +47,14 @@ export async function serveDocs(
     pages.addHook('onRequest', async (_request, reply) => {
       reply.header('content-security-policy', pagePolicy([]));
     });
-    // The files are sent with a policy of their sender's (rule 82).
+    // These files have a policy of their own (rule 82).
     pages.addHook('onSend', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
     });
     await pages.register(swagger, { mode: 'static', specification: { document: contract.document as never } });
     const shown = new WeakMap<FastifyRequest, OfferedIssuer[]>();
     pages.addHook('preHandler', async (request, reply) => {
-      // Scripts and pictures wait for nobody.
+      // Scripts and pictures do not wait for the issuers.
       if (request.url.startsWith('/docs/static/')) return;
       const issuers = await offered();
       shown.set(request, issuers);

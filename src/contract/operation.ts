@@ -1,6 +1,6 @@
 /**
- * What a handler is given and what it may answer, derived from the generated types: an undeclared status, a missing header or a wrong body
- * does not compile. Refusals are thrown as Problems.
+ * The input and the result of a handler, derived from the generated types: an undeclared status, a missing header or a wrong body does not
+ * compile. Handlers throw refusals as Problems.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../generated/api.ts';
@@ -12,7 +12,7 @@ export type OperationId = keyof operations & keyof typeof table;
 
 type Content<T> = T extends { content: infer C } ? C[keyof C] : undefined;
 type Member<T, K extends string> = T extends { [P in K]?: infer V } ? ([V] extends [undefined] ? undefined : NonNullable<V>) : undefined;
-/** What the handler owes; the cookie is written by `sessions/fastify-session.ts`. */
+/** The headers that the handler must return; `sessions/fastify-session.ts` writes the cookie. */
 type Headers<R> = R extends { headers: infer H }
   ? { [K in keyof H as string extends K ? never : K extends 'Set-Cookie' ? never : K]: H[K] }
   : object;
@@ -20,7 +20,7 @@ type Responses<O extends OperationId> = operations[O]['responses'];
 /** The statuses a handler may return; problems are thrown. */
 type Success<O extends OperationId> = Extract<keyof Responses<O>, 200 | 201 | 204 | 303 | 304>;
 
-/** A body that is JSON text already, of a value of type `T`: sent as it is, neither parsed nor serialised. */
+/** A body that is already JSON text, of a value of type `T`: sent without parsing or serialisation. */
 export class JsonText<T> {
   readonly text: string;
   declare readonly value: T;
@@ -36,11 +36,11 @@ type Answer<S, R> = { status: S } & (Content<R> extends undefined ? { body?: nev
 export interface Input<O extends OperationId> {
   params: Member<operations[O]['parameters'], 'path'>;
   query: Partial<NonNullable<Member<operations[O]['parameters'], 'query'>>>;
-  /** Header parameters under their names in lower case, as Node has them. */
+  /** Header parameters under their names in lower case, as in Node.js. */
   headers: { [K in keyof NonNullable<Member<operations[O]['parameters'], 'header'>> as Lowercase<K & string>]?: string };
-  /** Undefined where the contract lets it be left out and it was. */
+  /** Undefined if the contract makes the body optional and the client sent none. */
   body: Content<Member<operations[O], 'requestBody'>> | (operations[O] extends { requestBody: object } ? never : undefined);
-  /** The JSON text that `body` was parsed from, exactly as accepted; empty when the operation takes no JSON. */
+  /** The JSON text from which `body` was parsed, exactly as accepted; empty if the operation takes no JSON. */
   bodyText: string;
   principal: (typeof table)[O]['caller'] extends 'principal' ? Principal : undefined;
   /** The sender of the request, for use cases; `request` and `reply` are for handlers alone. */

@@ -1,6 +1,6 @@
 /**
- * Query parameters, read as strictly as forms: unknown, repeated and badly encoded ones are refused (rule 69). Their values are
- * checked by the validator.
+ * Query parameters, read as strictly as forms: unknown, repeated and badly encoded ones are refused (rule 69). The validator checks their
+ * values.
  */
 import type { FastifyRequest } from 'fastify';
 import { maximumFaults, Problem, type Fault } from '../errors.ts';
@@ -9,20 +9,20 @@ import { readPairs } from '../http/form.ts';
 
 const faultsInQuery = Symbol('faults');
 
-/** Fastify's `querystringParser`: must not throw, so what is wrong travels with the result. */
+/** Fastify's `querystringParser`. It must not throw, so the result contains the faults. */
 export function readQuery(text: string): Record<string, unknown> {
   if (text === '') return Object.create(null) as Record<string, never>;
   const { values, faults } = readPairs(text, 'parameter');
   return faults.length > 0 ? Object.defineProperty(values, faultsInQuery, { value: faults }) : values;
 }
 
-/** The names of the query parameters that the operation declares; undefined when it ignores all others. */
+/** The names of the query parameters that the operation declares; undefined if it ignores undeclared ones. */
 export function queryParametersOf({ parameters, ignoresUnknownParameters }: Operation): ReadonlySet<string> | undefined {
   if (ignoresUnknownParameters) return undefined;
   return new Set(parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name));
 }
 
-/** Throws 400 for a query that cannot be decoded, repeats a parameter, or has one that is not among the `declared`, if that is given. */
+/** Throws 400 for a query that cannot be decoded, that repeats a parameter, or that has a parameter outside `declared`, if given. */
 export function refuseUnknownParameters(request: FastifyRequest, declared: ReadonlySet<string> | undefined): void {
   const query = request.query as Record<string, unknown> & { [faultsInQuery]?: Fault[] };
   const faults = [...(query[faultsInQuery] ?? [])];

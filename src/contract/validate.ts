@@ -1,6 +1,4 @@
-/**
- * Checks values against the contract's schemas, changing none of them: no coercion, no defaults, no removal (security rule 72).
- */
+/** Validates values against the contract's schemas without changing them: no coercion, no defaults, no removal (security rule 72). */
 import type { FastifySchemaCompiler } from 'fastify';
 import ajvFormats from 'ajv-formats';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
@@ -9,7 +7,7 @@ import { isInt64 } from '../http/int64.ts';
 /** An Ajv that reads OpenAPI 3.1 schemas. */
 export function createAjv(): Ajv2020 {
   const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: false, validateFormats: true });
-  // ajv-formats is CommonJS whose types describe the default export as a namespace.
+  // ajv-formats is a CommonJS module, but its types describe the default export as a namespace.
   (ajvFormats as unknown as (ajv: Ajv2020) => void)(ajv);
   ajv.addVocabulary(['example', 'discriminator', 'xml', 'externalDocs']);
   ajv.addFormat('int64', { type: 'string', validate: isInt64 });
@@ -18,12 +16,12 @@ export function createAjv(): Ajv2020 {
 }
 
 const ajv = createAjv();
-/** By the schema: wherever a process serves an operation, it checks with the same. */
+/** By schema: all routes of an operation in a process share its validator. */
 const validators = new WeakMap<object, Validator>();
 
 /**
- * The compiler behind Fastify's validation. Glue gives recursive schemas all the same `$id`, which Ajv would refuse, and Fastify leaves the
- * names of headers to a compiler of one's own.
+ * The compiler of Fastify's validation. Glue gives all recursive schemas the same `$id`, which Ajv rejects. Fastify does not lower the case
+ * of header names for a custom compiler.
  */
 export const compileValidator: FastifySchemaCompiler<Record<string, unknown>> = ({ schema, httpPart }) => {
   const { $id: _, ...anonymous } = schema;
@@ -32,7 +30,7 @@ export const compileValidator: FastifySchemaCompiler<Record<string, unknown>> = 
   return validator as never;
 };
 
-/** Checks headers under the names that Node gives them, and says what is wrong under those that the contract gives them. */
+/** Validates headers under the names of Node.js, and reports faults under the names of the contract. */
 function compileHeaders(schema: HeadersSchema): Validator {
   const validate = ajv.compile(inLowerCase(schema));
   const names = Object.keys(schema.properties ?? {});
@@ -53,7 +51,7 @@ interface Validator {
   errors?: ErrorObject[] | null;
 }
 
-/** The schema with header names as Node has them. */
+/** The schema with header names in lower case, as in Node.js. */
 function inLowerCase({ properties = {}, required = [], ...schema }: HeadersSchema): HeadersSchema {
   const lower = Object.entries(properties).map(([name, property]) => [name.toLowerCase(), property]);
   return { ...schema, properties: Object.fromEntries(lower), required: required.map((name) => name.toLowerCase()) };
