@@ -1,14 +1,16 @@
-/** Network addresses as text: which address a text names, which addresses count as one client, and which are of a list. Pure functions. */
+/**
+ * Network addresses as text: the address in a text, the addresses that count as one client, and the addresses in a list. Pure functions.
+ */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Stands for every text that names no IP address. All of them count as one client. */
+/** Stands for every text without an IP address. All of them count as one client. */
 const unknownAddress = 'unknown';
 
 /**
- * The IP address that `text` names, as sockets and proxies write it: with or without a port, brackets (RFC 3986 section 3.2.2) and a zone id
- * (RFC 6874), which are left out. An IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2) is the IPv4 address. `unknown` for any other text, and
- * for undefined, which is what the socket of a client that has hung up gives.
+ * The IP address in `text` as sockets and proxies write it. A port, brackets (RFC 3986 section 3.2.2) and a zone id (RFC 6874) are left
+ * out. An IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2) is the IPv4 address. `unknown` for any other text, and for undefined, which
+ * the socket of a client that has hung up returns.
  */
 export function cleanAddress(text: string | undefined): string {
   if (text === undefined) return unknownAddress;
@@ -21,8 +23,8 @@ export function cleanAddress(text: string | undefined): string {
 }
 
 /**
- * Which clients count as one: an IPv4 address as it is, an IPv6 address as its /64 (`2001:db8:0:1::/64`), since one client commands a whole one.
- * Takes any text that {@link cleanAddress} takes.
+ * The group that counts as one client: an IPv4 address itself, and the /64 of an IPv6 address (`2001:db8:0:1::/64`), because one client
+ * usually has a whole /64. Accepts the same texts as {@link cleanAddress}.
  */
 export function addressGroup(text: string): string {
   const address = cleanAddress(text);
@@ -31,7 +33,9 @@ export function addressGroup(text: string): string {
   return `${network.map((group) => group.toString(16)).join(':')}::/64`;
 }
 
-/** Tells whether an address is in one of these CIDR ranges, which must be valid. No address is in an empty list. */
+/**
+ * Returns a function that checks whether an address is in one of these CIDR ranges, which must be valid. No address is in an empty list.
+ */
 export function addressIn(ranges: readonly string[]): (text: string | undefined) => boolean {
   if (ranges.length === 0) return () => false;
   const list = new BlockList();
@@ -48,7 +52,7 @@ export function addressIn(ranges: readonly string[]): (text: string | undefined)
 
 const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
-/** The IPv4 address that an IPv6 address maps, or the IPv6 address itself when it maps none. */
+/** The IPv4 address of an IPv4-mapped IPv6 address, or else the IPv6 address itself. */
 function unmapped(address: string): string {
   const parsed = ipaddr.IPv6.parse(address);
   return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : address;

@@ -1,6 +1,6 @@
 /**
- * Reads request bodies. Only JSON and forms exist; both are read strictly, and what is wrong with them is told in full. A body for an
- * operation that takes none is read up to 1 KiB and ignored (security rule 73).
+ * Reads request bodies. Only JSON and forms are accepted. Both are read strictly, and all their faults are reported. If an operation takes
+ * no body, up to 1 KiB is read and ignored (security rule 73).
  */
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -15,13 +15,13 @@ import { readJson } from './json.ts';
 const formType = 'application/x-www-form-urlencoded';
 const formLimitBytes = 8_192;
 const ignoredBodyLimitBytes = 1_024;
-/** A JSON body of more bytes waits for its turn: reading 100 KiB of small objects takes 8 ms. */
+/** A longer JSON body waits for its turn: reading 100 KiB of small objects takes 8 ms. */
 const longBytes = 16_384;
 
-/** Under this member a form parser hands on what it may not throw; {@link checkBody} throws in its stead. */
+/** The member in which a form parser stores faults, because it must not throw; {@link checkBody} throws them. */
 const faultsInForm = Symbol('faults');
 
-/** Teaches `app` to read JSON and form bodies, and takes away all else. */
+/** Lets `app` parse JSON and form bodies, and removes all other parsers. */
 export async function readBodies(app: FastifyInstance): Promise<void> {
   app.removeAllContentTypeParsers();
   app.decorateRequest('bodyText', '');
@@ -44,13 +44,13 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
       return faults.length > 0 ? { [faultsInForm]: faults } : { ...values };
     },
   });
-  // Glue wants a parser for every type in the document, those of answers included.
+  // Glue requires a parser for every type in the document, including those of answers.
   app.addContentTypeParser(['*', 'application/problem+json'], { parseAs: 'buffer' }, (_request, _bytes, done) => done(null, undefined));
 }
 
 /**
- * How many bytes of body an operation takes; undefined for as many as any. It is an option of the route because Fastify ignores the limit of
- * a parser.
+ * The limit of an operation's body in bytes; undefined for the default limit. It is an option of the route because Fastify ignores the
+ * limit of a parser.
  */
 export function bodyLimitOf(body: RequestBodyObject | undefined): number | undefined {
   if (!body) return ignoredBodyLimitBytes;
@@ -58,8 +58,8 @@ export function bodyLimitOf(body: RequestBodyObject | undefined): number | undef
 }
 
 /**
- * A hook that refuses with 400 an announced body that turned out to be empty, and a form that could not be read. Must run between parsing
- * and validation, which would see null.
+ * A hook that refuses with 400 an announced body that is empty, and a form that could not be read. It must run between parsing and
+ * validation, because validation would get null.
  */
 export function checkBody(request: FastifyRequest, _reply: FastifyReply, done: (problem?: Problem) => void): void {
   if (request.body === undefined && hasBody(request)) return done(missing());
@@ -67,24 +67,24 @@ export function checkBody(request: FastifyRequest, _reply: FastifyReply, done: (
   done(faults && new Problem('malformed-request', { faults }));
 }
 
-/** Has the body read as nothing, whatever type it is announced as, and however wrongly. */
+/** Lets the body be ignored, whatever its declared content type, even a malformed one. */
 export function ignoreBody({ headers }: FastifyRequest): void {
   delete headers['content-type'];
 }
 
 const missing = () => new Problem('malformed-request', { faults: [{ pointer: '', code: 'required' }] });
 
-/** Whether the request announces a body at all. */
+/** Whether the request's headers announce a body. */
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] !== undefined && headers['content-length'] !== '0');
 }
 
 /**
- * Throws 415 unless the body is of one of the media types that `declared` lists, in UTF-8 and not compressed; 400 when there is none and
- * it is not optional. Fastify would skip validation in either case.
+ * Throws 415 unless the body has one of the media types that `declared` lists, in UTF-8 and uncompressed; 400 if a required body is
+ * missing. Fastify would skip validation in both cases.
  */
 export function requireBody(request: FastifyRequest, declared: RequestBodyObject): void {
-  // Many clients send a type without a body. Fastify would take it as the promise of one, and validate null in its place.
+  // Many clients send a content type without a body. Fastify would expect a body then, and validate null instead.
   if (declared.required !== true && !hasBody(request)) return ignoreBody(request);
   const { 'content-type': contentType, 'content-encoding': encoding } = request.headers;
   if (contentType !== undefined || hasBody(request)) {
@@ -98,7 +98,7 @@ export function requireBody(request: FastifyRequest, declared: RequestBodyObject
   if (!hasBody(request)) throw missing();
 }
 
-/** Whether the body is announced as a form. */
+/** Whether the body's content type is that of a form. */
 export function isForm({ headers }: FastifyRequest): boolean {
   return /^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers['content-type'] ?? '');
 }

@@ -1,11 +1,11 @@
-/** Makes the {@link Caller} of each request, through which use cases see it. */
+/** Creates the {@link Caller} of each request, which represents the request in use cases. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Origin } from '../audit/store.ts';
 import type { Caller, CallerLog, CookieAttributes, Cookies } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import { addressOf, hasLeft } from './client-address.ts';
 
-/** Reads the request when it is asked, so that a request whose operation needs none of it costs one small object. */
+/** Reads the request on demand, so that a request whose operation needs none of it costs one small object. */
 class RequestCaller implements Caller, Cookies {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
@@ -46,7 +46,7 @@ class RequestCaller implements Caller, Cookies {
   }
 }
 
-/** Gives each request to `app` its `caller`. Its hook belongs before all that may throw a problem. */
+/** Sets `caller` on each request to `app`. Its hook must run before all hooks that may throw a problem. */
 export function identifyCallers(app: FastifyInstance): void {
   app.decorateRequest('caller');
   app.addHook('onRequest', (request, reply, done) => {

@@ -1,20 +1,23 @@
-/** Which network address a request comes from. The limits, the log and the audit trail all take it from here. */
+/** The client's network address of a request, for the limits, the log and the audit trail. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { cleanAddress } from './address.ts';
 
-/** The risk of a proxy in front of the service that TRUST_PROXY does not name. */
+/** The warning about a proxy in front of the service that TRUST_PROXY does not name. */
 export const unnamedProxyRisk =
   'TRUST_PROXY is empty, but a proxy seems to pass requests on: all clients count as one address, and 20 wrong passwords keep all of them out ' +
   'for 5 minutes. Set it to the address of the proxy';
 
-/** The client's IP address without port, brackets or zone id, or `unknown`: by `X-Forwarded-For` where TRUST_PROXY names the sender (rule 83). */
+/**
+ * The client's IP address without port, brackets or zone id, or `unknown`. From `X-Forwarded-For` if TRUST_PROXY names the sender (rule
+ * 83).
+ */
 export function addressOf(request: FastifyRequest): string {
   return (request.address ??= cleanAddress(request.ip));
 }
 
 /**
- * Reads the address of each request as it arrives, since the socket of a client that has hung up has none. Without trusted proxies it warns
- * once in the life of `app` of a request that a proxy seems to have passed on.
+ * Reads the address of each request at its arrival, because the socket of a client that has hung up has none. Without trusted proxies, the
+ * first request of `app` that a proxy seems to have forwarded causes one warning.
  */
 export function readAddresses(app: FastifyInstance, trustProxy: readonly string[]): void {
   app.decorateRequest('address', undefined);

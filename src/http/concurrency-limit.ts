@@ -1,16 +1,17 @@
 /**
- * Bounds work: a {@link BoundedQueue} lets a number of jobs run and a number wait for a limited time, and refuses the rest; {@link KeyedQueues} has a gate
- * for each user, account or address. One gate bounds all argon2 work of the process. Nothing here knows passwords.
+ * Bounds work. A {@link BoundedQueue} runs a number of jobs, lets a number wait for a limited time, and refuses the rest. {@link
+ * KeyedQueues} has a gate for each user, account or address. One gate bounds all argon2 work of the process. This file knows nothing of
+ * passwords.
  */
 import { availableParallelism } from 'node:os';
 import { Problem } from '../errors.ts';
 
 export interface QueueLimits {
-  /** How many hold a permit at once. */
+  /** Maximum number of jobs that hold a permit at once. */
   running: number;
-  /** How many may wait for one; whoever comes next is refused at once. */
+  /** Maximum number of waiting jobs; any further job is refused at once. */
   waiting: number;
-  /** How long one waits, in milliseconds, before being refused. */
+  /** Maximum wait in milliseconds; then the job is refused. */
   waitMs: number;
 }
 
@@ -18,7 +19,7 @@ export interface QueueLimits {
 export type Schedule = (ms: number, action: () => void) => () => void;
 
 export interface QueueOptions {
-  /** Made anew for each one refused. Without it `busy`. */
+  /** Called for each refusal; `busy` by default. */
   refusal?: () => Problem;
   schedule?: Schedule;
 }
@@ -36,8 +37,8 @@ export const scheduleTimeout: Schedule = (ms, action) => {
 const refusals: (() => void)[] = [];
 
 /**
- * Runs the refusals that fall due together one in a turn of the event loop: an answer costs a millisecond, and hundreds in a row would hold
- * up every other request.
+ * Runs simultaneous refusals one in each turn of the event loop: an answer costs a millisecond, and hundreds in a row would delay every
+ * other request.
  */
 function refuseInTurn(refuse: () => void): void {
   if (refusals.push(refuse) === 1) setImmediate(refuseNext);
@@ -49,7 +50,7 @@ function refuseNext(): void {
   if (refusals.length > 0) setImmediate(refuseNext);
 }
 
-/** The answer of a process that has more work than it can do soon: `busy`, worth trying again in a second. */
+/** The answer of a process that is overloaded: `busy`, with a retry after a second. */
 export const busy = () => new Problem('busy', { values: { seconds: 1 }, headers: { 'Retry-After': '1' } });
 
 export class BoundedQueue {
@@ -58,7 +59,7 @@ export class BoundedQueue {
   readonly #schedule: Schedule;
   readonly #queue = new Set<Waiting>();
   #held = 0;
-  /** How many have been refused, all told. */
+  /** The number of refused jobs since the gate was created. */
   refused = 0;
 
   constructor(limits: QueueLimits, { refusal = busy, schedule = scheduleTimeout }: QueueOptions = {}) {
@@ -67,29 +68,29 @@ export class BoundedQueue {
     this.#schedule = schedule;
   }
 
-  /** How many hold a permit. */
+  /** The number of jobs that hold a permit. */
   get running(): number {
     return this.#held;
   }
 
-  /** How many may. */
+  /** The maximum number of jobs that hold a permit. */
   get limit(): number {
     return this.#limits.running;
   }
 
-  /** How many wait for one. */
+  /** The number of jobs that wait for a permit. */
   get waiting(): number {
     return this.#queue.size;
   }
 
-  /** True when nobody holds a permit or waits for one. */
+  /** True if no job holds a permit or waits for one. */
   get idle(): boolean {
     return this.#held === 0 && this.#queue.size === 0;
   }
 
   /**
-   * Waits for a permit, in order of arrival, and returns the function which gives it back (calling it twice does no harm). Throws the
-   * gate's refusal when the queue is full or the wait is over.
+   * Waits for a permit, in order of arrival, and returns the function that releases it (a second call has no effect). Throws the gate's
+   * refusal if the queue is full or the wait is over.
    */
   async enter(): Promise<() => void> {
     if (this.#held < this.#limits.running) this.#held += 1;
@@ -105,7 +106,7 @@ export class BoundedQueue {
     };
   }
 
-  /** Runs a job under a permit, which is held until the job has really ended, whether or not anybody still waits for its result. */
+  /** Runs a job under a permit. The permit is held until the job has ended, even if its caller no longer waits for the result. */
   async run<T>(job: () => Promise<T>): Promise<T> {
     const leave = await this.enter();
     try {
@@ -115,7 +116,7 @@ export class BoundedQueue {
     }
   }
 
-  /** Refuses everybody who waits now. Those who hold a permit keep it. */
+  /** Refuses all waiting jobs. Jobs with a permit go on. */
   rejectWaiting(problem: () => Problem): void {
     for (const one of this.#queue) one.refuse(problem());
   }
@@ -142,7 +143,7 @@ export class BoundedQueue {
     });
   }
 
-  /** Hands the permit to the longest waiting, so that nobody who comes later can snatch it. */
+  /** Passes the permit to the job that has waited longest, so that a later one cannot take it. */
   #pass(): void {
     const [next] = this.#queue;
     if (next) next.admit();
@@ -150,10 +151,10 @@ export class BoundedQueue {
   }
 }
 
-/** A gate of its own, with the same limits, for each key that has a job running or waiting. */
+/** A gate with the same limits for each key that has a job running or waiting. */
 export class KeyedQueues {
   readonly #gates = new Map<string, BoundedQueue>();
-  /** Refusals of the gates that are gone. */
+  /** Refusals of gates that have been removed. */
   #refused = 0;
   readonly #limits: QueueLimits;
   readonly #options: QueueOptions;
@@ -163,17 +164,17 @@ export class KeyedQueues {
     this.#options = options;
   }
 
-  /** How many jobs run, of all keys. */
+  /** The number of running jobs of all keys. */
   get running(): number {
     return this.#sum(({ running }) => running);
   }
 
-  /** How many jobs wait for a permit, of all keys. */
+  /** The number of jobs that wait for a permit, of all keys. */
   get waiting(): number {
     return this.#sum(({ waiting }) => waiting);
   }
 
-  /** How many jobs have been refused since the start of the process, of all keys. */
+  /** The number of jobs refused since the start of the process, of all keys. */
   get refused(): number {
     return this.#refused + this.#sum(({ refused }) => refused);
   }
@@ -182,7 +183,7 @@ export class KeyedQueues {
     return [...this.#gates.values()].reduce((sum, gate) => sum + read(gate), 0);
   }
 
-  /** Runs `job` under a permit of the key's gate, which `job` is given. Throws the gate's refusal like {@link BoundedQueue.run}. */
+  /** Runs `job` under a permit of the key's gate and passes the gate to it. Throws the gate's refusal like {@link BoundedQueue.run}. */
   async run<T>(key: string, job: (gate: BoundedQueue) => Promise<T>): Promise<T> {
     const gate = this.#gates.get(key) ?? new BoundedQueue(this.#limits, this.#options);
     this.#gates.set(key, gate);
@@ -197,17 +198,19 @@ export class KeyedQueues {
   }
 }
 
-/** More hashes at once than this do not get done sooner, and each takes 19 MiB. */
+/** A higher number of concurrent hashes does not finish them sooner, and each takes 19 MiB. */
 const MAX_RUNNING = 4;
 /**
- * Enough for 50 logins at once and as many again, of any accounts, while a hash takes 20 ms of a core: two cores are done with all of
- * these in 1.3 seconds, one in 2.6. Everything beyond is refused early instead of late.
+ * Enough for twice 50 logins at once, of any accounts. A hash takes 20 ms of a core: two cores finish all of these in 1.3 seconds, one in
+ * 2.6. Further logins are refused early instead of late.
  */
 const WAITING = 128;
-/** Leaves room for a machine that is busy with other work; on a quiet one the queue is full long before anybody has waited so long. */
+/**
+ * Leaves room for a machine that is busy with other work. On an idle machine the queue is full long before any job has waited that long.
+ */
 const WAIT_MS = 4000;
 
-/** The gate for all argon2 work of a process; make one and pass it on (rule 38: permits by core, then `busy`). */
+/** Creates the gate for all argon2 work of a process (rule 38: permits by core, then `busy`). */
 export function createHashingQueue(cores = availableParallelism(), options?: QueueOptions): BoundedQueue {
   return new BoundedQueue({ running: Math.max(1, Math.min(MAX_RUNNING, cores)), waiting: WAITING, waitMs: WAIT_MS }, options);
 }

@@ -1,16 +1,16 @@
 /**
- * Cross-origin reading, off unless `TRUSTED_ORIGINS` names somebody: then exactly those origins may call with the user's cookie and read
+ * Cross-origin access, off unless `TRUSTED_ORIGINS` lists an origin: then exactly the listed origins may send the user's cookie and read
  * the answers (security rule 31).
  */
 import type { FastifyInstance } from 'fastify';
 
 const methods = 'GET, HEAD, POST, DELETE';
 const requestHeaders = 'Content-Type, Authorization, X-API-Key, If-Match, If-None-Match, Idempotency-Key, Accept-Language';
-/** What a page may read besides the headers that are always readable. */
+/** The headers that a page may read besides the headers that are always readable. */
 const answerHeaders = 'ETag, Location, Idempotency-Replayed, Problem-Code, Retry-After, WWW-Authenticate, Content-Language';
 const preflightSeconds = '600';
 
-/** Lets trusted origins read what they asked for, refusals included. Others get no CORS header, and browsers refuse them. */
+/** Lets trusted origins read the answers, including refusals. Other origins get no CORS header, so browsers block them. */
 export function allowTrustedOrigins(app: FastifyInstance, trustedOrigins: ReadonlySet<string>): void {
   if (trustedOrigins.size === 0) return;
   app.addHook('onRequest', ({ headers: { origin } }, reply, done) => {
@@ -20,14 +20,14 @@ export function allowTrustedOrigins(app: FastifyInstance, trustedOrigins: Readon
       'access-control-allow-origin': origin,
       'access-control-allow-credentials': 'true',
       'access-control-expose-headers': answerHeaders,
-      // A no-cors request cannot read anyway; one by CORS is not held to same-origin.
+      // A no-cors request cannot read the answer anyway; a CORS request is not bound by same-origin.
       'cross-origin-resource-policy': 'cross-origin',
     });
     done();
   });
 }
 
-/** Answers preflights from trusted origins. Call after the limits are set, which hold for them too (rule 81). */
+/** Answers preflights from trusted origins. Call after the limits are set, which apply to preflights too (rule 81). */
 export function answerPreflights(app: FastifyInstance, trustedOrigins: ReadonlySet<string>): void {
   if (trustedOrigins.size === 0) return;
   app.addHook('onRequest', ({ method, headers }, reply, done) => {

@@ -1,28 +1,28 @@
 /**
- * No request waits for its answer for ever (security rule 80). Fastify's own `handlerTimeout` gives each request a timer and an
- * AbortController, which costs more than routing it, and lets go of both as soon as a body has been read; here one timer looks after all.
+ * Limits the time of each answer (security rule 80). Fastify's own `handlerTimeout` creates a timer and an AbortController for each
+ * request, which costs more than routing it. It also removes both as soon as a body has been read. Here one timer serves all requests.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** Thrown in place of an answer that did not come in time; `http/problem.ts` says what that is to the caller. */
+/** Thrown in place of a late answer; `http/problem.ts` decides which problem the caller gets. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
 /**
- * Answers a request to `app` with a {@link DeadlineError} when nothing else has within `limitMilliseconds` and a tenth, counted from its
- * head; an answer that has begun by then is cut off. What the handler is doing goes on, and its answer is dropped.
+ * Answers a request to `app` with a {@link DeadlineError} if there is no other answer within 1 to 1.1 times `limitMilliseconds`, counted
+ * from its head. An answer that has begun by then is cut off. The handler goes on, and its answer is dropped.
  */
 export function answerInTime(app: FastifyInstance, limitMilliseconds: number): void {
-  // Places that are used again, since a Map would make itself a new table from time to time: an old one is garbage that young collections do
-  // not see, and keeps alive what was in it.
+  // An array with reused places. A Map would allocate a new table from time to time. The old table is garbage that young collections do not
+  // free, and it retains its entries.
   const unanswered: ({ reply: FastifyReply; since: number } | undefined)[] = [];
   const free: number[] = [];
   app.decorateReply('begun', false);
   app.addHook('onRequest', (_request, reply, done) => {
     const place = free.pop() ?? unanswered.length;
     unanswered[place] = { reply, since: performance.now() };
-    // Also when the client has left, of which Fastify's own hooks do not hear.
+    // Also emitted when the client has hung up, unlike Fastify's own hooks.
     reply.raw.once('close', () => {
       unanswered[place] = undefined;
       free.push(place);
@@ -39,7 +39,7 @@ export function answerInTime(app: FastifyInstance, limitMilliseconds: number): v
       if (!request || request.since > oldest) return;
       unanswered[place] = undefined;
       const { reply } = request;
-      // A second answer would be one too many, and the end of the process.
+      // A second answer would throw and end the process.
       if (reply.begun || reply.raw.headersSent) {
         reply.log.warn({ event: 'outage' }, 'an answer took too long and was cut off');
         reply.raw.destroy();
@@ -54,7 +54,7 @@ export function answerInTime(app: FastifyInstance, limitMilliseconds: number): v
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Its answer is being sent. */
+    /** Whether the answer is being sent. */
     begun: boolean;
   }
 }

@@ -1,18 +1,18 @@
 /**
- * Tells whether a JSON number comes back unchanged, both from a double (what JavaScript callers read it into) and from PostgreSQL's
- * numeric (what jsonb keeps it in). It knows digits only: the grammar was checked before.
+ * Checks whether a JSON number comes back unchanged, both from a double (the number type of JavaScript callers) and from PostgreSQL's
+ * numeric (the number type of jsonb). It checks digits only: the grammar was checked before.
  */
 
-/** No double needs a longer exponent, and numeric would spell it out: `0e-16000`, eight bytes, is read back as 16,002. */
+/** No double needs a longer exponent, and numeric would write it out: `0e-16000`, eight bytes, comes back as 16,002. */
 const largestExponent = 400;
-/** The digits after the point that PostgreSQL's numeric can keep. */
+/** The number of digits after the point that PostgreSQL's numeric can store. */
 const largestScale = 16_383;
-/** The digits that name any double: a number with more is never what a double prints. */
+/** The number of digits that identify any double: a number with more digits is never the text of a double. */
 const digitsOfDouble = 17;
-/** The length of `-2.2250738585072014e-308`, than which no double prints longer. */
+/** The length of `-2.2250738585072014e-308`, the longest text of a double. */
 const longestPrinted = 24;
 
-/** A number as its significant digits (no zero at either end; none at all for zero) and the power of ten of the last of them. */
+/** A number as its significant digits (without a zero at either end; empty for zero) and the power of ten of the last digit. */
 interface Decimal {
   digits: string;
   exponent: number;
@@ -21,14 +21,13 @@ interface Decimal {
 const zero = 48;
 
 /**
- * Whether the number keeps its decimal value (rule 70): it is finite as a double and that double prints as the same value.
- * How it is written does not count: `1.0`, `1e2` and `0.10` are exact. A negative zero is not, because numeric has no sign for it.
- * The work is linear in the length of the token and never depends on the size of the exponent.
- *
+ * Whether the number keeps its decimal value (rule 70): it is finite as a double, and that double prints as the same value. The notation
+ * does not matter: `1.0`, `1e2` and `0.10` are exact. A negative zero is not, because numeric has no sign for it. The time is linear in the
+ * length of the token and does not depend on the size of the exponent.
  * @param token a number of RFC 8259's grammar
  */
 export function isExactNumber(token: string): boolean {
-  // The way doubles are usually written, and far quicker to see than to take apart.
+  // The usual notation of doubles, for which a comparison is much faster than parsing.
   if (token.length <= longestPrinted && String(Number(token)) === token) return true;
   const written = readDecimal(token);
   if (written === undefined || written.digits.length > digitsOfDouble) return false;
@@ -38,7 +37,7 @@ export function isExactNumber(token: string): boolean {
   return printed?.digits === written.digits && printed.exponent === written.exponent;
 }
 
-/** The value of a token without its sign, or undefined when it is written in a way that numeric could not keep. */
+/** The value of a token without its sign; undefined if numeric cannot store the notation. */
 function readDecimal(token: string): Decimal | undefined {
   const mark = Math.max(token.indexOf('e'), token.indexOf('E'));
   const exponent = mark === -1 ? 0 : Number(token.slice(mark + 1));

@@ -1,18 +1,16 @@
 /**
- * Reads `application/x-www-form-urlencoded` text, form bodies and query strings alike, and refuses what lenient parsers guess at: broken
- * escapes and repeated names. Which names are known is not its business.
+ * Reads `application/x-www-form-urlencoded` text of form bodies and query strings. It refuses what lenient parsers guess: broken escapes
+ * and repeated names. It does not know which names are allowed.
  */
 import { maximumFaults, type Fault, type FaultCode } from '../errors.ts';
 import { pointerTo } from './pointer.ts';
 
 /**
- * The pairs of the text (rule 71): split and decoded as the URL standard says, `+` being a space, except that nothing is
- * replaced or kept raw. Undecodable bytes, U+0000 and lone surrogates are a fault and so is a repeated name, each reported once a name, and
- * {@link maximumFaults} in all: the rest of the text is not read.
- * A pair without `=` has the value `''`. The length of the text is the caller's to limit.
- *
+ * The pairs of the text (rule 71), split and decoded as in the URL standard, with `+` as a space. Unlike there, invalid input is neither
+ * replaced nor passed on. Undecodable bytes, U+0000, lone surrogates and repeated names are faults. Each is reported once a name, up to
+ * {@link maximumFaults} in all; then reading stops. A pair without `=` has the value `''`. The caller must limit the length of the text.
  * @param kind whether faults name a query parameter or point to a form field
- * @returns `values` without a prototype, so that a field called `__proto__` is only a field; of no use while there are faults
+ * @returns `values` without a prototype, so that a field called `__proto__` is only a field; unusable if there are faults
  */
 export function readPairs(text: string, kind: 'parameter' | 'field'): { values: Record<string, string>; faults: Fault[] } {
   const values = Object.create(null) as Record<string, string>;
@@ -41,11 +39,11 @@ export function readPairs(text: string, kind: 'parameter' | 'field'): { values: 
   return { values, faults: [...faults.values()] };
 }
 
-/** The text a name or value stands for, or undefined when it stands for none. U+FFFD is what bytes that are not UTF-8 were read as. */
+/** The decoded name or value; undefined if it cannot be decoded. U+FFFD stands for bytes that are not UTF-8. */
 function decode(raw: string): string | undefined {
   if (raw.includes('\uFFFD') || !raw.isWellFormed()) return undefined;
   try {
-    // decodeURIComponent is the strict decoder: it throws at a broken escape and at bytes that are not UTF-8.
+    // decodeURIComponent is strict: it throws at a broken escape and at bytes that are not UTF-8.
     const text = decodeURIComponent(raw.replaceAll('+', ' '));
     return text.includes('\0') ? undefined : text;
   } catch {

@@ -1,8 +1,8 @@
-/** The headers every answer carries, errors included (security rule 82). */
+/** The headers of every answer, including errors (security rule 82). */
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config/settings.ts';
 
-/** The headers by name; `Strict-Transport-Security` only where clients come by https. */
+/** The headers by name; `Strict-Transport-Security` only if the public URL is https. */
 export function securityHeaders({ publicUrl }: Pick<Config, 'publicUrl'>): Record<string, string> {
   return {
     'cache-control': 'no-store',
@@ -14,7 +14,7 @@ export function securityHeaders({ publicUrl }: Pick<Config, 'publicUrl'>): Recor
   };
 }
 
-/** Sets them before anything else can answer. A route may replace one afterwards, as the pages of Swagger UI do. */
+/** Sets the headers before anything else can answer. A route may replace one afterwards, as the pages of Swagger UI do. */
 export function sendSecurityHeaders(app: FastifyInstance, headers: Record<string, string>): void {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(headers);

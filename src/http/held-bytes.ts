@@ -1,5 +1,5 @@
 /**
- * Bounds the memory that callers can make a process hold: long bodies until they are answered, and answers until the operating system has taken
+ * Bounds the memory that callers make a process hold: long bodies until they are answered, and answers until the operating system has taken
  * them. A client decides how fast it sends and reads (rule 80, decision 69).
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -11,16 +11,16 @@ import { addressOf } from './client-address.ts';
 
 /** In bytes. */
 export interface HeldBytesLimits {
-  /** What one user, or one address without a credential, may hold in a process. */
+  /** Limit of one user, or of one address without a credential, in a process. */
   caller: number;
   process: number;
 }
 
 const defaultLimits = { caller: 64 * 2 ** 20, process: 256 * 2 ** 20 };
-/** Shorter bodies and answers are not counted, unless an answer has to wait for those before it. */
+/** Shorter bodies and answers are not counted, unless an answer has to wait for earlier ones. */
 const longBytes = 16_384;
 
-/** What each caller holds at present. */
+/** The bytes that each caller holds at present. */
 export class HeldBytes {
   readonly #limits: HeldBytesLimits;
   readonly #byCaller = new Map<string, number>();
@@ -41,8 +41,8 @@ export class HeldBytes {
   }
 
   /**
-   * The 429 or 503 for a caller who wants to hold `bytes` more; undefined when that is within the limits, or the caller holds nothing yet: a single
-   * body or answer may be longer than the limit.
+   * The 429 or 503 for a caller who needs `bytes` more. Undefined if that is within the limits, or the caller holds nothing yet: a single
+   * body or answer may exceed the limit.
    */
   refusal(caller: string, bytes: number): Problem | undefined {
     if (this.isEmpty) return undefined;
@@ -59,7 +59,7 @@ export class HeldBytes {
   }
 }
 
-/** What a user's bytes are counted under. */
+/** The key under which a user's bytes are counted. */
 export function holderOf({ name }: Pick<Principal['user'], 'name'>): string {
   return `user ${name}`;
 }
@@ -67,7 +67,7 @@ export function holderOf({ name }: Pick<Principal['user'], 'name'>): string {
 /** Counts the bodies and answers of `app`, and refuses requests of callers who hold too much, before their body is read. */
 export function boundHeldBytes(app: FastifyInstance, held: HeldBytes): void {
   const count = (caller: string, bytes: number, { raw }: FastifyReply) => {
-    // Fastify prepares an answer also when the client has left: 'close' has been emitted then, and is not emitted again.
+    // Fastify prepares an answer even after the client has hung up: then 'close' has been emitted before, and is not emitted again.
     if (!raw.closed) raw.once('close', held.hold(caller, bytes));
   };
   app.addHook('preParsing', (request, reply, _payload, done) => {
@@ -80,19 +80,19 @@ export function boundHeldBytes(app: FastifyInstance, held: HeldBytes): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const length = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0;
     if (length === 0) return done();
-    // Without a socket the answer waits for another one on the same connection.
+    // Without a socket the answer waits for another answer on the same connection.
     const { socket } = reply.raw;
     if (length > longBytes || !socket || socket.writableLength > 0) count(holderOfRequest(request), length, reply);
     done();
   });
 }
 
-/** What a request counts for: its user, or its address without a credential. */
+/** The key of a request: its user, or its address without a credential. */
 export function holderOfRequest(request: FastifyRequest): string {
   return request.principal ? holderOf(request.principal.user) : addressGroup(addressOf(request));
 }
 
-/** The length of the body as announced, at most what the route reads; without a `Content-Length` as much as it reads, and 0 when there is none. */
+/** The announced length of the body, at most the limit of the route; without a `Content-Length` that limit, and 0 without a body. */
 function announcedBytes({ headers, routeOptions: { bodyLimit } }: FastifyRequest): number {
   if (headers['transfer-encoding'] !== undefined) return bodyLimit;
   return Math.min(Number(headers['content-length'] ?? 0), bodyLimit);

@@ -1,4 +1,4 @@
-/** Signed 64-bit integers as decimal text, which a floating-point number cannot hold. */
+/** Signed 64-bit integers as decimal text, which a 64-bit float cannot represent exactly. */
 
 const smallest = -(2n ** 63n);
 const largest = 2n ** 63n - 1n;

@@ -1,6 +1,6 @@
 /**
- * Reads a JSON body and refuses whatever could not be read back unchanged later (rule 70). One pass over the text with an
- * explicit stack, so no body is deep enough to exhaust the real one. It knows nothing of schemas, entities or HTTP.
+ * Reads a JSON body and refuses content that could not be returned unchanged later (rule 70). It reads the text in one pass with its own
+ * stack, so a deep body cannot exhaust the call stack. It knows nothing of schemas, entities or HTTP.
  */
 import { isUtf8 } from 'node:buffer';
 import type { Fault, FaultCode } from '../errors.ts';
@@ -8,17 +8,17 @@ import { isExactNumber } from './exact-number.ts';
 import { pointerTo } from './pointer.ts';
 
 export interface JsonLimits {
-  /** Arrays and objects inside each other. */
+  /** Maximum nesting of arrays and objects. */
   depth: number;
-  /** Values of every kind, the document and its arrays and objects included. */
+  /** Maximum number of values of every kind, including the document and its arrays and objects. */
   values: number;
-  /** Code points of a member's name. */
+  /** Maximum number of code points of a member's name. */
   nameLength: number;
 }
 
 export const jsonLimits: Readonly<JsonLimits> = { depth: 32, values: 10_000, nameLength: 128 };
 
-/** Why a token is refused, and for `invalid-json` at which UTF-16 offset. */
+/** The fault code of a refused token and, for `invalid-json`, its UTF-16 offset. */
 interface Refusal {
   code: FaultCode;
   at: number;
@@ -28,9 +28,9 @@ const [quote, comma, minus, point, colon, backslash] = [34, 44, 45, 46, 58, 92];
 const [openArray, closeArray, openObject, closeObject] = [91, 93, 123, 125];
 
 /**
- * The document of a body: `text` exactly as it was sent, fit to be stored as jsonb, and `value`, what it says. Or the first fault found;
- * its pointer is that of the value or member, and of the object around it where the name itself is the trouble (too long, or with
- * characters no answer could repeat). `invalid-json` has the pointer `''` and the `position` in code points, from 0.
+ * The document of a body: `text` exactly as sent, which jsonb can store, and its parsed `value`. Otherwise the first fault. Its pointer is
+ * that of the value or member. If the name itself is at fault (too long, or with characters that no answer could repeat), it is that of the
+ * object around it. `invalid-json` has the pointer `''` and the `position` in code points, from 0.
  */
 export function readJson(bytes: Buffer, limits: Readonly<JsonLimits> = jsonLimits): { text: string; value: unknown } | Fault {
   if (!isUtf8(bytes) || (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)) return { code: 'invalid-encoding', pointer: '' };
@@ -39,7 +39,7 @@ export function readJson(bytes: Buffer, limits: Readonly<JsonLimits> = jsonLimit
 }
 
 function findFault(text: string, limits: Readonly<JsonLimits>): Fault | undefined {
-  /** For each open array and object the index or the name now being read, and for each object the names it had so far. */
+  /** The index or name being read in each open array and object, and the names so far in each open object. */
   const path: (string | number)[] = [];
   const names: (Set<string> | undefined)[] = [];
   let values = 0;
@@ -107,7 +107,7 @@ function findFault(text: string, limits: Readonly<JsonLimits>): Fault | undefine
   }
 }
 
-/** Names through which a careless reader of the value would reach, or replace, the prototype of every object (prototype pollution). */
+/** Names through which careless code could reach, or replace, the prototype of every object (prototype pollution). */
 function isReserved(name: string): boolean {
   return name === '__proto__' || name === 'constructor' || name === 'prototype';
 }
@@ -120,12 +120,12 @@ function skipSpace(text: string, at: number): number {
   }
 }
 
-/** Where the string that opens at `at` has ended. */
+/** The offset after the string that opens at `at`. */
 function endOfString(text: string, at: number): number | Refusal {
   for (at++; ; at++) {
     const code = text.charCodeAt(at);
     if (code === quote) return at + 1;
-    // Written so that NaN, the end of the text, is refused as well.
+    // Written so that NaN, which stands for the end of the text, is refused as well.
     if (!(code >= 32)) return { code: 'invalid-json', at };
     if (code !== backslash) continue;
     at++;
@@ -138,7 +138,7 @@ function endOfString(text: string, at: number): number | Refusal {
     if (unit === 0) return { code: 'nul-character', at };
     at += 4;
     if (!isSurrogate(unit)) continue;
-    // Unescaped surrogates come in pairs, for the text was UTF-8; an escaped one is whole only with an escaped partner.
+    // Unescaped surrogates come in pairs, because the text was UTF-8. An escaped surrogate is valid only with an escaped partner.
     const partner = text.startsWith('\\u', at + 1) ? hexUnit(text, at + 3) : undefined;
     if (isLowSurrogate(unit) || partner === undefined || !isLowSurrogate(partner)) return { code: 'lone-surrogate', at };
     at += 6;
@@ -155,7 +155,7 @@ const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff;
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
-/** Where the number that begins at `at` has ended. Up to 15 digits without an exponent fit into a double whatever they are. */
+/** The offset after the number that begins at `at`. Any number of up to 15 digits without an exponent fits into a double. */
 function endOfNumber(text: string, at: number): number | Refusal {
   const start = at;
   const negative = text.charCodeAt(at) === minus;
@@ -189,7 +189,7 @@ function endOfWord(text: string, at: number): number | Refusal {
   return word === undefined ? { code: 'invalid-json', at } : at + word.length;
 }
 
-/** The code points before `end`. */
+/** The number of code points before `end`. */
 function codePoints(text: string, end: number = text.length): number {
   let count = 0;
   for (let at = 0; at < end; at++) if (!isLowSurrogate(text.charCodeAt(at))) count++;

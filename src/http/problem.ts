@@ -1,6 +1,6 @@
 /**
- * The one place where anything thrown becomes an answer: `application/problem+json` (RFC 9457), or for HEAD its code in a header. Errors of
- * the router, the parsers and the socket included, so that no client ever meets a framework's own body.
+ * Turns every thrown error into an answer: `application/problem+json` (RFC 9457), or for HEAD its code in a header. This includes errors of
+ * the router, the parsers and the socket, so that no client gets a framework's own body.
  */
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -35,7 +35,7 @@ function documentOf(problem: Problem, requestId: string, locale: ReturnType<type
   return { type, title, status, detail, instance: `urn:uuid:${requestId}`, code, ...(errors && { errors }) };
 }
 
-/** What `error` is to the caller of `request`. Anything nobody foresaw is `internal-error`: a bug, kept as the cause. */
+/** The problem that `error` is to the caller of `request`. An unexpected error is `internal-error`: a bug, with the error as its cause. */
 export function problemOf(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   if (isOutage(error)) return outageProblem(error);
@@ -60,14 +60,14 @@ export function problemOf(error: unknown, request: FastifyRequest): Problem {
 }
 
 function late(cause: DeadlineError, request: FastifyRequest): Problem {
-  // Still waiting for the body, so nothing has been done. What comes of it later must not be taken for another request's answer.
+  // The body has not arrived completely, so nothing has been done. The rest of the body must not be read as another request.
   if (!request.raw.complete) return new Problem('request-timeout', { headers: { Connection: 'close' }, cause });
   return new Problem('outcome-unknown', { headers: { 'Retry-After': '2' }, cause });
 }
 
 /**
- * Makes `app` answer every error and every unknown route with a problem. Call before any route is registered. `replace` may give another
- * problem in place of one; `onProblem` is told of the one that an operation is answered with, before the answer leaves, and must not throw.
+ * Makes `app` answer every error and every unknown route with a problem. Call before any route is registered. `replace` may return another
+ * problem in place of one. `onProblem` is called with an operation's problem before the answer is sent, and must not throw.
  */
 export function answerProblems(
   app: FastifyInstance,
@@ -85,7 +85,7 @@ export function answerProblems(
   app.setNotFoundHandler((request, reply) => sendProblem(new Problem('not-found'), request, reply, publicUrl));
 }
 
-/** Answers with `problem`, with the headers its status owes (rule 7; RFC 9110 sections 11.6.1 and 15.5.6). Logs what is a fault of ours. */
+/** Answers with `problem` and the headers that its status requires (rule 7; RFC 9110 sections 11.6.1 and 15.5.6). Logs server faults. */
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, publicUrl: URL): FastifyReply {
   if (problem.status === 500) request.log.error({ event: 'fault', err: problem.cause ?? problem }, 'unhandled error');
   else if (problem.status === 503) request.log.warn({ event: 'outage', code: problem.code, err: problem.cause }, 'dependency failed');
@@ -98,12 +98,12 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   return reply.type(problemType).send(JSON.stringify(documentOf(problem, request.id, locale, publicUrl)));
 }
 
-/** How to get in; the error only for a caller who sent a bearer token (RFC 6750 section 3.1). */
+/** The challenge of `WWW-Authenticate`; with the error only for a caller who sent a bearer token (RFC 6750 section 3.1). */
 function challenge(request: FastifyRequest, error: 'invalid_token' | 'insufficient_scope'): string {
   return /^bearer /i.test(request.headers.authorization ?? '') ? `Bearer error="${error}"` : 'Bearer';
 }
 
-/** What a client did whose bytes Node could not read as HTTP; undefined when it has merely hung up. */
+/** The problem of a client whose bytes Node.js could not parse as HTTP; undefined if the client has only hung up. */
 function problemOnSocket(error: NodeJS.ErrnoException): Problem | undefined {
   switch (error.code) {
     case 'ECONNRESET':
@@ -117,19 +117,19 @@ function problemOnSocket(error: NodeJS.ErrnoException): Problem | undefined {
   }
 }
 
-/** Answers what Node could not read as HTTP at all, and hangs up. `headers` are those every answer carries. */
+/** Answers bytes that Node.js could not parse as HTTP, and closes the connection. `headers` are those of every answer. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, headers: Record<string, string>, publicUrl: URL): void {
   const problem = problemOnSocket(error);
   if (!problem || !socket.writable) return void socket.destroy();
   answerOnSocket(problem, socket, headers, publicUrl);
 }
 
-/** For so long a client may take to read such an answer and hang up, too. */
+/** Time in milliseconds in which a client must read such an answer and close its side. */
 const lingerMilliseconds = 1_000;
 
 /**
- * Writes a whole answer to a connection that has no reply to write to, and hangs up. Node does not look after such a connection any more:
- * unheard, its failure would end the process, and one that the client keeps open would stay so for ever.
+ * Writes a whole answer to a connection without a reply object, and closes it. Node.js does not manage such a connection any more. Without
+ * a listener its error would end the process, and a client could leave it open for ever.
  */
 export function answerOnSocket(problem: Problem, socket: Duplex, headers: Record<string, string>, publicUrl: URL): void {
   const body = JSON.stringify(documentOf(problem, randomUUID(), 'en', publicUrl));
@@ -148,7 +148,7 @@ export function answerOnSocket(problem: Problem, socket: Duplex, headers: Record
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The code of the problem the request was answered with, for the log; empty without one. */
+    /** The code of the problem with which the request was answered, for the log; empty without one. */
     problemCode: string;
   }
 }

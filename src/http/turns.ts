@@ -1,15 +1,15 @@
-/** Long synchronous work, piece by piece, so that other requests are served between two pieces. */
+/** Divides long synchronous work into pieces, so that other requests are served between two pieces. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The pieces of each caller that has any, in the order in which callers have their turn. */
+/** The pieces of each caller that has any, in the order of the callers' turns. */
 const waiting = new Map<string, (() => void)[]>();
-/** After a piece of more milliseconds, the next one waits for as long as that piece took: the rest of the process has half of the time. */
+/** After a piece that took longer, the next one waits for as long as that piece took: the rest of the process gets half of the time. */
 const longMilliseconds = 2;
 let isScheduled = false;
 
 /**
- * Runs `work`, which must not throw, in a later turn of the event loop and in the async context of this call. Callers with work have one piece
- * done each in rotation, so what one caller has waiting delays another by one piece.
+ * Runs `work`, which must not throw, in a later turn of the event loop and in the async context of this call. Callers with work have one
+ * piece run each in rotation, so the queue of one caller delays another by one piece.
  */
 export function inTurn(caller: string, work: () => void): void {
   const pieces = waiting.get(caller) ?? [];
@@ -31,7 +31,7 @@ function runNext(): void {
   else setImmediate(runNext);
 }
 
-/** Runs the first piece of the caller, whose next turn comes after those of all others. */
+/** Runs the first piece of the caller, whose next turn comes after those of all other callers. */
 function runFirst(caller: string, pieces: (() => void)[]): void {
   waiting.delete(caller);
   const piece = pieces.shift();

@@ -1,10 +1,10 @@
-/** Turns what Ajv finds in a request into the faults of a problem. */
+/** Converts the errors of Ajv into the faults of a problem. */
 import type { FastifySchemaValidationError } from 'fastify';
 import { Problem, type Fault } from '../errors.ts';
 
 /**
- * The problem for what Ajv found in `context` (`params`, `querystring`, `headers`, `form` or `body`): 400 for parameters and forms, 422 for JSON,
- * which is well-formed by then.
+ * The problem for Ajv's errors in `context` (`params`, `querystring`, `headers`, `form` or `body`): 400 for parameters and forms, 422 for
+ * JSON, which is well-formed by then.
  */
 export function faultsOf(found: readonly FastifySchemaValidationError[], context: string): Problem {
   const faults = found.map((error) => faultOf(error, context));
