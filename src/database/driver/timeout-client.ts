@@ -1,9 +1,9 @@
 /**
- * A connection to PostgreSQL that waits for its server for so long and no longer. node-postgres does that with a timer and a function for each
- * statement, and makes its promise with another one; V8 makes functions that are assigned to a property among the old objects, and each kept
- * its result alive until the next whole collection (docs/decisions.md, 59).
+ * A connection to PostgreSQL that bounds the time for which it waits for its server, with one timer for all statements. node-postgres makes a
+ * timer and functions for each statement, which keep its rows alive until the next major garbage collection (decision 59).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Socket } from 'node:net';
 import { DatabaseError, Query, type ClientConfig } from 'pg';
 import { ServerUnresponsiveError } from '../failure.ts';
 import { VerifiedClient } from './verified-client.ts';
@@ -20,47 +20,57 @@ export type Rows = Promise<{ rows: unknown[] }>;
 
 type Callback<R> = (error: Error | undefined | null, result: R) => void;
 
-/** The watch over a connection belongs to none of the requests that it serves. */
+/** The timer of a connection belongs to none of the requests that the connection serves. */
 const outside = AsyncLocalStorage.snapshot();
 
-/** How much of its time a statement must have passed without any answer on its connection, or it was those in front of it that took long. */
+/** Fraction of the timeout for which the connection must have been silent. Otherwise the statement was merely queued behind slow ones. */
 const silentShare = 0.9;
 
+/** A query class of its own, such as pg-cursor or pg-copy-streams. It reports to its owner, and runs for as long as the owner reads or writes. */
+interface Submittable {
+  submit: (connection: unknown) => unknown;
+}
+
 /**
- * A client that gives up its connection when a statement has been under way for `query_timeout` milliseconds, or up to a tenth more. All that
- * are under way reject with a {@link ServerUnresponsiveError} then, which the client emits too.
+ * A client that closes its connection when a statement has been under way for `query_timeout` milliseconds, or up to a tenth more. All statements
+ * under way then reject with a {@link ServerUnresponsiveError}, which the client emits too.
+ *
+ * A cursor, a stream or a COPY may take longer: it ends in the same way when the connection has carried no byte, in either direction, for
+ * `query_timeout` milliseconds. The server's own `statement_timeout` bounds it too, unless its transaction sets another one.
  */
 export class TimeoutClient extends VerifiedClient {
-  /** Called when it was the server that has left all of them without an answer. */
+  /** Called when the server has answered none of the statements under way. */
   onUnresponsive: () => void = () => undefined;
   #isUnresponsive = false;
   readonly #timeoutMs: number;
-  /** When each of those under way was sent. They are answered in the same order; what fails here may go first, and takes another's place. */
+  /** When each statement under way was sent, oldest first. PostgreSQL answers in this order; a statement that could not be sent may leave earlier. */
   readonly #sentAt: number[] = [];
   #answeredAt = 0;
-  #watch: NodeJS.Timeout | undefined;
+  /** While a submittable is under way: how many bytes the connection had carried when it was last checked, and when that number changed. */
+  #progress: { bytes: number; at: number } | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(config: ClientConfig & { connectionString: string; query_timeout: number }) {
     super(config);
-    // Here too what the address says goes before what the settings say, unless it says that there is to be no end; node-postgres is to have none.
+    // As in node-postgres, the address overrides the settings. An address cannot switch the timeout off, and node-postgres gets none.
     const { connectionParameters: parameters } = this as unknown as { connectionParameters: { query_timeout: number | string } };
     const given = Number(parameters.query_timeout);
     this.#timeoutMs = given > 0 && Number.isFinite(given) ? given : config.query_timeout;
     parameters.query_timeout = 0;
   }
 
-  /** Whether the server has fallen silent on it. */
+  /** Whether the connection was closed because the server did not answer. */
   get isUnresponsive(): boolean {
     return this.#isUnresponsive;
   }
 
-  /** For how many milliseconds the first of the statements under way has been; 0 when there is none. */
+  /** For how many milliseconds the oldest statement has been under way; 0 when there is none. */
   get oldestQueryAgeMs(): number {
     const [oldest] = this.#sentAt;
     return oldest === undefined ? 0 : performance.now() - oldest;
   }
 
-  /** Sends a statement; cheaper than `query`, which copies what it is given. */
+  /** Sends a statement. Cheaper than `query`, which copies its arguments. */
   send(statement: Statement): Rows {
     const { promise, resolve, reject } = Promise.withResolvers<{ rows: unknown[] }>();
     const settle = this.#begin<{ rows: unknown[] }>((error, result) => {
@@ -71,8 +81,9 @@ export class TimeoutClient extends VerifiedClient {
     return promise;
   }
 
-  // pg's own overloads cannot be spelled once more; a text or what describes a statement passes through untouched.
+  // TypeScript cannot repeat the overloads of node-postgres. A submittable is returned, as node-postgres does.
   override query(...args: unknown[]): never {
+    if (isSubmittable(args[0])) return this.#submit(args);
     const given = typeof args.at(-1) === 'function' ? (args.pop() as Callback<unknown>) : undefined;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const settle = this.#begin<unknown>((error, result) => {
@@ -84,10 +95,30 @@ export class TimeoutClient extends VerifiedClient {
     return (given ? undefined : promise) as never;
   }
 
-  /** Counts a statement as under way until what it returns is called; node-postgres calls twice where a value cannot be sent. */
+  /** Submittables have no callback in common, so they count as under way until the connection has nothing left to do. */
+  #submit(args: unknown[]): never {
+    if (!this.#progress) {
+      this.#progress = { bytes: this.#bytes, at: performance.now() };
+      this.once('drain', () => (this.#progress = undefined));
+    }
+    this.#startTimer();
+    return (VerifiedClient.prototype.query as (...args: unknown[]) => unknown).apply(this, args) as never;
+  }
+
+  /** How many bytes the connection has carried, in both directions. */
+  get #bytes(): number {
+    const { bytesRead, bytesWritten } = this.connection.stream as Socket;
+    return bytesRead + bytesWritten;
+  }
+
+  #startTimer(): void {
+    this.#timer ??= outside(() => setInterval(() => this.#checkTimeout(), this.#timeoutMs / 10)).unref();
+  }
+
+  /** Counts a statement as under way until the returned callback is called. node-postgres calls it twice where a value cannot be sent. */
   #begin<R>(callback: Callback<R>): Callback<R> {
     this.#sentAt.push(performance.now());
-    this.#watch ??= outside(() => setInterval(() => this.#checkTimeout(), this.#timeoutMs / 10)).unref();
+    this.#startTimer();
     let isUnderWay = true;
     return (error, result) => {
       if (!isUnderWay) return;
@@ -98,29 +129,41 @@ export class TimeoutClient extends VerifiedClient {
     };
   }
 
+  /** For how many milliseconds the connection has waited for the server, or for the owner of a submittable. */
+  #waitedMs(): number {
+    if (!this.#progress) return this.oldestQueryAgeMs;
+    const bytes = this.#bytes;
+    if (bytes !== this.#progress.bytes) this.#progress = { bytes, at: performance.now() };
+    return performance.now() - this.#progress.at;
+  }
+
   #checkTimeout(): void {
-    if (this.#sentAt.length === 0) {
-      clearInterval(this.#watch);
-      this.#watch = undefined;
-    } else if (this.oldestQueryAgeMs >= this.#timeoutMs) {
-      // After a pause of the whole process, answers that have arrived meanwhile come before its verdict.
+    if ((this.#sentAt.length === 0 && !this.#progress) || this.connection.stream.destroyed) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    } else if (this.#waitedMs() >= this.#timeoutMs) {
+      // After a pause of the whole process, answers that have arrived meanwhile are handled first.
       setImmediate(() => this.#failTimedOut());
     }
   }
 
   #failTimedOut(): void {
-    const [oldest] = this.#sentAt;
-    const now = performance.now();
-    if (oldest === undefined || now - oldest < this.#timeoutMs || this.#isUnresponsive) return;
-    if (now - Math.max(this.#answeredAt, oldest) > silentShare * this.#timeoutMs) {
+    if (this.#waitedMs() < this.#timeoutMs || this.#isUnresponsive) return;
+    const silentMs = Math.min(this.oldestQueryAgeMs, performance.now() - this.#answeredAt);
+    // The owner of a submittable may be the one that neither reads nor writes.
+    if (!this.#progress && silentMs > silentShare * this.#timeoutMs) {
       this.#isUnresponsive = true;
       this.onUnresponsive();
     }
-    this.connection.stream.destroy(new ServerUnresponsiveError('no answer in time'));
+    this.connection.stream.destroy(new ServerUnresponsiveError(this.#progress ? 'no progress in time' : 'no answer in time'));
   }
 }
 
-/** What `Client.query` would make of a statement. */
+function isSubmittable(query: unknown): query is Submittable {
+  return typeof query === 'object' && query !== null && 'submit' in query && typeof query.submit === 'function';
+}
+
+/** The query that `Client.query` would make of a statement. */
 class PreparedQuery extends Query {
   readonly name: string | undefined;
 
