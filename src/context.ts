@@ -1,6 +1,6 @@
 /** What one process shares among its handlers. Made by `main.ts` and by the tests; nothing in it belongs to a request. */
 import type { Kysely } from 'kysely';
-import type { Pool } from 'pg';
+import type { TimeoutPool } from './database/driver/timeout-pool.ts';
 import type { AuditQuota } from './audit/quota.ts';
 import type { PrincipalCache } from './authn/principal-cache.ts';
 import type { Config } from './config/settings.ts';
@@ -20,7 +20,7 @@ import type { Throttle } from './credentials/throttle.ts';
 export interface Context {
   config: Config;
   db: Kysely<Database>;
-  pool: Pool;
+  pool: TimeoutPool;
   /** For statements of the hot path that only read. */
   reads: ReadPipeline;
   principals: PrincipalCache;

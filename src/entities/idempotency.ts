@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
-import type { Pool } from 'pg';
+import type { TimeoutPool as Pool } from '../database/driver/timeout-pool.ts';
 import type { Origin } from '../audit/store.ts';
 import type { Permit } from '../rights/permit.ts';
 import { violatedUnique, withUnknownOutcome } from '../database/failure.ts';

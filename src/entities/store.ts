@@ -2,7 +2,7 @@
  * Entities, each operation one guarded statement. Every function takes a permit and reaches only the rows that the permit covers (rules 64
  * and 66). Fields travel as JSON text and are never parsed.
  */
-import type { Pool } from 'pg';
+import type { TimeoutPool as Pool } from '../database/driver/timeout-pool.ts';
 import type { Origin } from '../audit/store.ts';
 import type { WriteGroup } from '../database/driver/write-group.ts';
 import { withUnknownOutcome } from '../database/failure.ts';

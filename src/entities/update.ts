@@ -2,7 +2,7 @@
  * Changes the fields of an entity: a JSON merge patch, under the caller's precondition and the rules of the type. Whatever was checked is
  * what is stored, since the statement that writes is guarded by the version that was looked at.
  */
-import type { Pool } from 'pg';
+import type { TimeoutPool as Pool } from '../database/driver/timeout-pool.ts';
 import type { Origin } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Permit } from '../rights/permit.ts';

@@ -12,10 +12,8 @@ import {
   type CompiledQuery,
   type RawBuilder,
 } from 'kysely';
-import type { Pool, PoolClient } from 'pg';
 import { spanning, type SpanDescription } from '../../telemetry/spans.ts';
-import type { TimeoutClient, Rows, Statement } from './timeout-client.ts';
-import { connectionStaysUsable } from '../failure.ts';
+import type { Rows, Statement } from './timeout-client.ts';
 import { nameOf } from './statement-names.ts';
 import { statementWork } from './statement-work.ts';
 import type { Database } from '../tables.ts';
@@ -38,8 +36,10 @@ class Placeholder {
   }
 }
 
-/** Where a statement can go: to a connection of the pool, or to whoever sends it in another way. */
-export type Executor = Pick<Pool, 'connect'> | { send(statement: Statement): Rows };
+/** Runs statements: the pool, or the connections that reads share. */
+export interface Executor {
+  send(statement: Statement): Rows;
+}
 
 /** Runs the statement: values by name in, rows out. */
 export interface PreparedStatement<V, R> {
@@ -79,26 +79,8 @@ export function prepare<V extends object, R>(name: string, build: (value: ValueO
   const work = statementWork(name, text);
   const runIt = async (to: Executor, values: V) => {
     const statement = { name: nameOf(text, name), text, values: bind(values) };
-    const { rows } = await spanning(work, () => ('send' in to ? to.send(statement) : executeOnPool(to, statement)));
+    const { rows } = await spanning(work, () => to.send(statement));
     return rows as R[];
   };
   return Object.assign(runIt, { work });
-}
-
-/**
- * Runs it on a connection of `pool`, which must be that of `connect` (connect.ts). One on which a statement has merely failed stays there: the
- * pool's own `query` closes it, and while statements fail one after the other, for want of room or a lock, everybody would wait for connections to
- * be made.
- */
-export async function executeOnPool(pool: Pick<Pool, 'connect'>, statement: Statement): Rows {
-  const client = (await pool.connect()) as PoolClient & TimeoutClient;
-  let isSpoilt = false;
-  try {
-    return await client.send(statement);
-  } catch (error) {
-    isSpoilt = !connectionStaysUsable(error);
-    throw error;
-  } finally {
-    client.release(isSpoilt);
-  }
 }

@@ -4,11 +4,11 @@
  *
  * Only for statements that wait for no other transaction's rows: what is sent behind one that waits, waits too.
  */
-import { DatabaseError, type Pool } from 'pg';
+import { DatabaseError } from 'pg';
 import { TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
 import { connectionStaysUsable, connectionWasLost } from '../failure.ts';
 import { avoidWholeTables } from './connection-setup.ts';
-import { executeOnPool } from './prepared.ts';
+import type { Executor } from './prepared.ts';
 
 /** A connection of its own keeps one core of the database busy. */
 const maximumLines = 2;
@@ -36,9 +36,9 @@ export interface PipelineEvents {
 /** Sends statements over `count` connections, opened as `options` say when they are first wanted; over `pool` while those cannot be had. */
 export class ReadPipeline {
   readonly #lines: PipelinedConnection[];
-  readonly #pool: Pool;
+  readonly #pool: Executor;
 
-  constructor(count: number, options: Options, pool: Pool, events: PipelineEvents) {
+  constructor(count: number, options: Options, pool: Executor, events: PipelineEvents) {
     this.#lines = Array.from({ length: count }, () => new PipelinedConnection(options, events));
     this.#pool = pool;
   }
@@ -53,16 +53,16 @@ export class ReadPipeline {
   async send(statement: Statement): Rows {
     const line = this.#leastBusy();
     const client = line?.client;
-    if (!line || !client) return executeOnPool(this.#pool, statement);
+    if (!line || !client) return this.#pool.send(statement);
     line.underWay++;
     try {
       return await client.send(statement);
     } catch (error) {
-      // As at the pool (statement.ts).
+      // As in the pool (timeout-pool.ts).
       if (!connectionStaysUsable(error)) line.retire(client);
       // A silent server would be silent on another connection too.
       if (client.isUnresponsive || !isOfConnection(error)) throw error;
-      return executeOnPool(this.#pool, statement);
+      return this.#pool.send(statement);
     } finally {
       line.underWay--;
     }

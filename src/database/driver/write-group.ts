@@ -4,10 +4,10 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RawBuilder } from 'kysely';
-import { DatabaseError, type Pool } from 'pg';
+import { DatabaseError } from 'pg';
 import { spanning } from '../../telemetry/spans.ts';
 import { outageProblem } from '../failure.ts';
-import { builder, prepare, type PreparedStatement } from './prepared.ts';
+import { builder, prepare, type Executor, type PreparedStatement } from './prepared.ts';
 
 /** Most requests that one statement serves; with 1 each has its own. */
 const maximumRows = 64;
@@ -44,7 +44,7 @@ interface Waiting<R> {
 
 /** Gathers rows and runs `statement` for them on `pool`: at once when little is under way, otherwise as soon as something has come back. */
 export class WriteGroup<R> {
-  readonly #pool: Pool;
+  readonly #pool: Executor;
   readonly #statement: GroupedStatement<R>;
   readonly #now: () => number;
   /** A statement belongs to none of the requests that it serves. */
@@ -54,7 +54,7 @@ export class WriteGroup<R> {
   #scheduled = false;
 
   /** `now` tells milliseconds on a clock that never goes back. */
-  constructor(pool: Pool, statement: GroupedStatement<R>, now: () => number = () => performance.now()) {
+  constructor(pool: Executor, statement: GroupedStatement<R>, now: () => number = () => performance.now()) {
     this.#pool = pool;
     this.#statement = statement;
     this.#now = now;

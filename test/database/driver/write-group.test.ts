@@ -1,8 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Pool } from 'pg';
+import { afterAll, beforeAll, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { WriteGroup, prepareGrouped } from '../../../src/database/driver/write-group.ts';
 import { connectPool } from '../../../src/database/driver/pool.ts';
+import type { Executor } from '../../../src/database/driver/prepared.ts';
+import type { TimeoutPool } from '../../../src/database/driver/timeout-pool.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
@@ -158,4 +161,9 @@ test('rows are given up at once when the database cannot be reached, those that 
     // Nobody has been asked to do anything for these.
     ...Array.from({ length: 436 }, () => 'unavailable'),
   ]);
+});
+
+test('the compiler accepts no pool without the bounds on time', () => {
+  expectTypeOf<TimeoutPool>().toExtend<Executor>();
+  expectTypeOf<Pool>().not.toExtend<Executor>();
 });

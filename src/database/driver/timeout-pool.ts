@@ -1,0 +1,70 @@
+/** The pool of connections, each of which bounds the time of its statements (rule 88). */
+import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { spanning } from '../../telemetry/spans.ts';
+import { connectionStaysUsable, connectionWasLost } from '../failure.ts';
+import { avoidWholeTables } from './connection-setup.ts';
+import { nameOf } from './statement-names.ts';
+import { nameOfText, statementWork } from './statement-work.ts';
+import { TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
+
+/** A client that names what Kysely leaves unnamed, and describes its statements to traces. */
+class PooledClient extends TimeoutClient {
+  // TypeScript cannot repeat the overloads of node-postgres. Anything but a text with values passes through unchanged.
+  override query(...args: unknown[]): never {
+    const [text, values] = args;
+    if (typeof text === 'string' && Array.isArray(values) && values.length > 0) {
+      const name = nameOf(text);
+      if (name !== undefined) args.splice(0, 2, { name, text, values });
+    }
+    const send = () => (super.query as (...args: unknown[]) => Promise<unknown>).apply(this, args);
+    const isSpan = typeof text === 'string' && typeof args.at(-1) !== 'function';
+    return (isSpan ? spanning(statementWork(nameOfText(text), text), send) : send()) as never;
+  }
+
+  // Likewise.
+  override connect(...args: unknown[]): never {
+    const [callback] = args;
+    if (typeof callback !== 'function') return super.connect() as never;
+    const report = (error: unknown) => {
+      // No statement was sent yet, so this loss leaves no outcome unknown.
+      callback(connectionWasLost(error) ? new Error('Connection terminated while connecting', { cause: error }) : error);
+    };
+    const begin = (error: unknown) => {
+      if (error) return report(error);
+      // An error without a listener would end the process. The pool listens only after this callback.
+      const ignore = () => undefined;
+      this.on('error', ignore);
+      super.query(avoidWholeTables, (failure: unknown) => {
+        if (failure) void this.end();
+        else this.off('error', ignore);
+        report(failure);
+      });
+    };
+    return super.connect(begin) as never;
+  }
+}
+
+/** A pool whose clients are {@link TimeoutClient}s. Only its own `send` relies on that, so no other pool can take its place. */
+export class TimeoutPool extends Pool {
+  constructor(options: PoolConfig) {
+    // The pool makes its clients with its own options, which its types leave out.
+    super({ ...options, Client: PooledClient as unknown as new () => PooledClient });
+  }
+
+  /**
+   * Runs a statement on a free connection. A connection on which a statement has merely failed stays open. `query` closes it, so that while
+   * statements fail one after the other, for want of room or a lock, every caller would wait for a new connection.
+   */
+  async send(statement: Statement): Rows {
+    const client = (await this.connect()) as PoolClient & TimeoutClient;
+    let isSpoilt = false;
+    try {
+      return await client.send(statement);
+    } catch (error) {
+      isSpoilt = !connectionStaysUsable(error);
+      throw error;
+    } finally {
+      client.release(isSpoilt);
+    }
+  }
+}
