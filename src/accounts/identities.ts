@@ -5,7 +5,7 @@
  */
 import { sql, type Expression, type Kysely, type Transaction } from 'kysely';
 import { actingProfile, callerColumns, callerLocale, type CallerRow } from '../authn/caller-rows.ts';
-import { builder, compileOnce } from '../database/driver/prepared.ts';
+import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
 import { accountColumns, type Account } from './users.ts';
 
@@ -36,7 +36,7 @@ export function findLinkedAccount(db: Kysely<Database>, identity: Identity): Pro
 /** The caller who presents a token of an issuer: the linked user under the default profile. */
 export type LinkedCallerRow = CallerRow & { locale: string; active: boolean };
 
-const selectLinkedCaller = compileOnce<Identity, LinkedCallerRow>((value) =>
+const selectLinkedCaller = prepare<Identity, LinkedCallerRow>('identity.find-caller', (value) =>
   linkedUser(builder, { issuer: value('issuer'), subject: value('subject') })
     .leftJoinLateral(actingProfile('identity', sql`user_profile.is_default`), (join) => join.onTrue())
     .select(callerColumns)
@@ -46,7 +46,7 @@ const selectLinkedCaller = compileOnce<Identity, LinkedCallerRow>((value) =>
 
 /** The caller behind the identity, the account active or not; undefined when it is linked to none. */
 export async function findLinkedCaller(db: Kysely<Database>, identity: Identity): Promise<LinkedCallerRow | undefined> {
-  const { rows } = await db.executeQuery(selectLinkedCaller(identity));
+  const { rows } = await db.executeQuery(selectLinkedCaller.query(identity));
   return rows[0];
 }
 

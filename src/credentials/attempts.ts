@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { sql, type Kysely, type OperationNodeSource } from 'kysely';
-import { builder, compileOnce } from '../database/driver/prepared.ts';
+import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
 import { addressGroup } from '../http/address.ts';
 import { normaliseUserName } from '../user-name.ts';
@@ -46,7 +46,8 @@ export function subjectsOf(key: Buffer, name: string, address: string): Subjects
 /** A table of a statement that lets its transaction commit without waiting for the disk. */
 const withoutWait = sql`set_config('synchronous_commit', 'off', true)`;
 
-const begin = compileOnce<Subjects & { name: string | undefined }, Verdict & { [Column in keyof Account]: Account[Column] | null }>(
+const begin = prepare<Subjects & { name: string | undefined }, Verdict & { [Column in keyof Account]: Account[Column] | null }>(
+  'login-attempt.begin',
   (value) =>
     sql<Verdict & Account>`
     select verdict, retry_seconds, account.*
@@ -64,7 +65,7 @@ export async function beginAttempt(
   subjects: Subjects,
   name: string,
 ): Promise<{ verdict: Verdict; account: Account | undefined }> {
-  const { rows } = await db.executeQuery(begin({ ...subjects, name: normaliseUserName(name) }));
+  const { rows } = await db.executeQuery(begin.query({ ...subjects, name: normaliseUserName(name) }));
   const [row] = rows;
   if (!row) throw new Error('begin_login_attempt has no answer');
   return { verdict: row, account: row.id === null ? undefined : (row as Account) };

@@ -2,7 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import { eventsFrom, type AuditEvent, type Origin } from '../audit/store.ts';
 import type { Principal } from '../authn/principal.ts';
-import { builder, compileOnce } from '../database/driver/prepared.ts';
+import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Database, Scope, SessionMethod } from '../database/tables.ts';
 import type { Subjects } from '../credentials/attempts.ts';
 import type { Lifetimes } from './store.ts';
@@ -55,7 +55,7 @@ type OpenedRow = SessionCallerRow & { evicted: string[]; openedUnder: string | n
 const eventColumns = { event: sql.ref('event'), sessionId: sql.ref('session_id'), detail: sql.ref('detail') };
 
 // The statement that inserts the row does not see it in the table, so it takes the row from what the function returns.
-const statement = compileOnce<Values, OpenedRow>((value) =>
+const statement = prepare<Values, OpenedRow>('session.open', (value) =>
   sql<OpenedRow>`
     with new_session as materialized (
       select (opened).*, evicted,
@@ -90,7 +90,7 @@ export async function insertSession(
   { origin, userName, events }: SessionEvents,
   attempt?: Subjects,
 ): Promise<{ principal: Principal | undefined; evicted: string[] } | undefined> {
-  const query = statement({
+  const query = statement.query({
     ...session,
     ...origin,
     sessionIdleSeconds,

@@ -1,17 +1,26 @@
 /**
- * Names for statements: PostgreSQL parses and plans a named one once a connection, an unnamed one each time (docs/performance.md).
+ * Names of prepared statements. PostgreSQL parses and plans a named statement a few times on each connection, an unnamed one every time
+ * (docs/performance.md). Only statements of `prepare` have names, so a connection holds no more than the code has.
  */
 
-/** A process knows some dozens of statements; past this many, further ones are sent unnamed, so nothing grows without bound. 0 names none. */
-const maximumNames = 300;
+/** With false every statement is sent unnamed. */
+const namesAreSent = true;
 const names = new Map<string, string>();
+const texts = new Map<string, string>();
 
-/** The name under which `text` is prepared, `own` if it has one; undefined when the process already knows too many. */
-export function nameOf(text: string, own?: string): string | undefined {
-  let name = names.get(text);
-  if (name === undefined && names.size < maximumNames) {
-    name = own ?? `s${names.size}`;
-    names.set(text, name);
-  }
-  return name;
+/** Gives the statement a name. Throws an Error when another statement has it, because PostgreSQL would run that one. */
+export function registerName(name: string, text: string): void {
+  if ((texts.get(name) ?? text) !== text) throw new Error(`two prepared statements are called ${name}`);
+  texts.set(name, text);
+  if (namesAreSent) names.set(text, name);
+}
+
+/** The name under which a connection prepares `text`; undefined for a statement that is not prepared. */
+export function nameOf(text: string): string | undefined {
+  return names.get(text);
+}
+
+/** All prepared statements, the texts by their names. */
+export function preparedStatements(): ReadonlyMap<string, string> {
+  return texts;
 }
