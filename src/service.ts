@@ -14,6 +14,8 @@ import type { Context } from './context.ts';
 import { connectPool } from './database/driver/pool.ts';
 import { adviceForUnheard, Listener, UnheardError } from './database/notifications.ts';
 import { EntityQueues } from './entities/heavy.ts';
+import { isOutage } from './database/failure.ts';
+import { scheduleStatistics } from './database/statistics.ts';
 import { readEntityTypes } from './entity-types/types.ts';
 import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
@@ -102,6 +104,9 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     await listener.open();
     const address = await running.listen({ host: config.host, port: config.port, listenTextResolver: listeningLine });
     const stopCleanup = scheduleCleanup(context, running.log);
+    const stopStatistics = scheduleStatistics(db, (error) => {
+      if (!isOutage(error)) running.log.warn({ event: 'housekeeping', outcome: 'failed', err: error });
+    });
     const record = (event: 'configuration.loaded' | 'service.start' | 'service.stop', detail: Record<string, unknown> = {}) =>
       recordEvent(context, running.log, undefined, { event, outcome: 'ok', detail: { process: process.pid, ...detail } });
     await record('configuration.loaded', { settings: settingsInForce(config) });
@@ -109,7 +114,10 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     let closing: Promise<void> | undefined;
     const timeline = serviceTimeline({
       app: running,
-      stopCleanup,
+      stopCleanup: () => {
+        stopCleanup();
+        stopStatistics();
+      },
       recordStop: () => record('service.stop'),
       traces,
       listener,

@@ -9,6 +9,7 @@ import { inDirectory, serverAccount } from '../../src/database/embedded/account.
 import { findBinaries } from '../../src/database/embedded/binaries.ts';
 import { layoutOf } from '../../src/database/embedded/cluster.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { analyzeGrownTables } from '../../src/database/statistics.ts';
 import { deleteOldKeys } from '../../src/entities/idempotency.ts';
 import { deleteEndedSessions } from '../../src/maintenance/cleanup.ts';
 import { deleteIdleAttempts } from '../../src/credentials/attempts.ts';
@@ -117,6 +118,11 @@ test('with these rights alone the service starts and does everything (rule 88)',
     await deleteEndedSessions(service.db);
     await deleteIdleAttempts(service.db, 1_000);
     await deleteOldKeys(service.db, 1_000);
+    await execute(
+      applicationUrl,
+      `insert into login_attempt (kind, subject) select 'account', sha256(n::text::bytea) from generate_series(1, 5000) n`,
+    );
+    expect(await analyzeGrownTables(service.db), 'the function analyses as the owner').toEqual(['login_attempt']);
   } finally {
     await service.close();
     await prepared.close();

@@ -1,10 +1,16 @@
 /** What PostgreSQL does to answer the service. */
-import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql, type CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from 'kysely';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+// Makes all prepared statements.
+import '../../src/app.ts';
 import { connectPool, type Connection } from '../../src/database/driver/pool.ts';
-import type { Database } from '../../src/database/tables.ts';
-import { insertSession } from '../../src/sessions/insert.ts';
+import { preparedStatements } from '../../src/database/driver/statement-names.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { analyzeGrownTables } from '../../src/database/statistics.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { TestService } from '../support/service.ts';
+import { execute } from '../support/sql.ts';
 
 let database: TestDatabase;
 let connection: Connection;
@@ -23,77 +29,134 @@ const planOf = async (statement: string) => {
   return rows.map((row) => Object.values(row)[0]).join('\n');
 };
 
-test('a statement planned while its table is empty goes by the index, and so stays quick when the table grows before it is planned again', async () => {
-  // As autovacuum does, after which PostgreSQL no longer takes an empty table for one that it knows nothing of.
-  await sql`analyze`.execute(connection.db);
-  for (const condition of [
-    'session where user_id = 1 and revoked_at is null',
-    `session where token_hash = ''`,
-    `user_account where name = 'ada'`,
-    `login_attempt where kind = 'account' and subject = ''`,
-    'role_grant where role_id = 1',
-    `entity where name = 'customer' and key = 1`,
-  ]) {
-    const plan = await planOf(`select * from ${condition}`);
-    expect(plan).toMatch(/Index/);
-    expect(plan).not.toMatch(/Seq Scan/);
-  }
-});
+/** The tables that grow with use. Roles, grants and profiles are few. */
+const growing = [
+  'user_account',
+  'user_profile',
+  'identity',
+  'session',
+  'superseded_token',
+  'api_key',
+  'entity',
+  'idempotency',
+  'login_attempt',
+  'audit_event',
+];
 
-test('every connection is set so, those for reads too, whatever the address of the database says of others', async () => {
-  const settings = `select current_setting('enable_seqscan') as seqscan, current_setting('jit') as jit`;
-  const url = new URL(database.url);
-  url.searchParams.set('options', '-c search_path=public');
-  const other = connectPool(url.href, 8, () => undefined);
-  for (const { pool, reads } of [connection, other]) {
-    expect((await pool.query(settings)).rows).toEqual([{ seqscan: 'off', jit: 'off' }]);
-    const read = async () => (await reads.send({ name: undefined, text: settings, values: [] })).rows;
-    await expect.poll(async () => (await read(), reads.connections.open)).toBeGreaterThan(0);
-    expect(await read()).toEqual([{ seqscan: 'off', jit: 'off' }]);
-  }
-  await other.close();
-});
+/** A node that reads a table, or an index of it without a condition that says where to begin. */
+const wholeScan = /(?<kind>Seq|Index(?: Only)?) Scan (?:Backward )?(?:using \w+ )?on (?<table>\w+)[^\n]*(?!\n *Index Cond)(?:\n|$)/g;
 
-test('opening a session takes no longer for the latest of many users', async () => {
-  await sql`insert into user_account (name, display_name) select 'user' || n, 'User' from generate_series(1, 5000) n`.execute(
-    connection.db,
+/** What the prepared statements read as a whole of growing tables, as `statement: Seq Scan on table`. */
+async function wholeScans(): Promise<string[]> {
+  const statements = [...preparedStatements()];
+  expect(statements.length).toBeGreaterThan(10);
+  const plans = await Promise.all(statements.map(async ([name, text]) => ({ name, plan: await planOf(text) })));
+  return plans.flatMap(({ name, plan }) =>
+    [...plan.matchAll(wholeScan)].flatMap(({ groups: { kind = '', table = '' } = {} }) =>
+      growing.includes(table) ? [`${name}: ${kind} Scan on ${table}`] : [],
+    ),
   );
-  await sql`insert into profile (name, label) select 'profile' || n, 'Profile' from generate_series(1, 5000) n`.execute(connection.db);
-  await sql`insert into user_profile (user_id, profile_id, is_default)
-    select user_account.id, profile.id, true from user_account join profile on replace(user_account.name, 'user', 'profile') = profile.name`.execute(
-    connection.db,
-  );
-  await sql`analyze`.execute(connection.db);
-  const plan = await planOf(await statementOf((db) => insertSession(db, session, lifetimes, { origin, userName: 'ada', events: [] })));
-  expect(plan).toMatch(/Nested Loop/);
-  expect(plan).not.toMatch(/Merge|Hash|Seq Scan/);
-});
-
-const lifetimes = { sessionIdleSeconds: 1_800, sessionAbsoluteSeconds: 28_800 };
-const origin = { requestId: '', address: '', userAgent: undefined };
-const session = {
-  tokenHash: Buffer.alloc(32),
-  userId: '1',
-  credentialVersion: 1,
-  method: 'password',
-  issuer: null,
-  scopes: null,
-  locale: undefined,
-  authenticatedAt: undefined,
-} as const;
-
-/** The text of the statement that `work` runs, which gets no rows. */
-async function statementOf(work: (db: Kysely<Database>) => Promise<unknown>): Promise<string> {
-  const queries: CompiledQuery[] = [];
-  const db = new Kysely<Database>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (of) => new PostgresIntrospector(of),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
-    log: ({ query }) => void queries.push(query),
-  });
-  await work(db);
-  return queries[0]?.sql ?? '';
 }
+
+/** Adds users with a row in each growing table until there are `count`. */
+async function fillTo(count: number): Promise<void> {
+  const { db } = connection;
+  const { rows } = await sql<{ users: number }>`select count(*)::int as users from user_account`.execute(db);
+  const n = sql.raw(`generate_series(${(rows[0]?.users ?? 0) + 1}, ${count}) as n`);
+  const hash = sql`sha256(n::text::bytea)`;
+  for (const inserted of [
+    sql`user_account (name, display_name) select 'user' || n, 'User' from ${n}`,
+    sql`user_profile (user_id, profile_id, is_default) select n, (select id from profile), true from ${n}`,
+    sql`identity (issuer, subject, user_id) select 'https://issuer.example', n, n from ${n}`,
+    sql`session (token_hash, user_id, method, locale, credential_version, idle_expires_at, expires_at)
+      select ${hash}, n, 'password', 'en', 1, now() + interval '1 hour', now() + interval '1 hour' from ${n}`,
+    sql`superseded_token (token_hash, session_id, refreshed) select ${hash}, id, true from ${n} join session on user_id = n`,
+    sql`api_key (id, key_hash, user_id, name, expires_at)
+      select lpad(n::text, 12, '0'), ${hash}, n, 'key', now() + interval '1 hour' from ${n}`,
+    sql`entity (name, fields, created_by, updated_by) select 'customer', jsonb_build_object('n', n), 'user' || n, 'user' || n from ${n}`,
+    sql`idempotency (user_name, entity, key, fingerprint, entity_key) select 'user' || n, 'customer', 'key', ${hash}, n from ${n}`,
+    sql`login_attempt (kind, subject) select 'account', ${hash} from ${n}`,
+    sql`audit_event (event, outcome, detail) select 'login.ok', 'ok', '{}' from ${n}`,
+  ])
+    await sql`insert into ${inserted}`.execute(db);
+}
+
+test('in a new database statements go by an index, because nothing has analysed its empty tables', async () => {
+  const { rows } = await sql<{
+    name: string;
+  }>`select relname as name from pg_class where relname = any(${growing}) and reltuples >= 0`.execute(connection.db);
+  expect(rows).toEqual([]);
+  expect((await wholeScans()).filter((scan) => scan.includes('Seq Scan'))).toEqual([]);
+});
+
+test('a table of one page is read as a whole, also where an index exists', async () => {
+  await sql`insert into profile (name, label) values ('reader', 'Reader')`.execute(connection.db);
+  await fillTo(20);
+  await sql`analyze`.execute(connection.db);
+  expect(await wholeScans()).toEqual(expect.arrayContaining(['entity.find: Seq Scan on entity', 'session.find: Seq Scan on session']));
+  expect(await analyzeGrownTables(connection.db)).toEqual([]);
+});
+
+test('a plan kept from when the table had one page is replaced when the table has grown', async () => {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  const find = { name: 'find', text: 'select fields from entity where name = $1 and key = $2', values: ['customer', '1'] };
+  // PostgreSQL decides after five runs whether it keeps a plan for all values.
+  for (let run = 0; run < 10; run++) await client.query(find);
+  const keptPlan = async () => {
+    const { rows } = await client.query<Record<string, string>>(`explain execute find('customer', 1)`);
+    return rows.map((row) => Object.values(row)[0]).join('\n');
+  };
+  expect(await keptPlan()).toMatch(/Seq Scan on entity/);
+
+  await fillTo(5_000);
+  expect(await keptPlan()).toMatch(/Seq Scan on entity/);
+  expect((await analyzeGrownTables(connection.db)).toSorted()).toEqual(growing.toSorted());
+  expect(await keptPlan()).toMatch(/Index Scan using entity_pkey/);
+});
+
+test('in tables of 5,000 rows every statement goes by an index, and they are not analysed again before they have doubled', async () => {
+  expect(await wholeScans()).toEqual([]);
+  expect(await analyzeGrownTables(connection.db)).toEqual([]);
+  await fillTo(9_000);
+  expect(await analyzeGrownTables(connection.db)).toEqual([]);
+  await fillTo(12_000);
+  expect((await analyzeGrownTables(connection.db)).length).toBeGreaterThan(5);
+  expect(await wholeScans()).toEqual([]);
+});
+
+test('a service analyses tables that have grown by itself', async () => {
+  const service = await TestService.start();
+  onTestFinished(() => service.stop());
+  const { db } = service.context;
+  await sql`insert into login_attempt (kind, subject) select 'account', sha256(n::text::bytea) from generate_series(1, 5000) n`.execute(db);
+  const analysed = sql<{ rows: number }>`select reltuples::int as rows from pg_class where relname = 'login_attempt'`;
+  await expect.poll(async () => (await analysed.execute(db)).rows, { timeout: 20_000 }).toEqual([{ rows: 5_000 }]);
+});
+
+test('migrations analyse filled tables and leave empty ones alone', async () => {
+  const other = await createDatabase();
+  onTestFinished(() => other.drop());
+  await execute(other.url, `insert into user_account (name, display_name) select 'user' || n, 'User' from generate_series(1, 40) n`);
+  await execute(other.url, `delete from kysely_migration where name = '0014-grown-tables'; drop function analyze_grown_tables`);
+  expect(await migrate(other.url)).toEqual(['0014-grown-tables']);
+  const { db, close } = connectPool(other.url, 1, () => undefined);
+  onTestFinished(close);
+  const { rows } = await sql`
+    select relname, reltuples::int from pg_class where relname in ('user_account', 'entity', 'session') order by relname`.execute(db);
+  expect(rows).toEqual([
+    { relname: 'entity', reltuples: -1 },
+    { relname: 'session', reltuples: -1 },
+    { relname: 'user_account', reltuples: 40 },
+  ]);
+});
+
+test('no connection changes how PostgreSQL plans', async () => {
+  const changed = `select name from pg_settings where name in ('enable_seqscan', 'jit', 'plan_cache_mode') and source <> 'default'`;
+  const { pool, reads } = connection;
+  expect((await pool.query(changed)).rows).toEqual([]);
+  const read = async () => (await reads.send({ name: undefined, text: changed, values: [] })).rows;
+  await expect.poll(async () => (await read(), reads.connections.open)).toBeGreaterThan(0);
+  expect(await read()).toEqual([]);
+});

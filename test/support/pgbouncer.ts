@@ -49,7 +49,7 @@ export async function startPgBouncer(databaseUrl: string, serverConnections: num
   await writeFile(
     file,
     `[databases]
-${database} = host=${host} port=${serverPort} user=${user} password='${password}' connect_query='set enable_seqscan = off; set jit = off'
+${database} = host=${host} port=${serverPort} user=${user} password='${password}'
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}

@@ -7,7 +7,6 @@
 import { DatabaseError } from 'pg';
 import { TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
 import { connectionStaysUsable, connectionWasLost } from '../failure.ts';
-import { avoidWholeTables } from './connection-setup.ts';
 import type { Executor } from './prepared.ts';
 
 /** A connection of its own keeps one core of the database busy. */
@@ -124,7 +123,6 @@ class PipelinedConnection {
     client.on('end', () => this.retire(client));
     try {
       await client.connect();
-      await client.send({ name: undefined, text: avoidWholeTables, values: [] });
       client.onUnresponsive = onSilence;
       this.client = client;
     } catch (error) {

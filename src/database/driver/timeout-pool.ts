@@ -2,7 +2,6 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { spanning } from '../../telemetry/spans.ts';
 import { connectionStaysUsable, connectionWasLost } from '../failure.ts';
-import { avoidWholeTables } from './connection-setup.ts';
 import { nameOf } from './statement-names.ts';
 import { nameOfText, statementWork } from './statement-work.ts';
 import { TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
@@ -29,18 +28,7 @@ class PooledClient extends TimeoutClient {
       // No statement was sent yet, so this loss leaves no outcome unknown.
       callback(connectionWasLost(error) ? new Error('Connection terminated while connecting', { cause: error }) : error);
     };
-    const begin = (error: unknown) => {
-      if (error) return report(error);
-      // An error without a listener would end the process. The pool listens only after this callback.
-      const ignore = () => undefined;
-      this.on('error', ignore);
-      super.query(avoidWholeTables, (failure: unknown) => {
-        if (failure) void this.end();
-        else this.off('error', ignore);
-        report(failure);
-      });
-    };
-    return super.connect(begin) as never;
+    return super.connect(report) as never;
   }
 }
 
