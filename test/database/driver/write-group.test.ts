@@ -127,6 +127,31 @@ test('the one row that a full group leaves is written beside it, not after it', 
   expect(await Promise.all(rows)).toHaveLength(64);
 });
 
+test('a database in which every statement times out gets three of them for 64 rows, one at a time', async () => {
+  const { db, pool } = openFailing();
+  await sql.raw(failWith).execute(db);
+  let now = 0;
+  let underWay = 0;
+  const atOnce: number[] = [];
+  const executor: Executor = {
+    async send(statement) {
+      atOnce.push(++underWay);
+      try {
+        return await pool.send(statement);
+      } finally {
+        underWay--;
+        // The statement timeout of the service.
+        now += 5_000;
+      }
+    },
+  };
+  const group = new WriteGroup(executor, fail, () => now);
+  const outcomes = await Promise.allSettled(Array.from({ length: 64 }, () => group.run('{"fails":"57014"}')));
+  expect(atOnce).toEqual([1, 1, 1]);
+  const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? (outcome.reason as { code: string }).code : ''));
+  expect(codes).toEqual(['57014', '57014', ...Array.from({ length: 62 }, () => 'unavailable')]);
+});
+
 test('what has had no turn within two seconds is 503 unavailable, and nothing is done for it', async () => {
   const { pool, close } = connectPool(database.url, 4, () => undefined);
   onTestFinished(close);
