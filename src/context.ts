@@ -1,13 +1,10 @@
 /** What one process shares among its handlers. Made by `main.ts` and by the tests; nothing in it belongs to a request. */
-import type { Kysely } from 'kysely';
-import type { TimeoutPool } from './database/driver/timeout-pool.ts';
 import type { AuditQuota } from './audit/quota.ts';
 import type { PrincipalCache } from './authn/principal-cache.ts';
 import type { Config } from './config/settings.ts';
 import type { Listener } from './database/notifications.ts';
-import type { ReadPipeline } from './database/driver/read-pipeline.ts';
-import type { Database } from './database/tables.ts';
 import type { EntityQueues } from './entities/heavy.ts';
+import type { Store } from './database/port.ts';
 import type { EntityTypes } from './entity-types/types.ts';
 import type { IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
 import type { HeldBytes } from './http/held-bytes.ts';
@@ -19,10 +16,8 @@ import type { Throttle } from './credentials/throttle.ts';
 
 export interface Context {
   config: Config;
-  db: Kysely<Database>;
-  pool: TimeoutPool;
-  /** For statements of the hot path that only read. */
-  reads: ReadPipeline;
+  /** The database. */
+  store: Store;
   principals: PrincipalCache;
   listener: Listener;
   /** What the fields of declared entities must be like. */

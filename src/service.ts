@@ -11,8 +11,8 @@ import { AuditQuota } from './audit/quota.ts';
 import { PrincipalCache } from './authn/principal-cache.ts';
 import { ConfigError, type Config } from './config/settings.ts';
 import type { Context } from './context.ts';
-import { connectPool } from './database/driver/pool.ts';
-import { adviceForUnheard, Listener, UnheardError } from './database/notifications.ts';
+import { openStore } from './database/port.ts';
+import { adviceForUnheard, UnheardError } from './database/notifications.ts';
 import { EntityQueues } from './entities/heavy.ts';
 import { isOutage } from './database/failure.ts';
 import { scheduleStatistics } from './database/statistics.ts';
@@ -59,11 +59,12 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const onError = (error: Error) => app?.log.warn({ event: 'outage', err: error }, 'database connection lost');
   const onIssuerError = (error: unknown, issuer: string) =>
     app?.log.warn({ event: 'outage', issuer, err: error }, 'the issuer does not answer');
-  const { db, pool, reads, close: closePool } = connectPool(databaseUrl, config.databasePoolSize, onError);
+  const store = openStore(databaseUrl, config.databasePoolSize, onError);
+  const { db } = store;
   const traces = await openTraces(config, contract.document.info.version, (error) =>
     app?.log.warn({ event: 'outage', err: error }, 'traces could not be sent'),
   );
-  const listener = new Listener(config.databaseDirectUrl?.reveal() ?? databaseUrl, pool, {
+  const listener = store.listener(config.databaseDirectUrl?.reveal() ?? databaseUrl, {
     onLine: (up) => principals.enable(up),
     onNotice: (notice) => principals.forget(notice),
     onError: (error) => {
@@ -77,9 +78,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     const heldBytes = new HeldBytes();
     const context: Context = {
       config,
-      db,
-      pool,
-      reads,
+      store,
       principals,
       listener,
       entityTypes,
@@ -121,14 +120,14 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       recordStop: () => record('service.stop'),
       traces,
       listener,
-      pool: { close: closePool },
+      pool: store,
     });
     return { app: running, context, address, close: () => (closing ??= runSteps(timeline)) };
   } catch (error) {
     await app?.close();
     await traces?.close();
     await listener.close();
-    await closePool();
+    await store.close();
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /** Creates the first user of an empty database, with every right. */
 import { randomInt } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
-import { inTransaction } from '../database/failure.ts';
+import type { Store } from '../database/port.ts';
 import type { Action, Database } from '../database/tables.ts';
 import { recordChange, theService } from './actor.ts';
 
@@ -25,8 +25,8 @@ export function generatePassword(minimumLength: number): string {
  * Creates the user `name` with the role and profile `administrator`, unless there is a user already; returns whether it did. Safe with any
  * number of processes at once. `name` must be in normal form.
  */
-export async function createFirstAdministrator(db: Kysely<Database>, name: string, passwordHash: string): Promise<boolean> {
-  return await inTransaction(db, async (trx) => {
+export async function createFirstAdministrator(store: Store, name: string, passwordHash: string): Promise<boolean> {
+  return await store.transaction(async (trx) => {
     await sql`lock table user_account in share row exclusive mode`.execute(trx);
     if (await hasUsers(trx)) return false;
     const user = await trx

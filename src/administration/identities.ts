@@ -1,9 +1,7 @@
 /**
  * What an administrator does to identity links, each with its audit event in the same transaction (security rules 56 and 85).
  */
-import type { Kysely } from 'kysely';
-import { inTransaction } from '../database/failure.ts';
-import type { Database } from '../database/tables.ts';
+import type { Store } from '../database/port.ts';
 import { revokeOfIdentity } from '../sessions/revoke.ts';
 import { deleteIdentity, insertIdentity, lockIdentity, lockLink, type Identity } from '../accounts/identities.ts';
 import type { Account } from '../accounts/users.ts';
@@ -13,12 +11,12 @@ type User = Pick<Account, 'id' | 'name'>;
 
 /** Links the identity to the user. One that is another user's stays theirs: `taken`. */
 export function linkIdentity(
-  db: Kysely<Database>,
+  store: Store,
   actor: Actor,
   { id, name }: User,
   identity: Identity,
 ): Promise<'linked' | 'already-linked' | 'taken'> {
-  return inTransaction(db, async (trx) => {
+  return store.transaction(async (trx) => {
     await lockIdentity(trx, identity);
     if (!(await insertIdentity(trx, identity, id))) return (await lockLink(trx, identity, id)) ? 'already-linked' : 'taken';
     const { issuer, subject } = identity;
@@ -28,8 +26,8 @@ export function linkIdentity(
 }
 
 /** Removes the link and ends the sessions that the user opened through the identity; returns how many, or undefined without such a link. */
-export function unlinkIdentity(db: Kysely<Database>, actor: Actor, { id, name }: User, identity: Identity): Promise<number | undefined> {
-  return inTransaction(db, async (trx) => {
+export function unlinkIdentity(store: Store, actor: Actor, { id, name }: User, identity: Identity): Promise<number | undefined> {
+  return store.transaction(async (trx) => {
     await lockIdentity(trx, identity);
     if (!(await deleteIdentity(trx, identity, id))) return undefined;
     // After the DELETE: a sign-in holds the link until it has committed (lockLink), so its session is seen here.

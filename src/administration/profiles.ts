@@ -2,9 +2,8 @@
  * What an administrator does to rights: each a transaction that also writes its audit event. The services hear of a change at commit
  * (`0002-sessions-and-keys.sql`), so it acts on the next request (rule 62).
  */
-import type { Kysely } from 'kysely';
-import { inTransaction } from '../database/failure.ts';
-import type { Action, Condition, Database } from '../database/tables.ts';
+import type { Store } from '../database/port.ts';
+import type { Action, Condition } from '../database/tables.ts';
 import { deleteAssignment, insertAssignment, insertProfile } from '../accounts/assignments.ts';
 import { deleteGrants, insertGrants, insertRole } from '../accounts/roles.ts';
 import { recordChange, type Actor } from './actor.ts';
@@ -15,8 +14,8 @@ interface Named {
 }
 
 /** Returns the id; undefined when there is already a role of that name. */
-export function createRole(db: Kysely<Database>, actor: Actor, name: string, description: string): Promise<string | undefined> {
-  return inTransaction(db, async (trx) => {
+export function createRole(store: Store, actor: Actor, name: string, description: string): Promise<string | undefined> {
+  return store.transaction(async (trx) => {
     const id = await insertRole(trx, name, description);
     if (id !== undefined) await recordChange(trx, actor, { event: 'role.created', detail: { role: name } });
     return id;
@@ -25,12 +24,12 @@ export function createRole(db: Kysely<Database>, actor: Actor, name: string, des
 
 /** Returns the actions that the role did not grant on `entity` under this condition before. */
 export function grantActions(
-  db: Kysely<Database>,
+  store: Store,
   actor: Actor,
   role: Named,
   { entity, actions, condition }: { entity: string; actions: readonly Action[]; condition: Condition },
 ): Promise<Action[]> {
-  return inTransaction(db, async (trx) => {
+  return store.transaction(async (trx) => {
     const changed = await insertGrants(trx, role.id, entity, actions, condition);
     const detail = { role: role.name, entity, actions: changed, condition };
     if (changed.length > 0) await recordChange(trx, actor, { event: 'role.granted', detail });
@@ -39,14 +38,8 @@ export function grantActions(
 }
 
 /** Returns the actions that the role has granted on exactly `entity` until now. */
-export function revokeActions(
-  db: Kysely<Database>,
-  actor: Actor,
-  role: Named,
-  entity: string,
-  actions: readonly Action[],
-): Promise<Action[]> {
-  return inTransaction(db, async (trx) => {
+export function revokeActions(store: Store, actor: Actor, role: Named, entity: string, actions: readonly Action[]): Promise<Action[]> {
+  return store.transaction(async (trx) => {
     const changed = await deleteGrants(trx, role.id, entity, actions);
     const detail = { role: role.name, entity, actions: changed };
     if (changed.length > 0) await recordChange(trx, actor, { event: 'role.revoked', detail });
@@ -56,11 +49,11 @@ export function revokeActions(
 
 /** Returns the id; undefined when there is already a profile of that name. */
 export function createProfile(
-  db: Kysely<Database>,
+  store: Store,
   actor: Actor,
   { name, label, locale, roles }: { name: string; label: string; locale: string | null; roles: readonly Named[] },
 ): Promise<string | undefined> {
-  return inTransaction(db, async (trx) => {
+  return store.transaction(async (trx) => {
     const id = await insertProfile(trx, { name, label, locale, roleIds: roles.map((role) => role.id) });
     const detail = { profile: name, roles: roles.map((role) => role.name) };
     if (id !== undefined) await recordChange(trx, actor, { event: 'profile.created', detail });
@@ -70,13 +63,13 @@ export function createProfile(
 
 /** Gives the user the profile; as {@link insertAssignment}. */
 export function assignProfile(
-  db: Kysely<Database>,
+  store: Store,
   actor: Actor,
   user: Named,
   profile: Named,
   makeDefault: boolean,
 ): Promise<{ isDefault: boolean } | undefined> {
-  return inTransaction(db, async (trx) => {
+  return store.transaction(async (trx) => {
     const changed = await insertAssignment(trx, user.id, profile.id, makeDefault);
     const detail = { profile: profile.name, default: changed?.isDefault };
     if (changed) await recordChange(trx, actor, { event: 'profile.assigned', userName: user.name, detail });
@@ -85,8 +78,8 @@ export function assignProfile(
 }
 
 /** Takes the profile from the user; as {@link deleteAssignment}. */
-export function removeProfile(db: Kysely<Database>, actor: Actor, user: Named, profile: Named): Promise<'removed' | 'absent' | 'default'> {
-  return inTransaction(db, async (trx) => {
+export function removeProfile(store: Store, actor: Actor, user: Named, profile: Named): Promise<'removed' | 'absent' | 'default'> {
+  return store.transaction(async (trx) => {
     const result = await deleteAssignment(trx, user.id, profile.id);
     const detail = { profile: profile.name };
     if (result === 'removed') await recordChange(trx, actor, { event: 'profile.removed', userName: user.name, detail });

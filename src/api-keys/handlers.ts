@@ -19,7 +19,7 @@ export function keyHandlers(context: Context): KeyHandlers {
     },
 
     async listKeys({ principal }) {
-      const rows = await listKeys(context.db, principal.user.id);
+      const rows = await listKeys(context.store.db, principal.user.id);
       const live = rows.filter((row) => !row.expired).toReversed();
       return { status: 200, body: { keys: live.map(describeKey) } };
     },

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 
 /** Audits the refusal of a well-formed key with this id and hash, if there is or was a key with this id. */
 export async function auditRefusedKey(context: Context, caller: Caller, id: string, keyHash: Buffer): Promise<void> {
-  const row = await context.db
+  const row = await context.store.db
     .selectFrom('api_key')
     .innerJoin('user_account', 'user_account.id', 'api_key.user_id')
     .where('api_key.id', '=', id)

@@ -5,7 +5,7 @@ import type { Scheme } from '../authn/authenticate.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { ignoreDiskFull, inTransaction } from '../database/failure.ts';
+import { ignoreDiskFull } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { hashKey, parseKey } from './key.ts';
 import { auditRefusedKey } from './refused.ts';
@@ -17,7 +17,7 @@ import { findKey } from './verify.ts';
  * disabled.
  */
 export function apiKeyScheme(context: Context): Scheme {
-  const { db, reads, principals } = context;
+  const { store, principals } = context;
   return async (request) => {
     const key = request.headers['x-api-key'];
     if (key === undefined) return undefined;
@@ -28,20 +28,20 @@ export function apiKeyScheme(context: Context): Scheme {
     const cached = principals.find(hash);
     if (cached) return cached;
     const started = principals.startVerification();
-    const found = await findKey(reads, parsed.id);
+    const found = await findKey(store, parsed.id);
     if (!found || !timingSafeEqual(found.keyHash, keyHash)) {
       await auditRefusedKey(context, request.caller, parsed.id, keyHash);
       throw new Problem('unauthenticated');
     }
     if (found.lastUsed === 'never') await noteFirstUse(context, request.caller, parsed.id, found.principal);
-    else if (found.lastUsed === 'a while ago') await ignoreDiskFull(touchKey(db, parsed.id));
+    else if (found.lastUsed === 'a while ago') await ignoreDiskFull(touchKey(store.db, parsed.id));
     principals.keep(hash, `key ${parsed.id}`, found.principal, found.lifeMilliseconds, started);
     return found.principal;
   };
 }
 
-async function noteFirstUse({ db }: Context, { origin }: Caller, id: string, { user }: Principal): Promise<void> {
-  await inTransaction(db, async (trx) => {
+async function noteFirstUse({ store }: Context, { origin }: Caller, id: string, { user }: Principal): Promise<void> {
+  await store.transaction(async (trx) => {
     if (!(await touchUnusedKey(trx, id))) return;
     await insertEvent(trx, origin, { event: 'api_key.first_used', outcome: 'ok', userName: user.name, detail: { key: id } });
   });

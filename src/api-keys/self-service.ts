@@ -9,7 +9,6 @@ import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import { grantMap } from '../rights/permit.ts';
 import type { Context } from '../context.ts';
-import { inTransaction } from '../database/failure.ts';
 import type { Database, Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { findProfile, listRoles } from '../accounts/profiles.ts';
@@ -43,7 +42,7 @@ export interface MadeKey {
  */
 export async function createKey(context: Context, caller: Caller, principal: Principal, wanted: WantedKey): Promise<MadeKey> {
   const { name, expiresInDays } = wanted;
-  return await inTransaction(context.db, async (trx) => {
+  return await context.store.transaction(async (trx) => {
     await lockCaller(trx, principal);
     const { profileId, scopes } = await checkRights(trx, principal, wanted);
     const made = await insertKey(trx, { userId: principal.user.id, name, profileId, scopes, expiresInDays });
@@ -55,7 +54,7 @@ export async function createKey(context: Context, caller: Caller, principal: Pri
 
 /** Revokes one of the caller's keys, in every process before it returns. Throws 404 `not-found`. */
 export async function revokeOwnKey(context: Context, caller: Caller, principal: Principal, id: string): Promise<void> {
-  await inTransaction(context.db, async (trx) => {
+  await context.store.transaction(async (trx) => {
     await lockCaller(trx, principal);
     if (!(await revokeKey(trx, id, principal.user.id))) throw new Problem('not-found');
     await audit(trx, caller, principal, 'api_key.revoked', { key: id });
@@ -75,7 +74,7 @@ export async function rotateKey(
   overlapSeconds: number,
 ): Promise<MadeKey> {
   const { id: userId } = principal.user;
-  const made = await inTransaction(context.db, async (trx) => {
+  const made = await context.store.transaction(async (trx) => {
     await lockCaller(trx, principal);
     const old = await lockKey(trx, id, userId);
     if (!old) throw new Problem('not-found');

@@ -2,7 +2,8 @@
 import { sql, type InferResult } from 'kysely';
 import { actingProfile, callerColumns, callerLocale, principalOf } from '../authn/caller-rows.ts';
 import type { Principal } from '../authn/principal.ts';
-import { builder, prepare, type Executor } from '../database/driver/prepared.ts';
+import { builder, prepare } from '../database/driver/prepared.ts';
+import type { Store } from '../database/port.ts';
 import { lastUsedSeconds } from './store.ts';
 
 export interface FoundKey {
@@ -51,8 +52,8 @@ const findLive = prepare<{ id: string }, InferResult<typeof liveKeys>[number]>('
  * key that is unknown, revoked, expired, or of a disabled user (rules 58 and 59). The caller must compare the hash, then update the last
  * use.
  */
-export async function findKey(reads: Executor, id: string): Promise<FoundKey | undefined> {
-  const [row] = await findLive(reads, { id });
+export async function findKey(store: Store, id: string): Promise<FoundKey | undefined> {
+  const [row] = await store.read(findLive, { id });
   if (!row) return undefined;
   const { locale, now: authenticatedAt, scopes } = row;
   const principal = principalOf(row, { locale, method: 'api-key', issuer: null, authenticatedAt, session: undefined, scopes });

@@ -12,7 +12,7 @@ import { insertEvent, type AuditEvent, type Origin } from './store.ts';
 
 /** Writes the event; never throws. */
 export async function recordEvent(
-  { db }: Pick<Context, 'db'>,
+  { store: { db } }: Pick<Context, 'store'>,
   log: CallerLog,
   origin: Origin | undefined,
   event: AuditEvent,
@@ -29,7 +29,7 @@ export async function recordEvent(
  * throws. `operation` is undefined for a request that asked for none.
  */
 export async function recordProblem(
-  context: Pick<Context, 'db' | 'auditQuota'>,
+  context: Pick<Context, 'store' | 'auditQuota'>,
   caller: Caller,
   problem: Problem,
   operation: string | undefined,
@@ -72,7 +72,7 @@ interface Counting {
  * throws, and keeps the answer waiting for a second at most.
  */
 export async function recordRefusal(
-  context: Pick<Context, 'db' | 'auditQuota'>,
+  context: Pick<Context, 'store' | 'auditQuota'>,
   caller: Caller,
   event: AuditEvent,
   counting: Counting = {},

@@ -22,7 +22,7 @@ export function auditCommands(program: Command, desk: Desk): void {
     .action((options: Shown & EventFilter & { limit: number }) => onDatabase(desk, options, (admin) => list(admin, options)));
 }
 
-async function list({ db }: Admin, { limit, ...filter }: EventFilter & { limit: number }): Promise<Outcome> {
+async function list({ store: { db } }: Admin, { limit, ...filter }: EventFilter & { limit: number }): Promise<Outcome> {
   if (filter.user !== undefined) await userCalled(db, filter.user);
   const most = limit === 0 ? Number.POSITIVE_INFINITY : limit;
   const rows: EventRow[] = [];

@@ -3,12 +3,10 @@ import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
 import type { Kysely } from 'kysely';
-import type { Pool } from 'pg';
 import type { Actor } from '../administration/actor.ts';
 import { readConfig, type Config } from '../config/settings.ts';
-import { connectPool } from '../database/driver/pool.ts';
+import { openStore, type Store } from '../database/port.ts';
 import { layoutOf } from '../database/embedded/cluster.ts';
-import { settleAll } from '../database/notifications.ts';
 import { migrationState } from '../database/migrate.ts';
 import type { Database } from '../database/tables.ts';
 import { openDatabase, type Prepared } from '../start/prepare-database.ts';
@@ -36,8 +34,7 @@ export interface Admin {
   config: Config;
   /** Of the database without a pooler that pools by transaction, with its password. */
   directUrl: string;
-  db: Kysely<Database>;
-  pool: Pool;
+  store: Store;
 }
 
 /** The option that every command has. */
@@ -86,11 +83,11 @@ export async function openExisting(config: Config): Promise<Omit<Prepared, 'admi
 /** Does `work` on the database and prints its outcome, a change only once every process has heard of it. Throws {@link Refusal} when the database is not of this version. */
 export async function onDatabase(desk: Desk, shown: Shown, work: (admin: Admin) => Promise<Outcome>): Promise<void> {
   await onAnyDatabase(desk, shown, async (admin) => {
-    const pending = await pendingMigrations(admin.db);
+    const pending = await pendingMigrations(admin.store.db);
     if (pending.length > 0) throw new Refusal(`the database lacks ${pending.join(', ')}: run "migrate" or start the service`);
     const outcome = await work(admin);
     // Whoever reads that a user is disabled can rely on it, whichever replica the user asks next.
-    if ((outcome.document as { changed?: boolean }).changed) await settleAll(admin.directUrl, admin.pool);
+    if ((outcome.document as { changed?: boolean }).changed) await admin.store.settleAll(admin.directUrl);
     return outcome;
   });
 }
@@ -105,11 +102,11 @@ export async function onAnyDatabase(
   const config = readConfig(desk.environment());
   const opened = await open(config);
   try {
-    const { db, pool, close } = connectPool(opened.url, 2, () => undefined);
+    const store = openStore(opened.url, 2, () => undefined);
     try {
-      print(desk, shown, await work({ desk, actor: operatingSystemUser(), config, directUrl: opened.directUrl, db, pool }));
+      print(desk, shown, await work({ desk, actor: operatingSystemUser(), config, directUrl: opened.directUrl, store }));
     } finally {
-      await close();
+      await store.close();
     }
   } finally {
     await opened.close();

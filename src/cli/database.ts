@@ -27,14 +27,14 @@ function report(checks: Check[]): Outcome {
   };
 }
 
-async function applyMigrations({ db, directUrl }: Admin): Promise<Outcome> {
+async function applyMigrations({ store: { db }, directUrl }: Admin): Promise<Outcome> {
   await pendingMigrations(db);
   const applied = await migrate(directUrl);
   const text = applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to do: the database has every migration.';
   return { document: { applied, pending: [] }, text };
 }
 
-async function checkMigrations({ db }: Admin): Promise<Outcome> {
+async function checkMigrations({ store: { db } }: Admin): Promise<Outcome> {
   const pending = await pendingMigrations(db);
   const document = { applied: [], pending };
   if (pending.length === 0) return { document, text: 'The database has every migration.' };

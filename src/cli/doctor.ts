@@ -5,11 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { sql, type Kysely } from 'kysely';
-import type { Pool } from 'pg';
 import { readConfig, type Config } from '../config/settings.ts';
 import { DirectAddressError } from '../database/failure.ts';
-import { connectPool } from '../database/driver/pool.ts';
-import { adviceForUnheard, Listener, UnheardError } from '../database/notifications.ts';
+import { openStore, type Store } from '../database/port.ts';
+import { adviceForUnheard, UnheardError } from '../database/notifications.ts';
 import { migrationState } from '../database/migrate.ts';
 import type { Database } from '../database/tables.ts';
 import { missingProfiles } from '../oidc/provisioning/claimed-profiles.ts';
@@ -86,7 +85,8 @@ async function examineDatabase(checks: Check[], config: Config, issuers: readonl
   });
   if (!opened) return;
   if (!config.databaseUrl) await look('disk', () => checkDisk(config.dataDir));
-  const { db, pool, close } = connectPool(opened.url, 1, () => undefined);
+  const store = openStore(opened.url, 1, () => undefined);
+  const { db } = store;
   const { directUrl } = opened;
   try {
     if (!(await look('postgresql', () => checkServer(db)))) return;
@@ -94,14 +94,14 @@ async function examineDatabase(checks: Check[], config: Config, issuers: readonl
     await look('durability', () => checkDurability(db));
     await look('role', () => checkRole(db, config.production));
     await look('clock', () => checkClock(db));
-    await look('notifications', () => checkNotifications(directUrl, pool, config));
+    await look('notifications', () => checkNotifications(directUrl, store, config));
     if (!(await look('migrations', () => checkMigrations(db)))) return;
     await look('administrator', () => checkAdministrator(db));
     await look('peppers', async () => checkPeppers(db, await readPeppers(config.passwordPepperFile)));
     const givers = issuers.filter(({ provision, profiles }) => provision ?? profiles);
     if (givers.length > 0) await look('profiles', () => checkProfiles(db, givers));
   } finally {
-    await close();
+    await store.close();
     await opened.close();
   }
 }
@@ -212,10 +212,10 @@ async function checkClock(db: Kysely<Database>): Promise<Finding> {
 }
 
 /** Whether a listener hears what is sent over the pool, without which the service caches no verified credential. */
-async function checkNotifications(directUrl: string, pool: Pool, config: Config): Promise<Finding> {
+async function checkNotifications(directUrl: string, store: Store, config: Config): Promise<Finding> {
   let reason: Error | undefined;
   const ignore = () => undefined;
-  const listener = new Listener(directUrl, pool, { onLine: ignore, onNotice: ignore, onError: (error) => (reason = error) });
+  const listener = store.listener(directUrl, { onLine: ignore, onNotice: ignore, onError: (error) => (reason = error) });
   await listener.open();
   const { isUp } = listener;
   await listener.close();

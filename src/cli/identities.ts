@@ -42,15 +42,15 @@ function subject(text: string): string {
   return text;
 }
 
-async function link({ desk, actor, config, db }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
-  const user = await userCalled(db, name);
+async function link({ desk, actor, config, store }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
+  const user = await userCalled(store.db, name);
   const issuers = await readIssuers(config.issuersFile, desk.environment());
   const issuer = chosen(issuers, named)?.issuer ?? (config.issuersFile === undefined ? asUrl(named) : undefined);
   if (issuer === undefined) {
     const known = issuers.map((each) => `${each.id} (${each.issuer})`).join(', ') || 'none';
     throw new Refusal(`"${printable(named)}" is not a trusted issuer; ISSUERS_FILE lists ${known}`);
   }
-  const became = await linkIdentity(db, actor, user, { issuer, subject });
+  const became = await linkIdentity(store, actor, user, { issuer, subject });
   if (became === 'taken') throw new Refusal(`the subject "${subject}" of ${issuer} is linked to another user: unlink it first`);
   const changed = became === 'linked';
   const identity = `the subject "${subject}" of ${issuer}`;
@@ -61,11 +61,11 @@ async function link({ desk, actor, config, db }: Admin, name: string, { issuer: 
   };
 }
 
-async function unlink({ desk, actor, config, db }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
-  const user = await userCalled(db, name);
+async function unlink({ desk, actor, config, store }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
+  const user = await userCalled(store.db, name);
   // An issuer that is no longer trusted can still be unlinked, by its URL.
   const issuer = chosen(await readIssuers(config.issuersFile, desk.environment()), named)?.issuer ?? named;
-  const endedSessions = await unlinkIdentity(db, actor, user, { issuer, subject });
+  const endedSessions = await unlinkIdentity(store, actor, user, { issuer, subject });
   if (endedSessions === undefined) {
     throw new Refusal(printable(`${user.name} is not linked to the subject "${subject}" of ${issuer}; "identity list" shows the links`));
   }
@@ -73,7 +73,7 @@ async function unlink({ desk, actor, config, db }: Admin, name: string, { issuer
   return { document: { user: user.name, issuer, subject, changed: true, endedSessions }, text };
 }
 
-async function list({ db }: Admin, name: string | undefined): Promise<Outcome> {
+async function list({ store: { db } }: Admin, name: string | undefined): Promise<Outcome> {
   const rows = await listIdentities(db, name === undefined ? undefined : (await userCalled(db, name)).name);
   const document = rows.map(({ userName, ...row }) => ({ user: userName, ...row }));
   const cells = rows.map((row) => [row.userName, row.issuer, row.subject, timeText(row.createdAt)]);

@@ -35,14 +35,14 @@ export function keyCommands(program: Command, desk: Desk): void {
     .action((id: string, options: Shown) => onDatabase(desk, options, (admin) => revoke(admin, id)));
 }
 
-async function create({ actor, db }: Admin, name: string, options: NewKeyOptions): Promise<Outcome> {
-  const user = await userCalled(db, name);
+async function create({ actor, store }: Admin, name: string, options: NewKeyOptions): Promise<Outcome> {
+  const user = await userCalled(store.db, name);
   if (!user.active) throw new Refusal(`the user "${printable(name)}" is disabled, so the key would not work`);
-  const profile = (await listProfiles(db, user.id)).find((each) => each.name === options.profile);
+  const profile = (await listProfiles(store.db, user.id)).find((each) => each.name === options.profile);
   if (options.profile !== undefined && !profile) throw new Refusal(`"${printable(name)}" has no profile called "${options.profile}"`);
   const wanted = { userId: user.id, name: options.name, profileId: profile?.id ?? null, scopes: null, expiresInDays: options.expiresDays };
   try {
-    const { id, key, expiresAt } = await createKey(db, actor, user.name, profile?.name ?? null, wanted);
+    const { id, key, expiresAt } = await createKey(store, actor, user.name, profile?.name ?? null, wanted);
     const text = `Created an API key for ${printable(name)}, which expires at ${timeText(expiresAt)}. It is shown this once:\n\n  ${key}\n`;
     return { document: { id, key, expiresAt }, text };
   } catch (error) {
@@ -51,7 +51,7 @@ async function create({ actor, db }: Admin, name: string, options: NewKeyOptions
   }
 }
 
-async function list({ db }: Admin, name: string | undefined): Promise<Outcome> {
+async function list({ store: { db } }: Admin, name: string | undefined): Promise<Outcome> {
   const rows = await listKeys(db, name === undefined ? undefined : (await userCalled(db, name)).id);
   const document = rows.map(({ userName, ...row }) => ({ ...row, user: userName }));
   const cells = rows.map((row) => [
@@ -66,12 +66,12 @@ async function list({ db }: Admin, name: string | undefined): Promise<Outcome> {
   return { document, text: table(['ID', 'USER', 'NAME', 'PROFILE', 'CREATED', 'LAST USED', 'EXPIRES'], cells, 'There are no API keys.') };
 }
 
-async function revoke({ actor, db }: Admin, id: string): Promise<Outcome> {
+async function revoke({ actor, store }: Admin, id: string): Promise<Outcome> {
   const whole = parseKey(id);
   if (whole) throw new Refusal(`that is a whole key, which does not belong on a command line; its id is ${whole.id}`, 2);
   // The text is not repeated: it may be a key with a letter missing.
   if (!/^[0-9A-Za-z]{12}$/.test(id)) throw new Refusal('an id has twelve letters and digits; "key list" shows them', 2);
-  const ended = await endKey(db, actor, id);
+  const ended = await endKey(store, actor, id);
   if (!ended) throw new Refusal(`there is no API key with the id ${id}`);
   const text = ended.changed ? `Revoked the key ${id} of ${printable(ended.user)}.` : `The key ${id} was revoked already.`;
   return { document: { id, ...ended }, text };

@@ -24,7 +24,7 @@ export function profileCommands(program: Command, desk: Desk): void {
     .option('--locale <tag>', 'language a session takes when it switches to the profile', localeTag)
     .action((name: string, options: Shown & NewProfileOptions) => onDatabase(desk, options, (admin) => create(admin, name, options)));
   leaf(profiles, 'list', 'list all profiles', ['profile list', 'profile list --json']).action((options: Shown) =>
-    onDatabase(desk, options, async ({ db }) => {
+    onDatabase(desk, options, async ({ store: { db } }) => {
       const rows = await listAllProfiles(db);
       const cells = rows.map((row) => [row.name, row.label, row.roles.join(', ') || '-', row.locale ?? '-']);
       return { document: rows, text: table(['NAME', 'LABEL', 'ROLES', 'LOCALE'], cells, 'There are no profiles yet.') };
@@ -32,10 +32,10 @@ export function profileCommands(program: Command, desk: Desk): void {
   );
 }
 
-async function create({ actor, db }: Admin, name: string, { label, locale, roles: names }: NewProfileOptions): Promise<Outcome> {
-  const roles = await Promise.all(names.map((role) => roleCalled(db, role)));
-  const id = await createProfile(db, actor, { name, label, locale: locale ?? null, roles });
+async function create({ actor, store }: Admin, name: string, { label, locale, roles: names }: NewProfileOptions): Promise<Outcome> {
+  const roles = await Promise.all(names.map((role) => roleCalled(store.db, role)));
+  const id = await createProfile(store, actor, { name, label, locale: locale ?? null, roles });
   if (id === undefined) throw new Refusal(`there is already a profile called "${name}"`);
-  const [row] = await listAllProfiles(db, id);
+  const [row] = await listAllProfiles(store.db, id);
   return { document: { ...row, changed: true }, text: `Created the profile ${name}.` };
 }

@@ -42,7 +42,7 @@ export function roleCommands(program: Command, desk: Desk): void {
     .requiredOption('--actions <list>', 'some of create,read,update,delete', actionList)
     .action((name: string, options: Shown & GrantOptions) => onDatabase(desk, options, (admin) => revoke(admin, name, options)));
   leaf(roles, 'list', 'list all roles and what they grant', ['role list', 'role list --json']).action((options: Shown) =>
-    onDatabase(desk, options, async ({ db }) => {
+    onDatabase(desk, options, async ({ store: { db } }) => {
       const rows = await listAllRoles(db);
       return { document: rows.map(documentOf), text: describeRoles(rows) };
     }),
@@ -64,20 +64,20 @@ function describeRoles(rows: readonly RoleRow[]): string {
   return table(['NAME', 'ENTITY', 'ACTIONS', 'CONDITION', 'DESCRIPTION'], cells, 'There are no roles yet.');
 }
 
-async function outcome({ db }: Admin, id: string, text: string, changed: boolean): Promise<Outcome> {
+async function outcome({ store: { db } }: Admin, id: string, text: string, changed: boolean): Promise<Outcome> {
   const [row] = await listAllRoles(db, id);
   return { document: { ...(row && documentOf(row)), changed }, text };
 }
 
 async function create(admin: Admin, name: string, description: string): Promise<Outcome> {
-  const id = await createRole(admin.db, admin.actor, name, description);
+  const id = await createRole(admin.store, admin.actor, name, description);
   if (id === undefined) throw new Refusal(`there is already a role called "${name}"`);
   return await outcome(admin, id, `Created the role ${name}.`, true);
 }
 
 async function grant(admin: Admin, name: string, options: GrantOptions & { condition: Condition }): Promise<Outcome> {
-  const role = await roleCalled(admin.db, name);
-  const changed = await grantActions(admin.db, admin.actor, role, options);
+  const role = await roleCalled(admin.store.db, name);
+  const changed = await grantActions(admin.store, admin.actor, role, options);
   const what = `${options.actions.join(', ')} on ${places(options)}`;
   const text = changed.length > 0 ? `The role ${name} grants ${what}.` : `The role ${name} granted ${what} already.`;
   return await outcome(admin, role.id, text, changed.length > 0);
@@ -88,9 +88,9 @@ function places({ entity, condition }: { entity: string; condition: Condition })
 }
 
 async function revoke(admin: Admin, name: string, { entity, actions }: GrantOptions): Promise<Outcome> {
-  const role = await roleCalled(admin.db, name);
-  const changed = await revokeActions(admin.db, admin.actor, role, entity, actions);
-  const [row] = await listAllRoles(admin.db, role.id);
+  const role = await roleCalled(admin.store.db, name);
+  const changed = await revokeActions(admin.store, admin.actor, role, entity, actions);
+  const [row] = await listAllRoles(admin.store.db, role.id);
   const kept = (row?.grants ?? []).filter((each) => each.entity === '*' && actions.includes(each.action)).map((each) => each.action);
   const still = `the role "${name}" grants ${kept.join(', ')} on every entity, ${entity} included; take that away with --entity '*'`;
   // Nothing was there to revoke, and the right stands: whoever reads "done" would believe the opposite.

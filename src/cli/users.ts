@@ -37,7 +37,7 @@ export function userCommands(program: Command, desk: Desk): void {
     .description(`create a user\n\n${passwordHelp}`)
     .action((name: string, options: NewUserOptions & Shown) => onDatabase(desk, options, (admin) => create(admin, name, options)));
   leaf(users, 'list', 'list all users', ['user list', 'user list --json']).action((options: Shown) =>
-    onDatabase(desk, options, async ({ db }) => {
+    onDatabase(desk, options, async ({ store: { db } }) => {
       const rows = await listUsers(db);
       return { document: rows, text: describeUsers(rows) };
     }),
@@ -90,7 +90,12 @@ function describeUsers(rows: readonly UserRow[]): string {
 }
 
 /** The outcome of a change: the user as they are now, whether anything had to change, and what else there is to tell. */
-async function outcome({ db }: Admin, id: string, text: string, more: { changed: boolean } & Record<string, unknown>): Promise<Outcome> {
+async function outcome(
+  { store: { db } }: Admin,
+  id: string,
+  text: string,
+  more: { changed: boolean } & Record<string, unknown>,
+): Promise<Outcome> {
   const [row] = await listUsers(db, id);
   return { document: { ...row, ...more }, text: printable(text) };
 }
@@ -99,9 +104,9 @@ async function create(admin: Admin, given: string, options: NewUserOptions): Pro
   const name = userName(given);
   const displayName = options.displayName ?? given;
   const taken = new Refusal(`there is already a user called "${name}"`);
-  if (await findAccount(admin.db, name)) throw taken;
+  if (await findAccount(admin.store.db, name)) throw taken;
   const { passwordHash, generated } = await takePassword(admin, { name, displayName }, options.passwordStdin === true);
-  const id = await createUser(admin.db, admin.actor, { name, displayName, locale: options.locale ?? null, passwordHash });
+  const id = await createUser(admin.store, admin.actor, { name, displayName, locale: options.locale ?? null, passwordHash });
   if (id === undefined) throw taken;
   const text = `Created the user ${name}.`;
   return withGenerated(await outcome(admin, id, text, { changed: true }), generated);
@@ -116,38 +121,38 @@ function withGenerated({ document, text }: Outcome, generated: string | undefine
 }
 
 async function setPassword(admin: Admin, name: string, options: PasswordSource): Promise<Outcome> {
-  const user = await userCalled(admin.db, name);
+  const user = await userCalled(admin.store.db, name);
   const { passwordHash, generated } = await takePassword(admin, user, options.passwordStdin === true);
-  const endedSessions = await resetPassword(admin.db, admin.actor, user, passwordHash);
+  const endedSessions = await resetPassword(admin.store, admin.actor, user, passwordHash);
   const text = `Set a new password for ${name}. ${sessionsEnded(endedSessions)}`;
   return withGenerated(await outcome(admin, user.id, text, { changed: true, endedSessions }), generated);
 }
 
 async function disable(admin: Admin, name: string): Promise<Outcome> {
-  const user = await userCalled(admin.db, name);
-  const ended = await disableUser(admin.db, admin.actor, user);
+  const user = await userCalled(admin.store.db, name);
+  const ended = await disableUser(admin.store, admin.actor, user);
   const text = ended === undefined ? `${name} was disabled already.` : `Disabled ${name}. ${sessionsEnded(ended)}`;
   return await outcome(admin, user.id, text, { changed: ended !== undefined, endedSessions: ended ?? 0 });
 }
 
 async function enable(admin: Admin, name: string): Promise<Outcome> {
-  const user = await userCalled(admin.db, name);
-  const changed = await enableUser(admin.db, admin.actor, user);
-  const keys = (await listKeys(admin.db, user.id)).filter((key) => !key.expired);
+  const user = await userCalled(admin.store.db, name);
+  const changed = await enableUser(admin.store, admin.actor, user);
+  const keys = (await listKeys(admin.store.db, user.id)).filter((key) => !key.expired);
   const revived = keys.length > 0 ? ` API keys work again: ${keys.map((key) => key.id).join(', ')}.` : '';
   return await outcome(admin, user.id, changed ? `Enabled ${name}.${revived}` : `${name} was not disabled.`, { changed });
 }
 
 async function unlock(admin: Admin, name: string): Promise<Outcome> {
-  const user = await userCalled(admin.db, name);
-  const changed = await unlockUser(admin.db, admin.actor, user);
+  const user = await userCalled(admin.store.db, name);
+  const changed = await unlockUser(admin.store, admin.actor, user);
   return await outcome(admin, user.id, changed ? `Unlocked ${name}.` : `${name} had no failed sign-ins.`, { changed });
 }
 
 async function addProfile(admin: Admin, name: string, profileName: string, makeDefault: boolean): Promise<Outcome> {
-  const user = await userCalled(admin.db, name);
-  const profile = await profileCalled(admin.db, profileName);
-  const added = await assignProfile(admin.db, admin.actor, user, profile, makeDefault);
+  const user = await userCalled(admin.store.db, name);
+  const profile = await profileCalled(admin.store.db, profileName);
+  const added = await assignProfile(admin.store, admin.actor, user, profile, makeDefault);
   const text = added
     ? `${name} has the profile ${profileName}${added.isDefault ? ', as the default one' : ''}.`
     : `${name} had the profile ${profileName} already.`;
@@ -155,9 +160,9 @@ async function addProfile(admin: Admin, name: string, profileName: string, makeD
 }
 
 async function dropProfile(admin: Admin, name: string, profileName: string): Promise<Outcome> {
-  const user = await userCalled(admin.db, name);
-  const profile = await profileCalled(admin.db, profileName);
-  const result = await removeProfile(admin.db, admin.actor, user, profile);
+  const user = await userCalled(admin.store.db, name);
+  const profile = await profileCalled(admin.store.db, profileName);
+  const result = await removeProfile(admin.store, admin.actor, user, profile);
   if (result === 'default') {
     throw new Refusal(
       `"${profileName}" is the default profile of "${printable(name)}", who has others: make one of those the default first, with "user profile add … --default"`,

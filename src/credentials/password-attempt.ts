@@ -18,7 +18,10 @@ export async function underThrottle<T>(
   name: string,
   evaluate: (attempt: Attempt) => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  const { db, throttle } = context;
+  const {
+    store: { db },
+    throttle,
+  } = context;
   const { granted, failures } = await throttle.attempt({ name, address: caller.origin.address }, evaluate);
   if (granted === undefined && failures === failuresUntilLocked) {
     const account = await findAccount(db, normaliseUserName(name) ?? '');

@@ -3,9 +3,8 @@ import { JsonText, type Handlers, type Output } from '../contract/operation.ts';
 import type { components } from '../../generated/api.ts';
 import { authorize } from '../rights/permit.ts';
 import type { Context } from '../context.ts';
-import { WriteGroup } from '../database/driver/write-group.ts';
 import { Problem } from '../errors.ts';
-import { insertMany, updateMany } from './grouped-writes.ts';
+import { insertMany } from './grouped-writes.ts';
 import { acceptedVersions, etagOf, isCurrent } from './etag.ts';
 import { createOnce, readIdempotencyKey } from './idempotency.ts';
 import { isHeavy } from './heavy.ts';
@@ -16,43 +15,42 @@ import { updateEntity } from './update.ts';
 
 type EntityHandlers = Pick<Handlers, 'createEntity' | 'getEntity' | 'updateEntity' | 'deleteEntity'>;
 
-export function entityHandlers({ config, pool, reads, entityTypes, entityQueues: queues }: Context): EntityHandlers {
-  const creates = new WriteGroup(pool, insertMany);
-  const updates = new WriteGroup(pool, updateMany);
+export function entityHandlers({ config, store, entityTypes, entityQueues: queues }: Context): EntityHandlers {
   return {
     async createEntity({ params, headers, body, bodyText, principal, caller, request }) {
       const permit = authorize(principal, params.name, 'create');
       const key = readIdempotencyKey(headers['idempotency-key'], request.raw.rawHeaders);
       entityTypes.find(params.name)?.check(body);
       const origin = caller.origin;
-      const insertOne = async (insertRow: WriteGroup<EntityRow>['run']) => created(await insertEntity(insertRow, permit, origin, bodyText));
+      const insertOne = async (insertRow: (row: string) => Promise<EntityRow | undefined>) =>
+        created(await insertEntity(insertRow, permit, origin, bodyText));
       const insertOnce = async (key: string) => {
-        const { row, replayed } = await createOnce(pool, permit, origin, key, bodyText);
+        const { row, replayed } = await createOnce(store, permit, origin, key, bodyText);
         const answer = created(row);
         return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' as const } } : answer;
       };
       if (isHeavy(bodyText))
         return await queues.runHeavy(permit, caller, () =>
-          key === undefined ? insertOne((row) => creates.runAlone(row)) : insertOnce(key),
+          key === undefined ? insertOne((row) => store.writeAlone(insertMany, row)) : insertOnce(key),
         );
-      return await (key === undefined ? insertOne((row) => creates.run(row)) : insertOnce(key));
+      return await (key === undefined ? insertOne((row) => store.writeGrouped(insertMany, row)) : insertOnce(key));
     },
 
     async getEntity({ params, headers, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
       entityTypes.find(params.name);
       const key = readKey(params.key);
-      const light = await findLight(reads, permit, key);
+      const light = await findLight(store, permit, key);
       if (!light) throw new Problem('not-found');
       if (isCurrent(headers['if-none-match'], light.version)) return { status: 304, headers: { ETag: etagOf(light.version) } };
-      const row = light.fields !== null ? light : await queues.runHeavyRead(permit, caller, () => findEntity(pool, permit, key));
+      const row = light.fields !== null ? light : await queues.runHeavyRead(permit, caller, () => findEntity(store, permit, key));
       if (!row) throw new Problem('not-found');
       return { status: 200, headers: { ETag: etagOf(row.version) }, body: represent(row) };
     },
 
     async updateEntity({ params, headers, bodyText, principal, caller }) {
       const permit = authorize(principal, params.name, 'update');
-      const row = await updateEntity({ pool, updates, queues }, permit, caller, readKey(params.key), {
+      const row = await updateEntity({ store, queues }, permit, caller, readKey(params.key), {
         patch: bodyText,
         isHeavy: isHeavy(bodyText),
         versions: acceptedVersions(headers['if-match']),
@@ -70,8 +68,8 @@ export function entityHandlers({ config, pool, reads, entityTypes, entityQueues:
       const key = readKey(params.key);
       const versions = acceptedVersions(headers['if-match']);
       const isUnguarded = type?.requiresIfMatch === true && headers['if-match'] === undefined;
-      if (!isUnguarded && (await deleteEntity(pool, permit, caller.origin, key, versions))) return { status: 204 };
-      if ((await versionOf(pool, permit, key)) === undefined) throw new Problem('not-found');
+      if (!isUnguarded && (await deleteEntity(store, permit, caller.origin, key, versions))) return { status: 204 };
+      if ((await versionOf(store, permit, key)) === undefined) throw new Problem('not-found');
       throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
     },
   };

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
-import type { TimeoutPool as Pool } from '../database/driver/timeout-pool.ts';
+import type { Store } from '../database/port.ts';
 import type { Origin } from '../audit/store.ts';
 import type { Permit } from '../rights/permit.ts';
 import { violatedUnique, withUnknownOutcome } from '../database/failure.ts';
@@ -82,29 +82,29 @@ const deleteExpired = prepare<Claim, never>('idempotency.expire', (value) =>
  * Stores new fields (JSON text of an object) unless a request with the same key has within 24 hours, and returns the row as it was created.
  * Throws 422 `idempotency-key-reused` when that request had another body, 409 `idempotency-in-progress` while it is still under way.
  */
-export async function createOnce(pool: Pool, permit: Permit<'create'>, origin: Origin, key: string, fields: string): Promise<Created> {
+export async function createOnce(store: Store, permit: Permit<'create'>, origin: Origin, key: string, fields: string): Promise<Created> {
   const { userName, entity } = permit;
   const fingerprint = createHash('sha256').update(fields).digest();
   for (let round = 0; round < rounds; round++) {
-    const row = await insertUnlessTaken(pool, permit, origin, { key, fingerprint, fields });
+    const row = await insertUnlessTaken(store, permit, origin, { key, fingerprint, fields });
     if (row) return { row, replayed: false };
-    const [found] = await findClaim(pool, { userName, entity, key, fingerprint, fields });
+    const [found] = await store.run(findClaim, { userName, entity, key, fingerprint, fields });
     if (!found) break;
     if (found.live) return { row: repeat(found, permit), replayed: true };
-    await withUnknownOutcome(deleteExpired(pool, { userName, entity, key }));
+    await withUnknownOutcome(store.run(deleteExpired, { userName, entity, key }));
   }
   throw new Problem('idempotency-in-progress', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
 }
 
 /** Undefined when the key is taken, be it that another request was faster by a moment. */
 async function insertUnlessTaken(
-  pool: Pool,
+  store: Store,
   permit: Permit<'create'>,
   origin: Origin,
   claim: { key: string; fingerprint: Buffer; fields: string },
 ): Promise<EntityRow | undefined> {
   try {
-    return await insertEntityWithKey(pool, permit, origin, claim);
+    return await insertEntityWithKey(store, permit, origin, claim);
   } catch (error) {
     if (violatedUnique(error) === 'idempotency_pkey') return undefined;
     throw error;

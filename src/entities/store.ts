@@ -2,15 +2,13 @@
  * Entities, each operation one guarded statement. Every function takes a permit and reaches only the rows that the permit covers (rules 64
  * and 66). Fields travel as JSON text and are never parsed.
  */
-import type { TimeoutPool as Pool } from '../database/driver/timeout-pool.ts';
+import type { Store } from '../database/port.ts';
 import type { Origin } from '../audit/store.ts';
-import type { WriteGroup } from '../database/driver/write-group.ts';
 import { withUnknownOutcome } from '../database/failure.ts';
-import type { Executor } from '../database/driver/prepared.ts';
 import type { Permit } from '../rights/permit.ts';
 import { permitValues } from '../rights/row-predicate.ts';
 import { changeValues } from './changed.ts';
-import { rowOf } from './grouped-writes.ts';
+import { rowOf, updateMany } from './grouped-writes.ts';
 import type { EntityRow } from './row.ts';
 import {
   deleteOne,
@@ -29,7 +27,7 @@ const placeOf = (permit: Permit<'read' | 'update' | 'delete'>, key: string): Pla
 
 /** Stores new fields (JSON text of an object) and returns the row. `insertRow` runs the statement, alone or together with other requests. */
 export async function insertEntity(
-  insertRow: WriteGroup<EntityRow>['run'],
+  insertRow: (row: string) => Promise<EntityRow | undefined>,
   permit: Permit<'create'>,
   origin: Origin,
   fields: string,
@@ -44,24 +42,24 @@ export async function insertEntity(
  * `idempotency_pkey`, with nothing written, when another statement took it meanwhile.
  */
 export async function insertEntityWithKey(
-  pool: Pool,
+  store: Store,
   permit: Permit<'create'>,
   origin: Origin,
   claim: { key: string; fingerprint: Buffer; fields: string },
 ): Promise<EntityRow | undefined> {
-  const [row] = await withUnknownOutcome(insertWithKey(pool, { ...changeValues(permit, origin), name: permit.entity, ...claim }));
+  const [row] = await withUnknownOutcome(store.run(insertWithKey, { ...changeValues(permit, origin), name: permit.entity, ...claim }));
   return row;
 }
 
 /** The entity, or undefined when there is none that the permit covers. */
-export async function findEntity(pool: Pool, permit: Permit<'read'>, key: string): Promise<EntityRow | undefined> {
-  const [row] = await findOne(pool, placeOf(permit, key));
+export async function findEntity(store: Store, permit: Permit<'read'>, key: string): Promise<EntityRow | undefined> {
+  const [row] = await store.run(findOne, placeOf(permit, key));
   return row;
 }
 
 /** Like {@link findEntity}, without the fields where these are heavy, so that it costs little on a connection that requests share. */
-export async function findLight(reads: Executor, permit: Permit<'read'>, key: string): Promise<LightRow | undefined> {
-  const [row] = await findLightOne(reads, placeOf(permit, key));
+export async function findLight(store: Store, permit: Permit<'read'>, key: string): Promise<LightRow | undefined> {
+  const [row] = await store.read(findLightOne, placeOf(permit, key));
   return row;
 }
 
@@ -76,14 +74,14 @@ export interface Merge {
 
 /** Like {@link updateStoredEntity}, together with other requests. Undefined also for a heavy entity, and while another request is changing it. */
 export async function updateGrouped(
-  updates: WriteGroup<EntityRow>,
+  store: Store,
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
   { patch, versions, limitBytes }: Merge,
 ): Promise<EntityRow | undefined> {
   const values = { ...changeValues(permit, origin), ...placeOf(permit, key), versions, limit: limitBytes };
-  return await withUnknownOutcome(updates.run(rowOf(values, 'patch', patch)));
+  return await withUnknownOutcome(store.writeGrouped(updateMany, rowOf(values, 'patch', patch)));
 }
 
 /**
@@ -91,27 +89,27 @@ export async function updateGrouped(
  * `limitBytes` of JSON. Undefined when nothing was changed; {@link previewUpdate} tells why.
  */
 export async function updateStoredEntity(
-  pool: Pool,
+  store: Store,
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
   { patch, versions, limitBytes }: Merge,
 ): Promise<EntityRow | undefined> {
   const [row] = await withUnknownOutcome(
-    updateOne(pool, { ...changeValues(permit, origin), ...placeOf(permit, key), patch, versions, limit: limitBytes }),
+    store.run(updateOne, { ...changeValues(permit, origin), ...placeOf(permit, key), patch, versions, limit: limitBytes }),
   );
   return row;
 }
 
 /** Deletes the entity if its version is one of `versions` (null: any); false when nothing was deleted. */
 export async function deleteEntity(
-  pool: Pool,
+  store: Store,
   permit: Permit<'delete'>,
   origin: Origin,
   key: string,
   versions: Versions,
 ): Promise<boolean> {
-  const rows = await withUnknownOutcome(deleteOne(pool, { ...changeValues(permit, origin), ...placeOf(permit, key), versions }));
+  const rows = await withUnknownOutcome(store.run(deleteOne, { ...changeValues(permit, origin), ...placeOf(permit, key), versions }));
   return rows.length > 0;
 }
 
@@ -120,18 +118,18 @@ export async function deleteEntity(
  * fields for a heavy row.
  */
 export async function previewUpdate(
-  pool: Pool,
+  store: Store,
   permit: Permit<'update'>,
   key: string,
   patch: string,
   light: boolean,
 ): Promise<{ version: string; fields: string | null } | undefined> {
-  const [row] = await previewOne(pool, { ...placeOf(permit, key), patch, light });
+  const [row] = await store.run(previewOne, { ...placeOf(permit, key), patch, light });
   return row;
 }
 
 /** The present version of a row that the permit covers; undefined when there is none. */
-export async function versionOf(pool: Pool, permit: Permit<'delete'>, key: string): Promise<string | undefined> {
-  const [row] = await findVersion(pool, placeOf(permit, key));
+export async function versionOf(store: Store, permit: Permit<'delete'>, key: string): Promise<string | undefined> {
+  const [row] = await store.run(findVersion, placeOf(permit, key));
   return row?.version;
 }

@@ -2,11 +2,10 @@
  * Changes the fields of an entity: a JSON merge patch, under the caller's precondition and the rules of the type. Whatever was checked is
  * what is stored, since the statement that writes is guarded by the version that was looked at.
  */
-import type { TimeoutPool as Pool } from '../database/driver/timeout-pool.ts';
+import type { Store } from '../database/port.ts';
 import type { Origin } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Permit } from '../rights/permit.ts';
-import type { WriteGroup } from '../database/driver/write-group.ts';
 import { Problem } from '../errors.ts';
 import type { EntityQueues } from './heavy.ts';
 import type { EntityRow } from './row.ts';
@@ -27,8 +26,7 @@ export interface Change extends Merge {
 
 /** How an update is written: together with others, or alone over the pool, when it is its turn. */
 export interface Writes {
-  pool: Pool;
-  updates: WriteGroup<EntityRow>;
+  store: Store;
   queues: EntityQueues;
 }
 
@@ -38,29 +36,29 @@ export interface Writes {
  * always faster, or too much heavy work is waiting.
  */
 export async function updateEntity(
-  { pool, updates, queues }: Writes,
+  { store, queues }: Writes,
   permit: Permit<'update'>,
   caller: Caller,
   key: string,
   change: Change,
 ): Promise<EntityRow> {
   const origin = caller.origin;
-  const alone = () => updateAlone(pool, permit, origin, key, change);
+  const alone = () => updateAlone(store, permit, origin, key, change);
   if (change.isHeavy) return await queues.runHeavy(permit, caller, alone);
   // Without a type the statement decides by itself, and is asked why only when it did nothing.
-  let seen = change.type && (await look(pool, permit, key, change, true));
-  const row = seen?.isHeavy ? undefined : await updateGrouped(updates, permit, origin, key, narrowedTo(seen, change));
+  let seen = change.type && (await look(store, permit, key, change, true));
+  const row = seen?.isHeavy ? undefined : await updateGrouped(store, permit, origin, key, narrowedTo(seen, change));
   if (row) return row;
-  seen ??= await look(pool, permit, key, change, true);
+  seen ??= await look(store, permit, key, change, true);
   return await (seen.isHeavy ? queues.runHeavy(permit, caller, alone) : queues.runContended(permit, alone));
 }
 
-async function updateAlone(pool: Pool, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {
-  let seen = change.type && (await look(pool, permit, key, change, false));
+async function updateAlone(store: Store, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {
+  let seen = change.type && (await look(store, permit, key, change, false));
   for (let round = 0; round < rounds; round++) {
-    const row = await updateStoredEntity(pool, permit, origin, key, narrowedTo(seen, change));
+    const row = await updateStoredEntity(store, permit, origin, key, narrowedTo(seen, change));
     if (row) return row;
-    seen = await look(pool, permit, key, change, false);
+    seen = await look(store, permit, key, change, false);
   }
   throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
 }
@@ -78,9 +76,9 @@ interface Seen {
 }
 
 /** Throws when the patch cannot be merged. With `light` a heavy entity is not merged into, so the size and type of the result are not checked. */
-async function look(pool: Pool, permit: Permit<'update'>, key: string, change: Change, light: boolean): Promise<Seen> {
+async function look(store: Store, permit: Permit<'update'>, key: string, change: Change, light: boolean): Promise<Seen> {
   const { patch, versions, isGuarded, type, limitBytes } = change;
-  const merged = await previewUpdate(pool, permit, key, patch, light);
+  const merged = await previewUpdate(store, permit, key, patch, light);
   if (!merged) throw new Problem('not-found');
   if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
   if (versions && !versions.includes(merged.version)) throw new Problem('precondition-failed');

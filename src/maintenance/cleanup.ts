@@ -48,7 +48,7 @@ export async function deleteEndedSessions(db: Kysely<Database>): Promise<number>
 }
 
 /** Keeps house every ten minutes until the returned function is called. A failure is logged and tried again the next time. */
-export function scheduleCleanup({ db }: Pick<Context, 'db'>, log: FastifyBaseLogger): () => void {
+export function scheduleCleanup({ store: { db } }: Pick<Context, 'store'>, log: FastifyBaseLogger): () => void {
   const work = async () => {
     try {
       const sessions = await deleteInBatches(() => deleteEndedSessions(db));

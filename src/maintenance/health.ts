@@ -8,7 +8,7 @@ import { Problem } from '../errors.ts';
  * `/health/live` depends on nothing. `/health/ready` is 503 while the database is out of reach or lacks a migration, and from the moment the
  * server is told to stop.
  */
-export function serveHealth(app: FastifyInstance, { db }: Pick<Context, 'db'>): void {
+export function serveHealth(app: FastifyInstance, { store: { db } }: Pick<Context, 'store'>): void {
   app.decorate('stopping', false);
   app.get('/health/live', { config: { isUnlimited: true } }, async () => ({ status: 'live' }));
   app.get('/health/ready', async () => {

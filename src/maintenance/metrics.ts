@@ -84,7 +84,7 @@ export class MetricSet {
 /** The metrics of a process on `context`, of Node.js too; those of requests are added by `measureRequests`. */
 export function createMetricSet(context: Context): MetricSet {
   const meters = new MetricSet();
-  const { pool, reads, listener, principals, issuers, auditQuota, version } = context;
+  const { store, listener, principals, issuers, auditQuota, version } = context;
   new Gauge({
     name: `${prefix}build_info`,
     help: 'Always 1; the labels say what is running.',
@@ -93,16 +93,13 @@ export function createMetricSet(context: Context): MetricSet {
     registers: [meters.registry],
   }).set({ version, node: process.versions.node }, 1);
 
-  meters.gauges('pool_connections', 'Connections of the pool, by what they do.', 'state', () => ({
-    busy: pool.totalCount - pool.idleCount,
-    idle: pool.idleCount,
-  }));
-  meters.gauge('pool_connections_limit', 'Most connections the pool may open.', () => pool.options.max);
-  meters.gauges('read_connections', 'Connections that reads share, by what they do.', 'state', () => {
-    const { open, busy } = reads.connections;
-    return { busy, idle: open - busy };
+  meters.gauges('pool_connections', 'Connections of the pool, by what they do.', 'state', () => {
+    const { busy, idle } = store.connections().pool;
+    return { busy, idle };
   });
-  meters.gauge('pool_waiting', 'Statements that wait for a connection.', () => pool.waitingCount);
+  meters.gauge('pool_connections_limit', 'Most connections the pool may open.', () => store.connections().pool.limit);
+  meters.gauges('read_connections', 'Connections that reads share, by what they do.', 'state', () => ({ ...store.connections().reads }));
+  meters.gauge('pool_waiting', 'Statements that wait for a connection.', () => store.connections().pool.waiting);
   meters.gauge(
     'listener_up',
     'Whether the line for notifications of the database is up; without it nothing is cached.',
@@ -163,7 +160,7 @@ export function createMetricSet(context: Context): MetricSet {
 }
 
 /** Reads the number of live sessions and remembers it; undefined when the database does not tell. */
-function liveSessions({ db }: Pick<Context, 'db'>): () => Promise<number | undefined> {
+function liveSessions({ store: { db } }: Pick<Context, 'store'>): () => Promise<number | undefined> {
   let countedAt = Number.NEGATIVE_INFINITY;
   let counted: Promise<number | undefined> = Promise.resolve(undefined);
   return () => {

@@ -64,7 +64,7 @@ export function oidcHandlers(context: Context): OidcHandlers {
     },
 
     async listIdentities({ principal }) {
-      const links = await listLinks(context.db, principal.user.id);
+      const links = await listLinks(context.store.db, principal.user.id);
       return { status: 200, body: { identities: links.map((link) => describeLink(link, principal, issuers)) } };
     },
 

@@ -8,7 +8,6 @@ import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { inTransaction } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { lockCaller, sessionOf } from '../sessions/self-service.ts';
@@ -45,7 +44,7 @@ export function describeLink(
 export async function unlinkOwn(context: Context, caller: Caller, principal: Principal, id: string): Promise<boolean> {
   const { id: currentId } = sessionOf(principal);
   const { id: userId, name: userName } = principal.user;
-  const ended = await inTransaction(context.db, async (trx) => {
+  const ended = await context.store.transaction(async (trx) => {
     const known = (await listLinks(trx, userId)).find((link) => link.id === id);
     if (known) await lockIdentity(trx, known);
     // Locks the link before the user. A sign-in by the link locks them in the same order, so there is no deadlock.

@@ -7,7 +7,6 @@ import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { inTransaction } from '../database/failure.ts';
 import { Problem, type Fault } from '../errors.ts';
 import { comparePassword, underThrottle } from '../credentials/password-attempt.ts';
 import { revokeOthers } from '../sessions/revoke.ts';
@@ -31,10 +30,10 @@ export interface PasswordChange {
  * been refreshed or ended meanwhile.
  */
 export async function changePassword(context: Context, caller: Caller, principal: Principal, change: PasswordChange): Promise<string> {
-  const { db, principals } = context;
+  const { store, principals } = context;
   const origin = caller.origin;
   const oldHash = presentTokenHash(caller, context);
-  const account = await getAccount(db, principal.user.id);
+  const account = await getAccount(store.db, principal.user.id);
   await confirmPresent(context, caller, account, change.current);
   const faults = await faultsOf(context, account, change);
   if (faults.length > 0) {
@@ -44,7 +43,7 @@ export async function changePassword(context: Context, caller: Caller, principal
   }
   const passwordHash = await hashPassword(context, change.next);
   const token = newToken();
-  const done = await inTransaction(db, async (trx) => {
+  const done = await store.transaction(async (trx) => {
     // The user's row first, as at a login, so that the two wait for each other and never deadlock.
     if (!(await lockAccount(trx, account.id, account.credentialVersion))) return false;
     const id = await rotateToken(trx, oldHash, hashToken(token), { credentialVersion: account.credentialVersion + 1 });

@@ -11,7 +11,7 @@ type ProfileHandlers = Pick<Handlers, 'listProfiles' | 'selectProfile' | 'select
 export function profileHandlers(context: Context): ProfileHandlers {
   return {
     async listProfiles({ principal }) {
-      const rows = await listProfiles(context.db, principal.user.id);
+      const rows = await listProfiles(context.store.db, principal.user.id);
       return { status: 200, body: { profiles: rows.map((row) => describeProfile(row, principal.profile?.id)) } };
     },
 

@@ -6,15 +6,14 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Context } from '../context.ts';
-import { inTransaction } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { revokeReused, type RevocationReason } from './revoke.ts';
 
 /** Ends, with an audit event, the session of a stale token if nobody has yet. */
 export async function endStale(context: Context, caller: Caller, tokenHash: Buffer): Promise<void> {
   // One statement for what is merely made up, which is what floods are made of.
-  if (!(await isUnended(context.db, tokenHash))) return;
-  const session = await inTransaction(context.db, async (trx) => {
+  if (!(await isUnended(context.store.db, tokenHash))) return;
+  const session = await context.store.transaction(async (trx) => {
     const reused = await revokeReused(trx, tokenHash);
     const ended = reused ?? (await revokeExpired(trx, tokenHash));
     if (ended) {

@@ -33,7 +33,10 @@ const noToken = 'none';
 
 /** Registers the plugin on `app`. A route of it can use {@link loadedSession} and {@link issueToken}. */
 export async function carrySessions(app: FastifyInstance, context: Context): Promise<void> {
-  const { config, db } = context;
+  const {
+    config,
+    store: { db },
+  } = context;
   const { name, attributes } = sessionCookie(config);
   await app.register(cookie);
   app.decorateRequest('tokenToIssue', undefined);

@@ -81,7 +81,7 @@ export function sessionHandlers(
     },
 
     async listSessions({ principal }) {
-      const rows = await listOwn(context.db, principal.user.id);
+      const rows = await listOwn(context.store.db, principal.user.id);
       return { status: 200, body: { sessions: rows.map((row) => describeSession(row, principal.session?.id)) } };
     },
 

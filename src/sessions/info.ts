@@ -18,7 +18,9 @@ export interface Wanted {
 
 /** The session info of `principal`. Roles and profiles are read as they stand now. */
 export async function sessionInfo(context: Context, principal: Principal, wanted?: Wanted): Promise<Schemas['SessionInfo']> {
-  const { db } = context;
+  const {
+    store: { db },
+  } = context;
   const { user, profile, locale, method, issuer, authenticatedAt, session } = principal;
   return {
     user: { name: user.name, displayName: user.displayName },
@@ -75,7 +77,7 @@ function serverInfo({ config, issuers, version }: Context): Schemas['Server'] {
   };
 }
 
-async function describeRoles({ db }: Context, profileId: string): Promise<Schemas['Role'][]> {
+async function describeRoles({ store: { db } }: Context, profileId: string): Promise<Schemas['Role'][]> {
   const roles = await listRoles(db, profileId);
   return roles.map(({ name, description, grants }) => ({ name, description, grants: gatherGrants(grants) }));
 }

@@ -53,7 +53,7 @@ async function succeed(
   { account, outdated }: Verified,
   { password, locale }: PasswordLogin,
 ): Promise<OpenedSession | undefined> {
-  if (outdated) await updateHash(context.db, account.id, account.credentialVersion, await hashPassword(context, password));
+  if (outdated) await updateHash(context.store.db, account.id, account.credentialVersion, await hashPassword(context, password));
   const opened = await openSession(context, caller, { account, method: 'password', locale, attempt });
   return 'refused' in opened ? undefined : opened;
 }
@@ -66,7 +66,7 @@ async function succeed(
 function fail(context: Context, caller: Caller, { account, onFailure }: Attempt): void {
   const event = { event: 'login.failed', outcome: 'refused', userName: account?.name } as const;
   const admitted = admitRefusal(context, caller, event, account && { subject: accountSubject(account), kind: caller.origin.requestId });
-  if (admitted) onFailure(eventInsertion(context.db, caller.origin, admitted));
+  if (admitted) onFailure(eventInsertion(context.store.db, caller.origin, admitted));
 }
 
 /** A wrong password names an account and proves nothing. */

@@ -2,7 +2,6 @@
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Context } from '../context.ts';
-import { inTransaction } from '../database/failure.ts';
 import { sessionCookie, tokensIn } from './cookie.ts';
 import { revokeByToken } from './revoke.ts';
 import { hashToken } from './token.ts';
@@ -15,7 +14,7 @@ import { hashToken } from './token.ts';
 export async function logout(context: Context, caller: Caller): Promise<string | undefined> {
   const tokens = tokensIn(caller.cookies.header, sessionCookie(context.config).name);
   if (tokens.length === 0) return undefined;
-  const ended = await inTransaction(context.db, async (trx) => {
+  const ended = await context.store.transaction(async (trx) => {
     const sessions: { id: string; endSessionUrl: string | null }[] = [];
     for (const token of tokens) {
       const session = await revokeByToken(trx, hashToken(token), 'logout');

@@ -7,7 +7,7 @@ import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import type { Attempt } from '../credentials/throttle.ts';
-import { inTransaction, retryOnConflict, withUnknownOutcome } from '../database/failure.ts';
+import { retryOnConflict, withUnknownOutcome } from '../database/failure.ts';
 import type { Database, Scope } from '../database/tables.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { insertSession, type NewSession, type SessionEvents } from './insert.ts';
@@ -72,20 +72,20 @@ export async function openSession(context: Context, caller: Caller, opening: Ope
 }
 
 /** Opens the session and decides the attempt in one statement. */
-function insertAlone({ config, db }: Context, caller: Caller, opening: Opening, token: string): Promise<Inserted | RefusedOpening> {
-  return retryOnConflict(() => withUnknownOutcome(insert(db, config, caller, opening, token, opening.attempt)));
+function insertAlone({ config, store }: Context, caller: Caller, opening: Opening, token: string): Promise<Inserted | RefusedOpening> {
+  return retryOnConflict(() => withUnknownOutcome(insert(store.db, config, caller, opening, token, opening.attempt)));
 }
 
 /** Opens the session, unless the identity was unlinked, and ends the one of the token `carried`. */
 function insertInTransaction(
-  { config, db }: Context,
+  { config, store }: Context,
   caller: Caller,
   opening: Opening,
   token: string,
   carried: string | undefined,
 ): Promise<Inserted | RefusedOpening> {
   const { account, identity } = opening;
-  return inTransaction(db, async (trx) => {
+  return store.transaction(async (trx) => {
     if (identity && !(await lockLink(trx, identity, account.id))) return { refused: 'unlinked' };
     const inserted = await insert(trx, config, caller, opening, token);
     if ('refused' in inserted || carried === undefined) return inserted;

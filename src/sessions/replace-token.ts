@@ -6,7 +6,6 @@ import { insertEvent, type AuditEventName } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { inTransaction } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { refreshWaitSeconds, rotateToken } from './store.ts';
@@ -30,7 +29,7 @@ export async function replaceToken(
 ): Promise<string> {
   const oldHash = presentTokenHash(caller, context);
   const token = newToken();
-  const id = await inTransaction(context.db, async (trx) => {
+  const id = await context.store.transaction(async (trx) => {
     const rotated = await rotateToken(trx, oldHash, hashToken(token), to);
     if (rotated) {
       const detail = 'profileId' in to ? { profileId: to.profileId } : {};
@@ -51,7 +50,7 @@ export async function lostRace(context: Context, oldHash: Buffer): Promise<Probl
   const found = await findPrincipal(context, oldHash);
   if (!found?.principal.session) return new Problem('unauthenticated');
   const { id, current } = found.principal.session;
-  const seconds = current ? await refreshWaitSeconds(context.db, id) : undefined;
+  const seconds = current ? await refreshWaitSeconds(context.store.db, id) : undefined;
   if (seconds === undefined) return new Problem('refresh-conflict');
   const headers = { 'Retry-After': String(seconds), 'RateLimit-Policy': '"refresh";q=6;w=60', RateLimit: `"refresh";r=0;t=${seconds}` };
   return new Problem('rate-limited', { headers, audit: { limit: 'refresh' } });

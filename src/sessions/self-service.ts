@@ -7,7 +7,6 @@ import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal, SessionRecord } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
-import { inTransaction } from '../database/failure.ts';
 import type { Database, SessionMethod } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { lockAccount } from '../accounts/users.ts';
@@ -93,7 +92,7 @@ export async function lockCaller(trx: Transaction<Database>, principal: Principa
 async function revoke(context: Context, caller: Caller, principal: Principal, which: { only: string } | 'others'): Promise<number> {
   const { id: currentId } = sessionOf(principal);
   const { id: userId, name: userName } = principal.user;
-  const ended = await inTransaction(context.db, async (trx) => {
+  const ended = await context.store.transaction(async (trx) => {
     await lockCaller(trx, principal);
     const rows = await trx
       .updateTable('session')

@@ -11,7 +11,7 @@ import { replaceToken } from './replace-token.ts';
  * (rule 15). Throws 404 `not-found` for any other name (rule 63).
  */
 export async function switchProfile(context: Context, caller: Caller, principal: Principal, name: string | undefined): Promise<string> {
-  const profile = await findProfile(context.db, principal.user.id, name);
+  const profile = await findProfile(context.store.db, principal.user.id, name);
   if (!profile) throw new Problem('not-found');
   const to = { profileId: profile.id, locale: profile.locale ?? undefined };
   const token = await replaceToken(context, caller, principal, 'profile.changed', to);

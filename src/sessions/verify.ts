@@ -28,13 +28,13 @@ export const live = (eb: ExpressionBuilder<Database, 'session' | 'user_account'>
 
 /** The principal of a live session, and the milliseconds until the session ends; undefined for any other token. */
 export async function findPrincipal(
-  { reads, pool }: Pick<Context, 'reads' | 'pool'>,
+  { store }: Pick<Context, 'store'>,
   tokenHash: Buffer,
 ): Promise<{ principal: Principal; lifeMilliseconds: number } | undefined> {
-  const [current] = await findByToken(reads, { tokenHash });
-  const [row] = current ? [current] : await findBySupersededToken(reads, { tokenHash });
+  const [current] = await store.read(findByToken, { tokenHash });
+  const [row] = current ? [current] : await store.read(findBySupersededToken, { tokenHash });
   if (!row) return undefined;
-  if (row.lastSeenIsDue) await ignoreDiskFull(touch(pool, { id: row.id }));
+  if (row.lastSeenIsDue) await ignoreDiskFull(store.run(touch, { id: row.id }));
   return { principal: principalOfSession(row, tokenHash), lifeMilliseconds: row.lifeMilliseconds };
 }
 

@@ -1,6 +1,6 @@
 /** What must be true of the database before the service opens: it runs, it is migrated, and somebody can sign in. */
 import { ConfigError, type Config } from '../config/settings.ts';
-import { connectPool } from '../database/driver/pool.ts';
+import { openStore } from '../database/port.ts';
 import { migrate, migrationState, type MigrationState } from '../database/migrate.ts';
 import { VerifiedClient } from '../database/driver/verified-client.ts';
 import { describeFault } from '../locales/describe.ts';
@@ -112,21 +112,21 @@ async function ensureSchema({ url, directUrl }: Pick<Prepared, 'url' | 'directUr
 }
 
 async function readMigrationState(url: string): Promise<MigrationState> {
-  const { db, close } = connectPool(url, 1, () => undefined);
+  const store = openStore(url, 1, () => undefined);
   try {
-    return await migrationState(db);
+    return await migrationState(store.db);
   } finally {
-    await close();
+    await store.close();
   }
 }
 
 /** Whether it made one. */
 async function ensureAdministrator({ name, password }: FirstAdministrator, peppers: Peppers, url: string): Promise<boolean> {
-  const { db, close } = connectPool(url, 1, () => undefined);
+  const store = openStore(url, 1, () => undefined);
   try {
-    if (await hasUsers(db)) return false;
-    return await createFirstAdministrator(db, name, await hashPassword({ gate: createHashingQueue(), peppers }, password));
+    if (await hasUsers(store.db)) return false;
+    return await createFirstAdministrator(store, name, await hashPassword({ gate: createHashingQueue(), peppers }, password));
   } finally {
-    await close();
+    await store.close();
   }
 }

@@ -1,32 +1,34 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectPool, type Connection } from '../../src/database/driver/pool.ts';
+import { openStore, type PostgresStore } from '../../src/database/port.ts';
 import { createFirstAdministrator } from '../../src/administration/first-administrator.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 const replicas = 4;
 
 let database: TestDatabase;
-let connections: Connection[];
+let stores: PostgresStore[];
 beforeAll(async () => {
   database = await createDatabase();
-  connections = Array.from({ length: replicas }, () => connectPool(database.url, 1, () => undefined));
+  stores = Array.from({ length: replicas }, () => openStore(database.url, 1, () => undefined));
 });
 afterAll(async () => {
-  await Promise.all(connections.map(({ close }) => close()));
+  await Promise.all(stores.map((store) => store.close()));
   await database.drop();
 });
 
 test('of four processes that start at once on an empty database, one makes the first administrator, and none fails', async () => {
   // Without a pause in between, so that all four find no user.
-  await Promise.all(connections.map(({ pool }) => pool.query('select 1')));
+  await Promise.all(stores.map(({ db }) => sql`select 1`.execute(db)));
   for (let round = 0; round < 5; round += 1) {
-    const made = await Promise.all(connections.map(({ db }) => createFirstAdministrator(db, 'admin', 'a hash that no password has')));
+    const made = await Promise.all(stores.map((store) => createFirstAdministrator(store, 'admin', 'a hash that no password has')));
     expect(made.filter(Boolean)).toHaveLength(1);
-    const [first] = connections;
-    expect((await first?.pool.query('select name from user_account'))?.rows).toEqual([{ name: 'admin' }]);
-    expect((await first?.pool.query('select event, user_name, detail from audit_event order by id desc limit 1'))?.rows).toEqual([
+    const [first] = stores;
+    if (!first) throw new Error('no store');
+    expect((await sql`select name from user_account`.execute(first.db)).rows).toEqual([{ name: 'admin' }]);
+    expect((await sql`select event, user_name, detail from audit_event order by id desc limit 1`.execute(first.db)).rows).toEqual([
       { event: 'user.created', user_name: 'admin', detail: { by: 'first start', via: 'start', actor: 'entity-service' } },
     ]);
-    await first?.pool.query('truncate user_account, role, profile cascade');
+    await sql`truncate user_account, role, profile cascade`.execute(first.db);
   }
 });

@@ -76,7 +76,7 @@ describe('the administrator in the audit trail', () => {
 
   test('an administrator behind a request is named with the request (rule 85)', async () => {
     const origin = { requestId: 'r-1', address: '192.0.2.1', userAgent: undefined };
-    await createRole(service().db, { name: 'maria', origin, via: 'api' }, 'reader', '');
+    await createRole(service().store, { name: 'maria', origin, via: 'api' }, 'reader', '');
     expect((await changes()).at(-1)).toMatchObject({
       event: 'role.created',
       requestId: 'r-1',

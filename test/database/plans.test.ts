@@ -129,7 +129,7 @@ test('in tables of 5,000 rows every statement goes by an index, and they are not
 test('a service analyses tables that have grown by itself', async () => {
   const service = await TestService.start();
   onTestFinished(() => service.stop());
-  const { db } = service.context;
+  const { db } = service;
   await sql`insert into login_attempt (kind, subject) select 'account', sha256(n::text::bytea) from generate_series(1, 5000) n`.execute(db);
   const analysed = sql<{ rows: number }>`select reltuples::int as rows from pg_class where relname = 'login_attempt'`;
   await expect.poll(async () => (await analysed.execute(db)).rows, { timeout: 20_000 }).toEqual([{ rows: 5_000 }]);

@@ -162,14 +162,13 @@ describe('a statement that fails', () => {
 
 describe('a pool that is exhausted', () => {
   test('503 — for a request that has waited two seconds for a connection; requests succeed again when one is free', async () => {
-    const { principals, pool } = service.context;
+    const { principals, store } = service.context;
     const isCached = async () => {
       const { hits } = principals;
       return (await call('GET', '/auth')).status === 200 && principals.hits > hits;
     };
     await expect.poll(isCached).toBe(true);
-    const client = await pool.connect();
-    try {
+    await store.db.connection().execute(async () => {
       expect((await call('GET', '/auth')).status, 'a cached caller needs no connection').toBe(200);
       principals.forget('all');
       const answer = await call('GET', '/rest/entity/note/1', { headers: { 'x-api-key': `esk_${'x'.repeat(10)}` } });
@@ -177,9 +176,7 @@ describe('a pool that is exhausted', () => {
       const waiting = await call('GET', '/auth');
       expect(waiting.status).toBe(503);
       expect(waiting.body.code).toBe('unavailable');
-    } finally {
-      client.release();
-    }
+    });
     expect((await call('GET', '/auth')).status).toBe(200);
   });
 });

@@ -8,8 +8,8 @@ import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import type { Kysely } from 'kysely';
 import { insertKey, type NewKey } from '../../src/api-keys/store.ts';
 import { readConfig } from '../../src/config/settings.ts';
-import { inTransaction } from '../../src/database/failure.ts';
 import type { Action, Condition, Database } from '../../src/database/tables.ts';
+import type { Store } from '../../src/database/port.ts';
 import type { Clock } from '../../src/oidc/tokens/issuer-registry.ts';
 import { createHashingQueue } from '../../src/http/concurrency-limit.ts';
 import { hashPassword } from '../../src/credentials/hash.ts';
@@ -98,11 +98,15 @@ export class TestService {
   waitPatiently(): void {
     const { context } = this.#service;
     context.gate = createHashingQueue(undefined, { schedule: patient });
-    context.throttle = createThrottle(context.db, patient);
+    context.throttle = createThrottle(context.store.db, patient);
   }
 
   get db(): Kysely<Database> {
-    return this.#service.context.db;
+    return this.#service.context.store.db;
+  }
+
+  get store(): Store {
+    return this.#service.context.store;
   }
 
   get context(): Service['context'] {
@@ -184,12 +188,14 @@ export class TestService {
 
   /** Links the subject of an issuer to the user called `userName`. */
   async link(issuer: { url: string }, subject: string, userName: string): Promise<void> {
-    expect(await linkIdentity(this.db, administrator, await this.#user(userName), { issuer: issuer.url, subject })).toBe('linked');
+    expect(await linkIdentity(this.store, administrator, await this.#user(userName), { issuer: issuer.url, subject })).toBe('linked');
   }
 
   /** Removes that link, and waits until every process has processed the removal. */
   async unlink(issuer: { url: string }, subject: string, userName: string): Promise<void> {
-    expect(await unlinkIdentity(this.db, administrator, await this.#user(userName), { issuer: issuer.url, subject })).toBeTypeOf('number');
+    expect(await unlinkIdentity(this.store, administrator, await this.#user(userName), { issuer: issuer.url, subject })).toBeTypeOf(
+      'number',
+    );
     await this.settle();
   }
 
@@ -200,7 +206,7 @@ export class TestService {
   /** Creates an API key of the user that acts under their default profile, unless `wanted` says otherwise. */
   async createKey(userId: string, wanted: Partial<NewKey> = {}): Promise<string> {
     const key = { userId, name: 'test', profileId: null, scopes: null, expiresInDays: 90, ...wanted };
-    return (await inTransaction(this.db, (trx) => insertKey(trx, key))).key;
+    return (await this.store.transaction((trx) => insertKey(trx, key))).key;
   }
 
   /** Inserts a live session of the user like that of {@link signIn}, without the work on a password. Returns the cookie. */

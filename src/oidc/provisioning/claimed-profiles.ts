@@ -6,7 +6,6 @@ import type { Kysely, Transaction } from 'kysely';
 import { insertEvent } from '../../audit/store.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
-import { inTransaction } from '../../database/failure.ts';
 import type { Database } from '../../database/tables.ts';
 import { deleteAssignment, findAnyProfiles, insertAssignment, lockAssignments } from '../../accounts/assignments.ts';
 import type { Identity } from '../../accounts/identities.ts';
@@ -40,13 +39,13 @@ export interface IssuedClaims {
  * user.
  */
 export async function followClaims(
-  { db }: Context,
+  { store }: Context,
   caller: Caller,
   { issuer: { issuer, profiles }, subject, claims, issuedAt }: IssuedClaims,
 ): Promise<boolean> {
   if (!profiles) return false;
   const identity = { issuer, subject };
-  const account = await findClaimed(db, identity);
+  const account = await findClaimed(store.db, identity);
   if (!account?.active) return false;
   const newest = account.claimsAt?.getTime() ?? -Infinity;
   if (issuedAt.getTime() < newest) return false;
@@ -55,7 +54,7 @@ export async function followClaims(
   const before = account.profiles.filter((name) => managed.has(name));
   const agree = before.length === wanted.length && before.every((name) => wanted.includes(name));
   if (agree && issuedAt.getTime() === newest) return false;
-  await inTransaction(db, async (trx) => {
+  await store.transaction(async (trx) => {
     if (!(await lockClaims(trx, identity, account.id, issuedAt))) return;
     await setClaimed(trx, caller, { user: account, by: 'issuer', identity }, profiles, wanted);
     // After the lock on the user: a link by the user holds the lock on the user and waits for a changed identity.

@@ -7,7 +7,6 @@ import type { Kysely, Transaction } from 'kysely';
 import { insertEvent } from '../../audit/store.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
-import { inTransaction } from '../../database/failure.ts';
 import type { Database } from '../../database/tables.ts';
 import { Problem } from '../../errors.ts';
 import { findAnyProfiles, insertAssignment } from '../../accounts/assignments.ts';
@@ -37,14 +36,14 @@ export async function findOrProvision<T>(
 ): Promise<T> {
   const { issuer, subject, isClient } = presented;
   const identity = { issuer: issuer.issuer, subject };
-  const found = await find(context.db, identity);
+  const found = await find(context.store.db, identity);
   if (found !== undefined && (isClient || !(await followClaims(context, caller, presented)))) return found;
   if (found === undefined) {
     if (isClient) throw new TokenError('client-not-linked', { about: identity });
     if (!issuer.provision) throw new TokenError('not-linked', { about: identity });
     await provision(context, caller, presented, issuer.provision.profile);
   }
-  const settled = await find(context.db, identity);
+  const settled = await find(context.store.db, identity);
   if (settled === undefined) throw new TokenError('not-linked', { about: identity });
   return settled;
 }
@@ -53,10 +52,10 @@ export async function findOrProvision<T>(
  * Creates a user with the profile and links the identity to it, unless another request has done so meanwhile. Claims that are older than
  * those of a removed link create nothing.
  */
-async function provision({ db }: Context, caller: Caller, presented: Presented, profile: string): Promise<void> {
+async function provision({ store }: Context, caller: Caller, presented: Presented, profile: string): Promise<void> {
   const { issuer, subject, claims, issuedAt } = presented;
   const identity = { issuer: issuer.issuer, subject };
-  await inTransaction(db, async (trx) => {
+  await store.transaction(async (trx) => {
     await lockIdentity(trx, identity);
     if (await findLinkedAccount(trx, identity)) return;
     const unlinkedAt = await findUnlinkedClaimsAt(trx, identity);

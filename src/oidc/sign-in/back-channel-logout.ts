@@ -4,7 +4,6 @@ import { recordRefusal } from '../../audit/record.ts';
 import { insertEvent } from '../../audit/store.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
-import { inTransaction } from '../../database/failure.ts';
 import { Problem } from '../../errors.ts';
 import { revokeAtIssuer, type IssuerLogout } from '../../sessions/revoke.ts';
 import { isSubject, isText, isTime } from '../tokens/claims.ts';
@@ -21,7 +20,7 @@ const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
  */
 export async function logoutByProvider(context: Context, caller: Caller, provider: Provider, token: string): Promise<void> {
   const logout = await readLogoutToken(context, caller, provider, token);
-  const ended = await inTransaction(context.db, async (trx) => {
+  const ended = await context.store.transaction(async (trx) => {
     const sessions = await revokeAtIssuer(trx, logout);
     for (const { id: sessionId, userName } of sessions) {
       const detail = { by: 'issuer', issuer: provider.issuer };

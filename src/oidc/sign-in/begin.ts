@@ -59,7 +59,7 @@ interface Secrets {
 }
 
 async function bindBrowser(
-  { config, db }: Context,
+  { config, store }: Context,
   { cookies }: Caller,
   { issuer }: Provider,
   { returnTo, sessionId }: Beginning,
@@ -69,7 +69,7 @@ async function bindBrowser(
   // Tabs of one browser share the cookie. With one for each tab, only the last tab could complete its sign-in.
   const browser = browserIn(cookies.header, cookie.name) ?? randomState();
   const hashes = { stateHash: hashSecret(state), browserHash: hashSecret(browser) };
-  await insertTransaction(db, { ...hashes, issuer, nonce, codeVerifier, returnPath: returnPath(returnTo), sessionId });
+  await insertTransaction(store.db, { ...hashes, issuer, nonce, codeVerifier, returnPath: returnPath(returnTo), sessionId });
   cookies.set(cookie.name, browser, cookie.attributes);
 }
 

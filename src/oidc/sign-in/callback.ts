@@ -49,12 +49,12 @@ export function completeSignIn(
  * Throws {@link SignInError} if there is none. Deletes the cookie, or sets it again if another tab of the browser needs it.
  */
 async function consumeTransaction(
-  { config, db }: Context,
+  { config, store }: Context,
   caller: Caller,
   { issuer }: Provider,
   state: string,
 ): Promise<SignInTransaction> {
-  const transaction = await consumeTransactionRow(db, hashSecret(state));
+  const transaction = await consumeTransactionRow(store.db, hashSecret(state));
   if (!transaction) throw new SignInError('unknown-state');
   const cookie = browserCookie(config);
   const browser = browserIn(caller.cookies.header, cookie.name);

@@ -3,7 +3,6 @@ import { insertEvent } from '../../audit/store.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Principal } from '../../authn/principal.ts';
 import type { Context } from '../../context.ts';
-import { inTransaction } from '../../database/failure.ts';
 import { Problem } from '../../errors.ts';
 import { lockCaller } from '../../sessions/self-service.ts';
 import { freshMinutes } from '../../sessions/verify.ts';
@@ -39,7 +38,7 @@ export async function linkOwn(
   const identity = { issuer: provider.issuer, subject };
   const age = context.issuers.clock.wall() - authenticatedAt.getTime();
   if (age >= freshMinutes * 60_000) throw new SignInError('too-old', { about: { subject }, userName });
-  await inTransaction(context.db, async (trx) => {
+  await context.store.transaction(async (trx) => {
     // Locks the identity before its user. Removing a link locks them in the same order, so there is no deadlock.
     await lockIdentity(trx, identity);
     await lockCaller(trx, principal);

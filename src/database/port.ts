@@ -1,0 +1,130 @@
+/**
+ * The one door to PostgreSQL. A caller says what kind of statement it has; which connection carries it is decided here and in `driver/`
+ * (driver/README.md).
+ */
+import type { Kysely, Transaction } from 'kysely';
+import { connectPool, type Connection } from './driver/pool.ts';
+import type { PreparedStatement } from './driver/prepared.ts';
+import { WriteGroup, type GroupedStatement } from './driver/write-group.ts';
+import { inTransaction } from './failure.ts';
+import { Listener, settleAll, type ListenerEvents } from './notifications.ts';
+import type { Database } from './tables.ts';
+
+/** What the connections do at this moment. `waiting` counts statements that wait for a connection of the pool. */
+export interface ConnectionCounts {
+  pool: { busy: number; idle: number; limit: number; waiting: number };
+  reads: { busy: number; idle: number };
+}
+
+export interface Store {
+  /** For ordinary queries: Kysely builds each, and each is a transaction of its own. */
+  readonly db: Kysely<Database>;
+
+  /**
+   * Runs a prepared statement that only reads, locks nothing, and is quick. It shares a connection with other reads, and runs again on another
+   * connection if that one breaks.
+   */
+  read<V, R>(statement: PreparedStatement<V, R>, values: V): Promise<R[]>;
+
+  /** Runs any other prepared statement, on a connection of its own. */
+  run<V, R>(statement: PreparedStatement<V, R>, values: V): Promise<R[]>;
+
+  /**
+   * Runs the statement for `row`, JSON text of an object, together with the rows of other requests. Undefined when it did nothing for the row.
+   * Throws what it would throw for this row alone, and 503 `unavailable` when the row had no turn within two seconds.
+   */
+  writeGrouped<R>(statement: GroupedStatement<R>, row: string): Promise<R | undefined>;
+
+  /** Does the same at once and for this row alone. For a row so large that others should not wait for it. */
+  writeAlone<R>(statement: GroupedStatement<R>, row: string): Promise<R | undefined>;
+
+  /**
+   * Runs `work` in one READ COMMITTED transaction and resolves after COMMIT. `work` runs again, up to three times, after a deadlock or a
+   * serialisation failure, so it must have no effect outside of the transaction. A connection lost during COMMIT is 503 `outcome-unknown`.
+   */
+  transaction<T>(work: (trx: Transaction<Database>) => Promise<T>): Promise<T>;
+
+  /** Makes a listener for notifications. `directUrl` must not pool by transaction; see {@link Listener}. */
+  listener(directUrl: string, events: ListenerEvents): Listener;
+
+  /** Resolves once every process has acted upon what was committed before, after three seconds at the latest; see {@link settleAll}. */
+  settleAll(directUrl: string): Promise<void>;
+
+  connections(): ConnectionCounts;
+}
+
+/** The store of a process, which {@link openStore} opens. */
+export class PostgresStore implements Store {
+  readonly db: Kysely<Database>;
+  readonly #connection: Connection;
+  readonly #groups = new Map<unknown, unknown>();
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    this.db = connection.db;
+  }
+
+  read<V, R>(statement: PreparedStatement<V, R>, values: V): Promise<R[]> {
+    return statement(this.#connection.reads, values);
+  }
+
+  run<V, R>(statement: PreparedStatement<V, R>, values: V): Promise<R[]> {
+    return statement(this.#connection.pool, values);
+  }
+
+  writeGrouped<R>(statement: GroupedStatement<R>, row: string): Promise<R | undefined> {
+    return this.#groupOf(statement).run(row);
+  }
+
+  writeAlone<R>(statement: GroupedStatement<R>, row: string): Promise<R | undefined> {
+    return this.#groupOf(statement).runAlone(row);
+  }
+
+  #groupOf<R>(statement: GroupedStatement<R>): WriteGroup<R> {
+    let group = this.#groups.get(statement) as WriteGroup<R> | undefined;
+    if (!group) {
+      group = new WriteGroup(this.#connection.pool, statement);
+      this.#groups.set(statement, group);
+    }
+    return group;
+  }
+
+  transaction<T>(work: (trx: Transaction<Database>) => Promise<T>): Promise<T> {
+    return inTransaction(this.db, work);
+  }
+
+  listener(directUrl: string, events: ListenerEvents): Listener {
+    return new Listener(directUrl, this.#connection.pool, events);
+  }
+
+  settleAll(directUrl: string): Promise<void> {
+    return settleAll(directUrl, this.#connection.pool);
+  }
+
+  connections(): ConnectionCounts {
+    const { pool, reads } = this.#connection;
+    const { open, busy } = reads.connections;
+    return {
+      pool: {
+        busy: pool.totalCount - pool.idleCount,
+        idle: pool.idleCount,
+        limit: pool.options.max,
+        waiting: pool.waitingCount,
+      },
+      reads: { busy, idle: open - busy },
+    };
+  }
+
+  /** Resolves once every connection is closed, which waits for the statements under way. */
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+}
+
+/**
+ * Opens a store of at most `size` connections to the PostgreSQL at `url`. It connects when the first statement needs it. `onError` receives the
+ * errors of connections that end while idle or in use (rule 90).
+ */
+export function openStore(url: string, size: number, onError: (error: Error) => void): PostgresStore {
+  return new PostgresStore(connectPool(url, size, onError));
+}
