@@ -28,7 +28,7 @@ const rows = async (name: string) => {
 };
 
 describe('createEntity', () => {
-  test('201 — stores the fields and answers with the entity, its place and its ETag', async () => {
+  test('201 — stores the fields and returns the entity, its location and its ETag', async () => {
     const fields = { company: 'Analytical Engines Ltd', credit: 1000.5, tags: ['a', null], address: { city: 'London' } };
     const answer = await create('customer', { json: fields });
     expect(answer.status, answer.text).toBe(201);
@@ -45,12 +45,12 @@ describe('createEntity', () => {
     expect(read.body).toEqual(answer.body);
   });
 
-  test('201 — by a session, by an API key, and with nothing in it', async () => {
+  test('201 — with a session, with an API key, and with an empty object', async () => {
     expect((await service().call('POST', '/rest/entity/note', { cookie, json: {} })).status).toBe(201);
     expect((await create('note', { json: {} })).body.fields).toEqual({});
   });
 
-  test('201 — names of every form a name may have, each a name of its own (rules 65 and 69)', async () => {
+  test('201 — accepts names of every valid form, and each is a separate name (rules 65 and 69)', async () => {
     for (const name of ['a', 'A', 'x'.repeat(64), 'a.b-c_d9', 'constructor', 'toString', 'hasOwnProperty']) {
       const answer = await create(name, { json: { name: 1, key: '2', version: 3, createdBy: 'eve' } });
       expect(answer.status, name).toBe(201);
@@ -59,14 +59,14 @@ describe('createEntity', () => {
     }
   });
 
-  test('201 — keys are never given twice, whoever asks at once', async () => {
+  test('201 — concurrent creates never get the same key', async () => {
     const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => create(index % 2 ? 'note' : 'memo', { json: { index } })));
     const keys = answers.map(({ body }) => body.key);
     expect(new Set(keys).size).toBe(40);
     for (const { body } of answers) expect(BigInt(body.key)).toBeGreaterThan(0n);
   });
 
-  test('201 — whatever is accepted is read back unchanged, digit for digit (rule 70)', async () => {
+  test('201 — accepted fields are read back unchanged, digit for digit (rule 70)', async () => {
     await fc.assert(
       fc.asyncProperty(objectText, async (text) => {
         const created = await createText<Entity>(text);
@@ -81,7 +81,7 @@ describe('createEntity', () => {
     );
   });
 
-  test('201 or 400 — a number is taken exactly when a double has its decimal value, and is then that value (rule 70)', async () => {
+  test('201 or 400 — a number is accepted exactly if a double has its decimal value, and is stored with that value (rule 70)', async () => {
     const digits = fc.stringMatching(/^(0|[1-9][0-9]{0,18})(\.[0-9]{1,18})?([eE][+-]?[1-3]?[0-9]{1,2})?$/);
     await fc.assert(
       fc.asyncProperty(fc.boolean(), digits, async (negative, unsigned) => {
@@ -126,7 +126,7 @@ describe('createEntity', () => {
     ['prototype in escapes', '{"\\u0070rototype":1}', { pointer: '/prototype', code: 'member-name-reserved' }],
   ];
 
-  test.for(refused)('400 — %s, with where it is, and nothing is stored (rule 70)', async ([, body, fault]) => {
+  test.for(refused)('400 — %s, with the position, and nothing is stored (rule 70)', async ([, body, fault]) => {
     const before = await rows('note');
     const answer = await createText(body);
     expect(answer.status, answer.text.slice(0, 200)).toBe(400);
@@ -134,7 +134,7 @@ describe('createEntity', () => {
     expect(await rows('note')).toBe(before);
   });
 
-  test('201 — what is just within these limits', async () => {
+  test('201 — values just within these limits', async () => {
     const within = [
       `${'{"a":'.repeat(32)}1${'}'.repeat(32)}`,
       `{"a":[${'0,'.repeat(9_997)}0]}`,
@@ -148,7 +148,7 @@ describe('createEntity', () => {
     }
   });
 
-  test('422 — JSON that is no object', async () => {
+  test('422 — JSON that is not an object', async () => {
     for (const text of ['[]', '"text"', '1', 'true', 'null', '[{}]']) {
       const answer = await createText(text);
       expect(answer.status, text).toBe(422);
@@ -156,13 +156,13 @@ describe('createEntity', () => {
     }
   });
 
-  test('413 — 2 MB', async () => {
+  test('413 — a body of 2 MB', async () => {
     const answer = await createText(JSON.stringify({ text: 'x'.repeat(2_000_000) }));
     expect(answer.status).toBe(413);
     expect(answer.body.code).toBe('content-too-large');
   });
 
-  test('403 — without a grant for the name and the action, while the name that is granted goes on (rule 62)', async () => {
+  test('403 — without a grant for the name and the action, while the granted name still works (rule 62)', async () => {
     await service().createUser('bob', { note: ['create'], memo: ['read', 'update', 'delete'] });
     const bob = await service().signIn('bob');
     expect((await service().call('POST', '/rest/entity/note', { cookie: bob, json: {} })).status).toBe(201);
@@ -175,7 +175,7 @@ describe('createEntity', () => {
     }
   });
 
-  test('201 — is noted in the audit trail, without the fields (rule 85)', async () => {
+  test('201 — is audited, without the fields (rule 85)', async () => {
     const { body } = await create('secret', { json: { text: 'nobody must read this' } });
     const event = await service()
       .db.selectFrom('audit_event')

@@ -15,7 +15,7 @@ const remove = ({ name, key }: Pick<Entity, 'name' | 'key'>, call: Call = {}) =>
 const read = ({ name, key }: Pick<Entity, 'name' | 'key'>) => service().call('GET', `/rest/entity/${name}/${key}`, { cookie });
 
 describe('deleteEntity', () => {
-  test('204 — the entity is gone, without a body', async () => {
+  test('204 — deletes the entity, and the answer has no body', async () => {
     const entity = await create();
     expect((await read(entity)).status).toBe(200);
     const answer = await remove(entity);
@@ -24,7 +24,7 @@ describe('deleteEntity', () => {
     expect((await read(entity)).status).toBe(404);
   });
 
-  test('404 — a second time, also under If-Match', async () => {
+  test('404 — for a second delete, also under If-Match', async () => {
     const entity = await create();
     await remove(entity);
     for (const headers of [{}, { 'if-match': '*' }, { 'if-match': '"1"' }]) {
@@ -34,7 +34,7 @@ describe('deleteEntity', () => {
     }
   });
 
-  test('204 and 404 — of twenty at once exactly one deletes', async () => {
+  test('204 and 404 — of twenty concurrent deletes exactly one succeeds', async () => {
     const entity = await create();
     const answers = await Promise.all(Array.from({ length: 20 }, () => remove(entity)));
     expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
@@ -47,7 +47,7 @@ describe('deleteEntity', () => {
     }
   });
 
-  test('412 — under If-Match with other versions only, a weak one included, and it is still there (rule 78)', async () => {
+  test('412 — under If-Match with other versions only, a weak one included, and the entity stays (rule 78)', async () => {
     const entity = await create();
     for (const tag of ['"2"', 'W/"1"', '"01"', '"x"']) {
       const answer = await remove(entity, { headers: { 'if-match': tag } });
@@ -57,7 +57,7 @@ describe('deleteEntity', () => {
     expect((await read(entity)).status).toBe(200);
   });
 
-  test('412 and 204 — of an update and a delete with one ETag exactly one wins', async () => {
+  test('412 and 204 — of an update and a delete with one ETag exactly one succeeds', async () => {
     for (let round = 0; round < 10; round++) {
       const entity = await create();
       const headers = { 'if-match': '"1"' };
@@ -70,13 +70,13 @@ describe('deleteEntity', () => {
     }
   });
 
-  test('400 — an If-Match that is no list of tags, and it is still there', async () => {
+  test('400 — an If-Match that is not a list of tags, and the entity stays', async () => {
     const entity = await create();
     for (const tag of ['1', '"1', '', '*, *']) expect((await remove(entity, { headers: { 'if-match': tag } })).status, tag).toBe(400);
     expect((await read(entity)).status).toBe(200);
   });
 
-  test('204 — keys are exact: no neighbour is deleted (rule 68)', async () => {
+  test('204 — keys are exact: no adjacent key is deleted (rule 68)', async () => {
     const keys = ['9007199254740992', '9007199254740993', '9223372036854775806', '9223372036854775807'];
     for (const key of keys) await seed(service(), 'exact', key, {}, 'ada');
     expect((await remove({ name: 'exact', key: '9007199254740993' })).status).toBe(204);
@@ -84,7 +84,7 @@ describe('deleteEntity', () => {
     expect((await rowsOf(service(), 'exact')).map(({ key }) => key)).toEqual(['9007199254740992', '9223372036854775806']);
   });
 
-  test('400 — what is no key deletes nothing (rule 68)', async () => {
+  test('400 — an invalid key, and nothing is deleted (rule 68)', async () => {
     await seed(service(), 'exact', '1', {}, 'ada');
     await seed(service(), 'exact', '1000', {}, 'ada');
     await seed(service(), 'exact', '16', {}, 'ada');
@@ -97,14 +97,14 @@ describe('deleteEntity', () => {
     expect(await rowsOf(service(), 'exact')).toEqual(before);
   });
 
-  test('204 — its key is never given again', async () => {
+  test('204 — its key is never assigned again', async () => {
     const first = await create();
     await remove(first);
     const later = await Promise.all(Array.from({ length: 10 }, create));
     for (const { key } of later) expect(BigInt(key)).toBeGreaterThan(BigInt(first.key));
   });
 
-  test('204 — is noted in the audit trail, once (rule 85)', async () => {
+  test('204 — is audited, once (rule 85)', async () => {
     const entity = await create();
     await remove(entity, { headers: { 'if-match': '"9"' } });
     await remove(entity);

@@ -14,7 +14,7 @@ const get = <T = Entity>(path: string, headers: Record<string, string> = {}, coo
   service().call<T>('GET', `/rest/entity/${path}`, { cookie, headers });
 
 describe('getEntity', () => {
-  test('200 — answers with what was created, and its version as ETag', async () => {
+  test('200 — returns the created entity, with its version as ETag', async () => {
     const created = await service().call<Entity>('POST', '/rest/entity/customer', { cookie: ada, json: { city: 'London' } });
     const answer = await get(`customer/${created.body.key}`);
     expect(answer.status).toBe(200);
@@ -23,7 +23,7 @@ describe('getEntity', () => {
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
   });
 
-  test('200 — keys are exact over all of int64: no neighbour is ever read (rule 68)', async () => {
+  test('200 — keys are exact over all of int64: no adjacent key is ever read (rule 68)', async () => {
     const keys = [
       '-9223372036854775808',
       '-9223372036854775807',
@@ -51,13 +51,13 @@ describe('getEntity', () => {
       .split(' ')
       .concat('9223372036854775808', '-9223372036854775809', '18446744073709551616', '1'.repeat(20), '9'.repeat(64), "1'--");
 
-  test.for(noKeys)('400 — %s is no key, and nothing is read for it (rule 68)', async (key) => {
+  test.for(noKeys)('400 — %s is not a key, and no query is sent (rule 68)', async (key) => {
     const answer = await get<{ code: string; errors: unknown }>(`exact/${key}`);
     expect(answer.status, answer.text).toBe(400);
     expect(answer.body).toMatchObject({ code: 'invalid-key', errors: [{ parameter: 'key', code: 'invalid-value' }] });
   });
 
-  test('400 — what is no name (rule 69)', async () => {
+  test('400 — an invalid name (rule 69)', async () => {
     for (const name of ['1a', '_a', 'a%2Fb', 'a%00', 'a%20b', 'é', 'x'.repeat(65), '-', 'a$', '%3Cscript%3E']) {
       const answer = await get<{ code: string; errors: unknown }>(`${name}/1`);
       expect(answer.status, name).toBe(400);
@@ -65,12 +65,12 @@ describe('getEntity', () => {
     }
   });
 
-  test('200 — an escape in the path is what it stands for', async () => {
+  test('200 — an escape in the path is decoded', async () => {
     await seed(service(), 'escaped', '12', { a: 1 }, 'ada');
     expect((await get('%65scaped/%31%32')).body).toMatchObject({ name: 'escaped', key: '12' });
   });
 
-  test('404 — a key that was never given, and the key of another name', async () => {
+  test('404 — a key that was never assigned, and the key of another name', async () => {
     await seed(service(), 'here', '5', {}, 'ada');
     expect((await get('here/5')).status).toBe(200);
     for (const path of ['here/6', 'here/-5', 'there/5', 'Here/5']) {
@@ -96,7 +96,7 @@ describe('getEntity', () => {
     }
   });
 
-  test('400 — an If-None-Match that is no list of tags', async () => {
+  test('400 — an If-None-Match that is not a list of tags', async () => {
     for (const tags of ['1', "'1'", '"1', 'w/"1"', '"1" "2"', '"1 "', '*, "1"', '', ',', '"1", *', `"${'x'.repeat(1_100)}"`]) {
       const answer = await get<{ code: string; errors: unknown }>('cached/7', { 'if-none-match': tags });
       expect(answer.status, tags).toBe(400);
@@ -107,14 +107,14 @@ describe('getEntity', () => {
     }
   });
 
-  test('304 — is only for who may read, and what is not there stays 404', async () => {
+  test('304 — requires the right to read, and a missing entity is still 404', async () => {
     await service().createUser('bob', { other: ['read'] });
     const bob = await service().signIn('bob');
     expect((await get('cached/7', { 'if-none-match': '*' }, bob)).status).toBe(403);
     expect((await get('cached/8', { 'if-none-match': '*' })).status).toBe(404);
   });
 
-  test('200 — reading changes nothing, and leaves nothing in the audit trail', async () => {
+  test('200 — reading changes nothing, and writes no audit event', async () => {
     const before = await rowsOf(service(), 'cached');
     const events = () => service().db.selectFrom('audit_event').where('event', 'like', 'entity.%').select('id').execute();
     const noted = (await events()).length;

@@ -1,4 +1,4 @@
-/** Requests whose writes share a statement: each is answered, audited and refused by itself. */
+/** Requests whose writes share a statement. The server answers, audits and refuses each one separately. */
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rowsOf, type Entity } from '../support/entities.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 const write = (path: string, json: object, cookie = cookies[0] ?? ''): Promise<Answer<Entity>> =>
   service().call<Entity>('POST', path, { cookie, json });
 
-/** Lets nobody write until statements wait, so that requests gather behind these, and returns the answers. */
+/** Blocks all writes until two statements wait, so that requests gather behind these. Returns the answers. */
 async function gathered(write: () => Promise<Answer<Entity>>[]): Promise<Answer<Entity>[]> {
   const { db } = service();
   const waiting = sql<{ count: string }>`select count(*) from pg_locks where not granted and relation = 'entity'::regclass`;
@@ -31,7 +31,7 @@ async function gathered(write: () => Promise<Answer<Entity>>[]): Promise<Answer<
   );
 }
 
-/** How many transactions have written the rows called `name` as they now are. */
+/** The number of transactions that wrote the present rows called `name`. */
 async function transactionsOf(name: string): Promise<number> {
   const { rows } = await sql<{ count: string }>`select count(distinct xmin::text) from entity where name = ${name}`.execute(service().db);
   return Number(rows[0]?.count);
@@ -45,7 +45,7 @@ const auditedKeys = async (event: string, entity: string): Promise<Map<string, s
 };
 
 describe('createEntity', () => {
-  test('201 — a hundred at once: each gets the entity it asked for, under its own user, and one audit event (rule 85)', async () => {
+  test('201 — a hundred at once: each gets the entity that it requested, under its own user, and one audit event (rule 85)', async () => {
     const answers = await gathered(() => Array.from({ length: 100 }, (_, n) => write('/rest/entity/many', { n }, cookies[n % 2])));
     for (const [n, { status, body }] of answers.entries()) {
       expect(status).toBe(201);
@@ -72,7 +72,7 @@ describe('updateEntity', () => {
     expect(await transactionsOf('apart')).toBeLessThan(100);
   });
 
-  test('200 — of fifty patches of one entity at once none is lost', async () => {
+  test('200 — fifty concurrent patches of one entity are all applied', async () => {
     const { body } = await write('/rest/entity/one', {});
     const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => write(`/rest/entity/one/${body.key}`, { [`m${n}`]: n })));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -81,7 +81,7 @@ describe('updateEntity', () => {
     expect(Object.keys(JSON.parse(row?.fields ?? '') as object)).toHaveLength(50);
   });
 
-  test('200 — one whose entity somebody else has locked waits alone', async () => {
+  test('200 — only the request for a locked entity waits', async () => {
     const [locked, free] = await Promise.all([write('/rest/entity/lock', {}), write('/rest/entity/lock', {})]);
     let waiting: Promise<Answer<Entity>> | undefined;
     await service()

@@ -1,4 +1,7 @@
-/** Work that costs the database much: it goes alone and waits for its user's turn, so that other callers do not pay for it (rule 70). */
+/**
+ * Requests that cost the database much. Each runs in a statement of its own and waits in its user's queue, so that other callers are not
+ * delayed (rule 70).
+ */
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Caller } from '../../src/authn/caller.ts';
@@ -25,7 +28,7 @@ const pathOf = ({ body }: Answer<Entity>) => `/rest/entity/${body.name}/${body.k
 const objects = (count: number) => ({ list: Array.from({ length: count - 1 }, () => ({})) });
 const long = { text: 'x'.repeat(20_000) };
 
-/** Runs `work` while no transaction may write entities, and waits for what it returns. */
+/** Calls `work` while no transaction can write entities, and then waits for the result of the function that it returns. */
 async function whileLocked<T>(work: () => Promise<() => Promise<T>>): Promise<T> {
   const finish = await service()
     .db.transaction()
@@ -49,7 +52,7 @@ async function transactionsOf(name: string): Promise<Map<string, string>> {
   return new Map(rows.map(({ key, transaction }) => [key, transaction]));
 }
 
-/** Asserts that each of the heavy answers was written by a transaction of its own, in which no light one took part. */
+/** Asserts that a transaction of its own wrote each of the heavy answers, and no light one. */
 async function expectAlone(heavy: Answer<Entity>[], light: Answer<Entity>[]): Promise<void> {
   for (const answer of [...heavy, ...light]) expect([200, 201], answer.text).toContain(answer.status);
   const transactions = await transactionsOf(heavy[0]?.body.name ?? '');
@@ -65,7 +68,7 @@ describe('createEntity', () => {
   test.each([
     ['of 101 objects', objects(101)],
     ['of 20,000 characters', long],
-  ])('201 — one %s shares no transaction with others, which share theirs (rule 70)', async (kind, fields) => {
+  ])('201 — one %s has a transaction of its own, while others share theirs (rule 70)', async (kind, fields) => {
     const path = `/rest/entity/create-${kind.replaceAll(/\W/g, '-')}`;
     const answers = await whileLocked(async () => {
       const sent = [
@@ -80,7 +83,7 @@ describe('createEntity', () => {
     expect(answers.slice(35, 39).map(({ body }) => body.fields)).toEqual(many(4, () => fields));
   });
 
-  test('201 — with an Idempotency-Key a heavy one is repeated as any other (rule 79)', async () => {
+  test('201 — a heavy create with an Idempotency-Key can be repeated like any other (rule 79)', async () => {
     const send = () =>
       service().call<Entity>('POST', '/rest/entity/keyed', { cookie: ada, json: long, headers: { 'idempotency-key': 'k' } });
     const [first, again] = [await send(), await send()];
@@ -100,7 +103,7 @@ describe('updateEntity', () => {
       { text: many(2_500, () => Math.random().toString(36).slice(2, 10)).join('') },
       { a: 1 },
     ],
-  ])('200 — %s shares no transaction with others, which share theirs (rule 70)', async (kind, fields, patch) => {
+  ])('200 — %s has a transaction of its own, while others share theirs (rule 70)', async (kind, fields, patch) => {
     const name = `update-${kind.replaceAll(/\W/g, '-').slice(0, 50)}`;
     const light = await Promise.all(many(70, () => write(ada, `/rest/entity/${name}`, { kept: true })));
     const heavy = await Promise.all(many(4, () => write(bob, `/rest/entity/${name}`, fields)));
@@ -117,7 +120,7 @@ describe('updateEntity', () => {
     for (const { body } of answers.slice(35, 39)) expect(body).toMatchObject({ version: 2, fields: { ...fields, ...patch } });
   });
 
-  test('200 — of one user’s heavy patches one is under way, of all users’ two, and small updates pass them (rule 70)', async () => {
+  test('200 — one heavy patch of each user runs, of all users two, and small updates overtake them (rule 70)', async () => {
     const { db } = service();
     const make = (cookie: string) => write(cookie, '/rest/entity/turns', {});
     const targets = {
@@ -144,14 +147,14 @@ describe('updateEntity', () => {
       expect((await write(carol, pathOf(targets.free), { n: 2 })).status).toBe(200);
       expect(await lockWaits()).toBe(2);
     });
-    // A machine that is slow enough lets the first ones run into the two seconds that a statement waits for a lock.
+    // On a slow machine the first ones may reach the two seconds that a statement waits for a lock.
     const answers = await Promise.all(sent);
     for (const answer of answers) expect([200, 503], answer.text).toContain(answer.status);
     const written = answers.filter(({ status }) => status === 200).map(({ body }) => body.createdBy);
     expect([...new Set(written)].sort()).toEqual(['ada', 'bob', 'carol']);
   });
 
-  test('503 busy — a user whose queue is full is refused and nothing is changed; another user is served (rule 70)', async () => {
+  test('503 busy — a user whose queue is full is refused and nothing changes; another user is served (rule 70)', async () => {
     const target = await write(ada, '/rest/entity/queue', {});
     const other = await write(bob, '/rest/entity/queue', {});
     const sent = await service()
@@ -170,7 +173,7 @@ describe('updateEntity', () => {
     expect(Number(row?.version) - 1).toBe(answers.filter(({ status }) => status === 200).length);
   });
 
-  test('404, 412 and 413 — a heavy patch is refused as any other', async () => {
+  test('404, 412 and 413 — a heavy patch is refused like any other', async () => {
     const made = await write(ada, '/rest/entity/refused', long);
     const patch = (path: string, json: object, headers: Record<string, string> = {}) =>
       service().call('POST', path, { cookie: ada, json, headers });
@@ -184,8 +187,8 @@ describe('updateEntity', () => {
   });
 });
 
-describe('a heavy request of a client that has left', () => {
-  test('is not run when its turn comes, and those behind it are (rule 70)', async () => {
+describe('a heavy request of a disconnected client', () => {
+  test('does not run in its turn, and the requests behind it do (rule 70)', async () => {
     const target = await write(ada, '/rest/entity/left', { n: 0 });
     const leaving = new AbortController();
     const sent = await service()
@@ -198,7 +201,7 @@ describe('a heavy request of a client that has left', () => {
         await expect.poll(async () => (await waiting.execute(service().db)).rows[0]?.count).toBe(1);
         const [headers, body] = [{ cookie: ada, 'content-type': 'application/json' }, JSON.stringify(long)];
         const abandoned = fetch(`${service().url}/rest/entity/left`, { method: 'POST', headers, body, signal: leaving.signal });
-        // By then the server has read it, and after the abort that it is gone.
+        // By then the server has read the request, and after the abort it has detected the disconnect.
         for (let n = 0; n < 5; n++) expect((await service().call('GET', '/auth', { cookie: bob })).status).toBe(200);
         leaving.abort();
         await expect(abandoned).rejects.toThrow();
@@ -229,7 +232,7 @@ describe('getEntity', () => {
         await expect.poll(async () => (await waiting.execute(service().db)).rows[0]?.count).toBe(2);
         expect(await read()).toMatchObject({ status: 200, body: { version: 1, fields: large } });
         expect((await read({ 'if-none-match': '"1"' })).status).toBe(304);
-        // Neither write has come to its end meanwhile.
+        // Neither write has ended by now.
         expect((await waiting.execute(service().db)).rows[0]?.count).toBe(2);
         return writing;
       });
@@ -239,13 +242,13 @@ describe('getEntity', () => {
   test.each([
     ['20,000', long],
     ['100,000', large],
-  ])('200 — 300 reads of one user at once of an entity of %s characters are all answered (rule 70)', async (_size, fields) => {
+  ])('200 — 300 concurrent reads by one user of an entity of %s characters are all answered (rule 70)', async (_size, fields) => {
     const made = await write(ada, '/rest/entity/crowd', fields);
     const answers = await Promise.all(many(300, () => service().call<Entity>('GET', pathOf(made), { cookie: ada })));
     expect(answers.filter(({ status }) => status !== 200).map(({ text }) => text)).toEqual([]);
   });
 
-  test('four heavy reads are under way, and another user’s waits for one of them alone (rule 70)', async () => {
+  test('four heavy reads run, and another user’s read waits for only one of them (rule 70)', async () => {
     const queues = new EntityQueues(new HeldBytes());
     const caller = { hasLeft: false } as Caller;
     const begun: string[] = [];

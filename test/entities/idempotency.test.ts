@@ -1,4 +1,4 @@
-/** Creates with an Idempotency-Key: sent again, they make nothing more (security rule 79). */
+/** A create with an Idempotency-Key creates one entity, even if the client repeats it (security rule 79). */
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deleteOldKeys } from '../../src/entities/idempotency.ts';
@@ -10,7 +10,7 @@ import { cookieOf, useService, type Answer, type Call, type ProblemBody } from '
 const service = useService();
 let ada: string;
 let cookie: string;
-/** A new name for each test, so that it sees its own rows only. */
+/** A new name for each test, so that it reads only its own rows. */
 let name: string;
 let count = 0;
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
   name = `note-${++count}`;
 });
 
-/** Creates with the key; by the session unless `call` says otherwise. */
+/** Creates with the key, by the session unless `call` has another credential. */
 const create = <T = Entity>(key: string, call: Call = { json: { a: 1 } }) =>
   service().call<T>('POST', `/rest/entity/${name}`, {
     ...(call.headers?.['x-api-key'] === undefined && { cookie }),
@@ -33,7 +33,7 @@ const create = <T = Entity>(key: string, call: Call = { json: { a: 1 } }) =>
 const keysOf = (answers: Answer<Entity>[]) => new Set(answers.map(({ body }) => body.key));
 const isReplay = ({ headers }: Answer) => headers.get('idempotency-replayed') === 'true';
 
-/** Makes it so long ago that the keys of this test were used. */
+/** Moves the use of this test's keys into the past by an interval. */
 const age = (interval: string) =>
   sql`update idempotency set created_at = now() - ${interval}::interval where entity = ${name}`.execute(service().db);
 
@@ -45,7 +45,7 @@ function expectReplay(answer: Answer<Entity>, first: Answer<Entity>): void {
 }
 
 describe('createEntity with an Idempotency-Key', () => {
-  test('201 — the same request again gets the same answer byte for byte, marked, and there is one row and one event (rule 79)', async () => {
+  test('201 — a repeat gets the same answer byte for byte, marked, and there is one row and one event (rule 79)', async () => {
     const body = { raw: '{"b": [1.50, "é"],  "a": 1}', headers: { 'content-type': 'application/json' } };
     const first = await create('one', body);
     expect(first.status, first.text).toBe(201);
@@ -57,7 +57,7 @@ describe('createEntity with an Idempotency-Key', () => {
     expect((await events.execute(service().db)).rows).toHaveLength(1);
   });
 
-  test('201 — the answer of the creation, also when the entity has been changed or deleted since', async () => {
+  test('201 — a repeat gets the answer of the creation, even after an update or a delete', async () => {
     const first = await create('kept');
     const path = `/rest/entity/${name}/${first.body.key}`;
     expect((await service().call('POST', path, { cookie, json: { a: 2 } })).status).toBe(200);
@@ -67,7 +67,7 @@ describe('createEntity with an Idempotency-Key', () => {
     expect(await rowsOf(service(), name)).toEqual([]);
   });
 
-  test('201 — the key is the user’s: it counts after a refresh and for an API key of the same user', async () => {
+  test('201 — the key belongs to the user: it counts after a refresh and for an API key of the same user', async () => {
     const first = await create('mine');
     cookie = cookieOf(await service().call('POST', '/auth/refresh', { cookie }));
     expectReplay(await create('mine'), first);
@@ -75,7 +75,7 @@ describe('createEntity with an Idempotency-Key', () => {
     expectReplay(await create('mine', { json: { a: 1 }, headers: { 'x-api-key': key } }), first);
   });
 
-  test('201 — another user, another entity name and another key are another request, and each is repeated as its own (rule 79)', async () => {
+  test('201 — another user, entity name or key makes another request, and each one can be repeated (rule 79)', async () => {
     const key = await service().createKey((await service().createUser(`bob-${count}`)).id);
     const theirs = (json: object) => ({ json, headers: { 'x-api-key': key } });
     const here = name;
@@ -106,7 +106,7 @@ describe('createEntity with an Idempotency-Key', () => {
     expect([...(await rowsOf(service(), here)), ...(await rowsOf(service(), there))]).toHaveLength(requests.length);
   });
 
-  test('201 — quoted and bare are the same key, of up to 255 characters (rule 79)', async () => {
+  test('201 — quoted and bare forms are the same key, of up to 255 characters (rule 79)', async () => {
     for (const [bare, quoted] of [
       ['a', '"a"'],
       ['x'.repeat(255), `"${'x'.repeat(255)}"`],
@@ -120,7 +120,7 @@ describe('createEntity with an Idempotency-Key', () => {
     expect(await rowsOf(service(), name)).toHaveLength(4);
   });
 
-  test('400 — a key that is empty, too long, half quoted, not of printable ASCII, or given twice, and nothing is created (rule 79)', async () => {
+  test('400 — a key that is empty, too long, half quoted, sent twice, or not of printable ASCII, and nothing is created (rule 79)', async () => {
     for (const key of ['', '""', 'x'.repeat(256), `"${'x'.repeat(256)}"`, '"a', '"a"b', '"a\\"', 'é', 'a\tb']) {
       const answer = await create<ProblemBody>(key);
       expect(answer.status, key).toBe(400);
@@ -133,7 +133,7 @@ describe('createEntity with an Idempotency-Key', () => {
     expect(await rowsOf(service(), name)).toEqual([]);
   });
 
-  test('422 — the same key with another body, be it by a space, and nothing is created or changed (rule 79)', async () => {
+  test('422 — the same key with another body, even if only a space differs, and nothing is created or changed (rule 79)', async () => {
     const first = await create('reused', { json: { a: 1 } });
     for (const raw of ['{"a":2}', '{"a": 1}', '{"a":1,"b":1}']) {
       const answer = await create<ProblemBody>('reused', { raw, headers: { 'content-type': 'application/json' } });
@@ -143,7 +143,7 @@ describe('createEntity with an Idempotency-Key', () => {
     expect(await rowsOf(service(), name)).toMatchObject([{ key: first.body.key, fields: '{"a": 1}' }]);
   });
 
-  test('403 and 400 — a refusal is not kept: rights are asked for anew, and what was wrong may be corrected under the same key', async () => {
+  test('403 and 400 — a refusal is not stored: rights are checked again, and a corrected body is accepted under the same key', async () => {
     const first = await create('rights');
     const reader = await service().createKey(ada, { scopes: [{ entity: '*', actions: ['read'] }] });
     expect((await create('rights', { json: { a: 1 }, headers: { 'x-api-key': reader } })).status).toBe(403);
@@ -152,7 +152,7 @@ describe('createEntity with an Idempotency-Key', () => {
     expect((await create('wrong')).status).toBe(201);
   });
 
-  test('201 — after 24 hours by the database’s clock the key is free, and not before (rules 4 and 79)', async () => {
+  test('201 — a key expires after 24 hours by the database’s clock, and not before (rules 4 and 79)', async () => {
     const first = await create('day');
     await age('23 hours 59 minutes');
     const replay = await create('day');
@@ -165,10 +165,10 @@ describe('createEntity with an Idempotency-Key', () => {
   });
 });
 
-describe('creates with one key at the same time', () => {
+describe('concurrent creates with one key', () => {
   const fifty = <T>(send: () => Promise<T>) => Promise.all(Array.from({ length: 50 }, send));
 
-  test('201 and 409 — of fifty one creates, the others repeat its answer or are told to come back (rule 79)', async () => {
+  test('201 and 409 — of fifty one creates; the others get its answer or are asked to retry (rule 79)', async () => {
     const answers = await fifty(() => create('race'));
     const made = answers.filter(({ status }) => status === 201);
     expect(made.filter((answer) => !isReplay(answer))).toHaveLength(1);
@@ -183,7 +183,7 @@ describe('creates with one key at the same time', () => {
     expect((await create('race')).body).toEqual(first?.body);
   });
 
-  test('201 and 409 — likewise when the key has expired', async () => {
+  test('201 and 409 — likewise after the key has expired', async () => {
     await create('late');
     await age('25 hours');
     const answers = await fifty(() => create('late'));
@@ -192,7 +192,7 @@ describe('creates with one key at the same time', () => {
     expect(await rowsOf(service(), name)).toHaveLength(2);
   });
 
-  test('409 — at once while another is under way, and 201 when that has come to nothing (rule 79)', async () => {
+  test('409 — at once while another request is in progress, and 201 after that one has failed (rule 79)', async () => {
     const { db } = service();
     await db.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(hashtextextended(jsonb_build_array('ada', ${name}::text, 'slow')::text, 0))`.execute(trx);
@@ -207,7 +207,7 @@ describe('creates with one key at the same time', () => {
     const { db } = service();
     const first = await create('index');
     let answer: Promise<Answer<Entity>> | undefined;
-    // The other has its row in, but not yet for others to see.
+    // The other request has inserted its row, and not yet committed it.
     await db.transaction().execute(async (trx) => {
       await sql`with gone as (delete from idempotency where entity = ${name} returning *) select from gone`.execute(trx);
       await sql`insert into idempotency (user_name, entity, key, fingerprint, entity_key, created_at)
@@ -223,7 +223,7 @@ describe('creates with one key at the same time', () => {
   });
 });
 
-test('housekeeping removes the keys that count no more, however many, and no other (rule 79)', async () => {
+test('housekeeping removes all expired keys, in any number, and no other (rule 79)', async () => {
   const { db } = service();
   await sql`insert into idempotency (user_name, entity, key, fingerprint, entity_key, created_at)
     select 'ada', ${name}, n::text, '', n, now() - interval '25 hours' from generate_series(1, 1500) as n`.execute(db);

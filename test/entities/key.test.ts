@@ -6,7 +6,7 @@ import { isInt64 } from '../../src/http/int64.ts';
 import { isEntityName } from '../../src/entities/name.ts';
 
 it.each(['0', '1', '-1', '10', '9007199254740991', '9007199254740993', '-9007199254740993', '9223372036854775807', '-9223372036854775808'])(
-  'the key %s comes back digit for digit (rule 68)',
+  'the key %s is returned digit for digit (rule 68)',
   (text) => {
     expect(readKey(text)).toBe(text);
   },
@@ -39,14 +39,14 @@ it.each([
   ['full-width digits', '\uFF11'],
   ['a minus sign outside ASCII', '\u22121'],
   ['Infinity', 'Infinity'],
-])('400 — a key with %s is refused, so nobody reaches a neighbour by it (rule 68)', (_, text) => {
+])('400 — a key with %s is refused, so it never means an adjacent key (rule 68)', (_, text) => {
   expect(() => readKey(text)).toThrow(Problem);
   expect(() => readKey(text)).toThrow(
     expect.objectContaining({ code: 'invalid-key', status: 400, faults: [{ parameter: 'key', code: 'invalid-value' }] }),
   );
 });
 
-it('every 64-bit integer in decimal is a key, and no integer beyond (rule 68)', () => {
+it('all 64-bit integers in decimal are keys, and no other integers (rule 68)', () => {
   assert(property(bigInt(-(2n ** 63n), 2n ** 63n - 1n), (number) => isInt64(String(number))));
   assert(property(bigInt(2n ** 63n, 2n ** 70n), (number) => !isInt64(String(number)) && !isInt64(String(-number - 1n))));
 });
@@ -56,7 +56,7 @@ it.each(['a', 'Z', 'customer', 'a.b-c_d', 'A1', 'constructor', 'x'.repeat(64)])(
 });
 
 it.each(['', '1a', '_a', '.a', '-a', 'a b', 'a/b', 'a\u0000', 'a\n', 'é', 'aé', '*', 'x'.repeat(65)])(
-  '%j is no entity name (rule 69)',
+  '%j is not an entity name (rule 69)',
   (name) => {
     expect(isEntityName(name)).toBe(false);
   },

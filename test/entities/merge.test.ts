@@ -1,4 +1,4 @@
-/** The merge that the database does (RFC 7396), against the RFC's own examples and its pseudocode. */
+/** The merge in the database (RFC 7396), compared with the RFC's examples and its pseudocode. */
 import * as fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { useService } from '../support/service.ts';
 
 const service = useService();
 
-/** RFC 7396 appendix A, and what it leaves out. */
+/** The examples of RFC 7396 appendix A, and further cases. */
 const cases: [target: unknown, patch: unknown, result: unknown][] = [
   [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
   [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -38,7 +38,7 @@ const cases: [target: unknown, patch: unknown, result: unknown][] = [
   ],
 ];
 
-/** RFC 7396 section 2, as it is written there. */
+/** RFC 7396 section 2, in TypeScript. */
 function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const merged = new Map(Object.entries(isObject(target) ? target : {}));
@@ -51,7 +51,7 @@ function mergePatch(target: unknown, patch: unknown): unknown {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Few names, so that target and patch share some; nulls, empty objects, and objects in arrays, which a patch must not look into. */
+/** Few names, so that target and patch share some; nulls, empty objects, and objects in arrays, which a patch must replace as a whole. */
 const leaf = fc.constantFrom(null, null, true, 0, 1.5, '', 'text');
 const { value: json } = fc.letrec((tie) => ({
   value: fc.oneof({ depthSize: 'medium' }, leaf, tie('object'), tie('array')),
@@ -71,7 +71,7 @@ describe('json_merge_patch', () => {
     expect(await merge(target, patch)).toEqual(result);
   });
 
-  test('any document patched by any other is what RFC 7396 says, nulls and objects in arrays included', async () => {
+  test('any document patched by any other is the result of RFC 7396, with nulls and objects in arrays', async () => {
     await fc.assert(
       fc.asyncProperty(json, json, async (target, patch) => {
         expect(await merge(target, patch)).toEqual(mergePatch(target, patch));
@@ -89,11 +89,11 @@ describe('json_merge_patch', () => {
     ['members of no object', 'text', members(300, null)],
     ['members beside others that are changed and added', members(300, null), { ...members(200, null), ...members(150, { a: 1 }, 200) }],
     ['members of an object inside', { inside: members(300, { a: null }) }, { inside: { ...members(290, null), more: [null] } }],
-  ])('a patch that removes many names is what RFC 7396 says: %s', async (_what, target, patch) => {
+  ])('a patch that removes many names gives the result of RFC 7396: %s', async (_what, target, patch) => {
     expect(await merge(target, patch)).toEqual(mergePatch(target, patch));
   });
 
-  test('ten thousand names are removed from an object of 190,000 members within the five seconds that a statement has', async () => {
+  test('ten thousand names are removed from an object of 190,000 members within the statement timeout of five seconds', async () => {
     const [target, patch] = [members(190_000, 1), members(9_999, null, 189_999)].map((value) => JSON.stringify(value));
     const merged = await service()
       .db.transaction()
@@ -107,7 +107,7 @@ describe('json_merge_patch', () => {
     expect(merged).toEqual(members(189_999, 1));
   });
 
-  test('200 — nine thousand members of a large entity change in one update, well within the time a statement has', async () => {
+  test('200 — nine thousand members of a large entity change in one update, well within the statement timeout', async () => {
     await service().createUser('ada');
     const cookie = await service().signIn('ada');
     const members = (text: string) => Object.fromEntries(Array.from({ length: 9_000 }, (_, index) => [`member${index}`, text.repeat(90)]));

@@ -1,4 +1,6 @@
-/** Which caller may do what with which entities: grants by name, action and owner, the same for every credential (rules 61, 62 and 64). */
+/**
+ * The actions that a caller may do with entities: grants by name, action and owner, the same for every credential (rules 61, 62 and 64).
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Action, Condition } from '../../src/database/tables.ts';
 import { rowsOf, seed, type Entity } from '../support/entities.ts';
@@ -13,14 +15,14 @@ beforeAll(async () => {
 });
 
 let nextKey = 1_000;
-/** A fresh row of `name` that belongs to the user called `owner`; its key. */
+/** Inserts a row of `name` that belongs to the user called `owner`, and returns its key. */
 async function put(name: string, owner = 'ada'): Promise<string> {
   const key = String(nextKey++);
   await seed(service(), name, key, { a: 1 }, owner);
   return key;
 }
 
-/** Does `action` on entities called `name`; on the row with this key, unless it creates one. */
+/** Does `action` on entities called `name`: on the row with this key, except for a create. */
 function act(action: Action, name: string, key: string, call: Call) {
   switch (action) {
     case 'create':
@@ -44,7 +46,7 @@ describe.for(actions)('a grant to %s', (granted) => {
     ways = [{ cookie: await service().openSession(user.id) }, { headers: { 'x-api-key': await service().createKey(user.id) } }];
   });
 
-  test.for(actions)('is one to that action alone: %s by session and by key (rule 62)', async (action) => {
+  test.for(actions)('allows that action only: %s by session and by key (rule 62)', async (action) => {
     for (const way of ways) {
       const key = await put('note');
       const answer = await act(action, 'note', key, way);
@@ -55,7 +57,7 @@ describe.for(actions)('a grant to %s', (granted) => {
     }
   });
 
-  test('is one to that name alone, whether or not there is such an entity: 403 tells nothing (rule 64)', async () => {
+  test('allows that name only, and 403 does not depend on whether the entity exists (rule 64)', async () => {
     const key = await put('memo');
     for (const way of ways) {
       for (const [name, place] of [
@@ -73,7 +75,7 @@ describe.for(actions)('a grant to %s', (granted) => {
 });
 
 describe('a user without any profile', () => {
-  test('may do nothing with entities (rule 62)', async () => {
+  test('can do nothing with entities (rule 62)', async () => {
     const { id } = await service().createUser('nobody', null);
     const cookie = await service().openSession(id);
     const key = await put('note');
@@ -87,7 +89,7 @@ describe('a grant for own rows', () => {
     bob = await service().openSession((await service().createUser('bob', { note: { actions, condition: 'own' } })).id);
   });
 
-  test('lets the owner do everything with them', async () => {
+  test('allows the owner every action on them', async () => {
     const created = await service().call<Entity>('POST', '/rest/entity/note', { cookie: bob, json: {} });
     expect(created.body.createdBy).toBe('bob');
     for (const action of ['read', 'update', 'delete'] as const) {
@@ -95,7 +97,7 @@ describe('a grant for own rows', () => {
     }
   });
 
-  test('makes the rows of others look as if they were not there, precondition or not, and leaves them as they are (rule 64)', async () => {
+  test('hides other owners’ rows like missing ones, with and without a precondition, and leaves them unchanged (rule 64)', async () => {
     const key = await put('note', 'ada');
     expect((await act('read', 'note', key, { cookie: ada })).status).toBe(200);
     for (const action of ['read', 'update', 'delete'] as const) {
@@ -111,7 +113,7 @@ describe('a grant for own rows', () => {
     expect((await rowsOf(service(), 'note')).find((row) => row.key === key)).toMatchObject({ version: '1', fields: '{"a": 1}' });
   });
 
-  test('ownership is of who created the entity, and stays when others change it', async () => {
+  test('the creator of an entity owns it, also after other users’ changes', async () => {
     const created = await service().call<Entity>('POST', '/rest/entity/note', { cookie: bob, json: {} });
     const changed = await service().call<Entity>('POST', `/rest/entity/note/${created.body.key}`, {
       cookie: ada,
@@ -121,7 +123,7 @@ describe('a grant for own rows', () => {
     expect((await act('delete', 'note', created.body.key, { cookie: bob })).status).toBe(204);
   });
 
-  test('is widened by a grant for any row, of the name or of all names, of another role', async () => {
+  test('is widened by another role’s grant for any row, of the name or of all names', async () => {
     const { id } = await service().createUser('carol', { note: { actions: ['read', 'delete'], condition: 'own' }, '*': ['read'] });
     const cookie = await service().openSession(id);
     const key = await put('note', 'ada');
@@ -132,7 +134,7 @@ describe('a grant for own rows', () => {
 });
 
 describe('the active profile', () => {
-  test('alone grants: another one of the same user does nothing until it is switched to (rule 61)', async () => {
+  test('alone grants rights: another profile of the same user grants none until it is selected (rule 61)', async () => {
     const { id } = await service().createUser('dora', { note: ['read'] });
     await service().createProfile(id, 'clerk', { memo: ['read'] });
     const note = await put('note');
@@ -146,7 +148,7 @@ describe('the active profile', () => {
     expect((await act('read', 'memo', memo, { cookie: clerk })).status).toBe(200);
   });
 
-  test('of an API key is the one it was made for, else the default one of its owner', async () => {
+  test('of an API key is the key’s own one, or else the default one of its owner', async () => {
     const { id } = await service().createUser('emil', { note: ['read'] });
     await service().createProfile(id, 'archive', { memo: ['read'] });
     const { id: profileId } = await service().db.selectFrom('profile').where('name', '=', 'archive').select('id').executeTakeFirstOrThrow();
@@ -160,7 +162,7 @@ describe('the active profile', () => {
 });
 
 describe('the scopes of a key', () => {
-  test('narrow what the profile grants and widen nothing (rule 59)', async () => {
+  test('narrow the grants of the profile and widen nothing (rule 59)', async () => {
     const { id } = await service().createUser('fritz', { note: ['read', 'update'] });
     const scopes = [
       { entity: 'note', actions: ['read', 'delete'] as Action[] },
@@ -184,7 +186,7 @@ describe('the scopes of a key', () => {
 });
 
 describe('a change of rights', () => {
-  test('acts on the next request of every session and key: grants taken and given, profiles taken, users disabled (rule 62)', async () => {
+  test('acts on the next request of every session and key: added and removed grants, removed profiles, disabled users (rule 62)', async () => {
     const { id } = await service().createUser('gerd', { note: ['read'] });
     const key = await put('note');
     const ways: Call[] = [{ cookie: await service().openSession(id) }, { headers: { 'x-api-key': await service().createKey(id) } }];
@@ -210,7 +212,7 @@ describe('a change of rights', () => {
     expect(await statuses('read')).toEqual([401, 401]);
   });
 
-  test('reaches another process as well', async () => {
+  test('also reaches another process', async () => {
     const replica = await service().replica();
     try {
       const { id } = await service().createUser('hugo', { note: ['read'] });
@@ -233,7 +235,7 @@ describe.for([
   ['own', 'any'],
   ['any', 'own'],
 ] as const)('two roles, the first for %s and the second for %s rows', ([first, second]) => {
-  test('200 — the wider counts, by session and by key, and no user is shown other rows with the narrower alone (rule 61)', async () => {
+  test('200 — the wider one counts, by session and by key, and the narrower alone shows no other rows (rule 61)', async () => {
     const { db } = service();
     const grantsOf = (condition: Condition) => ({ note: { actions: ['read' as const], condition } });
     const narrow = await service().createUser(`narrow-${first}`, grantsOf('own'));

@@ -1,6 +1,6 @@
 /**
- * That each statement on entities has the condition on the rows that its permit covers, and writes what goes along with a change.
- * other-owners.test.ts runs them.
+ * Each statement on entities has the condition on the rows that its permit covers, and writes the audit event of a change.
+ * other-owners.test.ts runs the statements.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ describe('a statement on the table entity', () => {
   test.each(texts)('has the condition wherever it reads or deletes rows: %s (rule 64)', (_name, text) => {
     expect(count(text, condition)).toBe(count(text, reads));
     expect(count(text, reads) + count(text, /\binsert into entity\b/g)).toBe(1);
-    // An update changes the rows that it has read so.
+    // An update changes only rows that it has read with the condition.
     const updates = /\bupdate entity set [^;]*?from merged\s+where entity\.name = merged\.name and entity\.key = merged\.key\b/g;
     expect(count(text, updates)).toBe(count(text, /\bupdate entity\b/g));
   });

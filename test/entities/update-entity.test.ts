@@ -31,7 +31,7 @@ type Json = null | boolean | Decimal | number | string | Json[] | { [name: strin
 const isObject = (value: Json | undefined): value is { [name: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Decimal);
 
-/** RFC 7396 section 2, word for word. */
+/** RFC 7396 section 2, in TypeScript. */
 function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
   const result = new Map(isObject(target) ? Object.entries(target) : []);
@@ -42,7 +42,7 @@ function mergePatch(target: Json | undefined, patch: Json): Json {
   return Object.fromEntries(result);
 }
 
-/** The patch with a member that `before` has too, if there is any: else nothing would ever be replaced, merged or removed. */
+/** The patch with a member of `before` added, if there is one: otherwise few patches would replace, merge or remove anything. */
 function touching(before: string, patch: string, choice: number): string {
   const name = Object.keys(JSON.parse(before) as object)[choice];
   if (name === undefined || Object.hasOwn(JSON.parse(patch) as object, name)) return patch;
@@ -51,7 +51,7 @@ function touching(before: string, patch: string, choice: number): string {
 }
 
 describe('updateEntity', () => {
-  test('200 — given members change, null removes, all others stay; version, ETag and times go on', async () => {
+  test('200 — given members change, null removes, all others stay; version, ETag and times advance', async () => {
     const entity = await create({ city: 'London', credit: 1, address: { street: 'a', zip: 'b' } });
     const answer = await update(entity, { json: { credit: null, address: { zip: null, house: 7 }, note: 'new' } });
     expect(answer.status, answer.text).toBe(200);
@@ -70,7 +70,7 @@ describe('updateEntity', () => {
     expect((await read(entity)).body).toEqual(answer.body);
   });
 
-  test('200 — any patch of any fields is merged as RFC 7396 says, and digit for digit (rule 70)', async () => {
+  test('200 — any patch of any fields is merged as in RFC 7396, and digit for digit (rule 70)', async () => {
     await fc.assert(
       fc.asyncProperty(objectText, objectText, fc.nat(3), async (before, patch, choice) => {
         const text = touching(before, patch, choice);
@@ -84,7 +84,7 @@ describe('updateEntity', () => {
     );
   });
 
-  test('200 — an empty patch changes no field, and is a version all the same', async () => {
+  test('200 — an empty patch changes no field, and still makes a new version', async () => {
     const entity = await create({ a: 1 });
     expect((await update(entity, { json: {} })).body).toMatchObject({ version: 2, fields: { a: 1 } });
   });
@@ -98,7 +98,7 @@ describe('updateEntity', () => {
     expect((await read(entity)).body.version).toBe(6);
   });
 
-  test('412 — If-Match with other versions only, a weak one included, and nothing has changed (rule 78)', async () => {
+  test('412 — If-Match with other versions only, a weak one included, and nothing changes (rule 78)', async () => {
     const entity = await create({ a: 1 });
     for (const tag of [
       '"2"',
@@ -120,7 +120,7 @@ describe('updateEntity', () => {
     expect((await read(entity)).body).toEqual(entity);
   });
 
-  test('400 — an If-Match that is no list of tags, and nothing has changed', async () => {
+  test('400 — an If-Match that is not a list of tags, and nothing changes', async () => {
     const entity = await create({ a: 1 });
     for (const tag of ['1', '"1', "'1'", 'w/"1"', '"1" "2"', '*, "1"', '', ',', `"${'1'.repeat(1_100)}"`]) {
       const answer = await update<ProblemBody>(entity, { json: { a: 2 }, headers: ifMatch(tag) });
@@ -130,7 +130,7 @@ describe('updateEntity', () => {
     expect((await read(entity)).body).toEqual(entity);
   });
 
-  test('412 and 200 — of twenty updates with one ETag exactly one wins (rule 78: no lost update)', async () => {
+  test('412 and 200 — of twenty updates with one ETag exactly one succeeds (rule 78: no lost update)', async () => {
     const entity = await create({ winner: null });
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, winner) => update(entity, { json: { winner }, headers: ifMatch('"1"') })),
@@ -141,7 +141,7 @@ describe('updateEntity', () => {
     expect((await read(entity)).body).toEqual(won[0]?.body);
   });
 
-  test('200 — of twenty clients that read, add one and write under If-Match until it holds, none is lost (rule 89)', async () => {
+  test('200 — twenty clients read, add one and write under If-Match until it succeeds, and no addition is lost (rule 89)', async () => {
     const entity = await create({ count: 0 });
     const addOne = async () => {
       for (;;) {
@@ -156,7 +156,7 @@ describe('updateEntity', () => {
     expect((await read(entity)).body).toMatchObject({ version: 21, fields: { count: 20 } });
   });
 
-  test('200 — unguarded updates of different members at once all survive (rule 89)', async () => {
+  test('200 — concurrent unguarded updates of different members are all applied (rule 89)', async () => {
     const entity = await create({});
     await Promise.all(Array.from({ length: 30 }, (_, index) => update(entity, { json: { [`m${index}`]: index } })));
     const { body } = await read(entity);
@@ -164,7 +164,7 @@ describe('updateEntity', () => {
     expect(Object.keys(body.fields)).toHaveLength(30);
   });
 
-  test('200 — keys are exact: no neighbour is changed (rule 68)', async () => {
+  test('200 — keys are exact: no adjacent key is changed (rule 68)', async () => {
     const keys = ['9007199254740992', '9007199254740993', '9223372036854775806', '9223372036854775807'];
     for (const key of keys) await seed(service(), 'exact', key, { i: key }, 'ada');
     const answer = await service().call<Entity>('POST', '/rest/entity/exact/9007199254740993', { cookie, json: { changed: 1 } });
@@ -175,7 +175,7 @@ describe('updateEntity', () => {
     );
   });
 
-  test('404 — what is not there, also under If-Match: *, and nothing is created', async () => {
+  test('404 — a missing entity, also under If-Match: *, and nothing is created', async () => {
     for (const headers of [{}, ifMatch('*'), ifMatch('"1"')]) {
       const answer = await service().call('POST', '/rest/entity/nowhere/1', { cookie, json: {}, headers });
       expect(answer.status).toBe(404);
@@ -183,7 +183,7 @@ describe('updateEntity', () => {
     expect(await rowsOf(service(), 'nowhere')).toEqual([]);
   });
 
-  test('422 — a patch that is no object, though RFC 7396 would let it replace everything', async () => {
+  test('422 — a patch that is not an object, which RFC 7396 would allow', async () => {
     const entity = await create({ a: 1 });
     for (const raw of ['null', '[]', '"a"', '0']) {
       const answer = await update<ProblemBody>(entity, { raw, headers: { 'content-type': 'application/json' } });
@@ -193,7 +193,7 @@ describe('updateEntity', () => {
     expect((await read(entity)).body).toEqual(entity);
   });
 
-  test('413 — merging may not make fields that creating would not have allowed, and nothing has changed', async () => {
+  test('413 — a merge whose result a create would refuse, and nothing changes', async () => {
     const entity = await create({});
     let present = entity;
     for (let index = 0; index < 10; index++) {
@@ -209,7 +209,7 @@ describe('updateEntity', () => {
     throw new Error('it grew without end');
   });
 
-  test('200 — is noted in the audit trail, and a refused one is not (rule 85)', async () => {
+  test('200 — is audited, and a refused update is not (rule 85)', async () => {
     const entity = await create({ a: 1 });
     await update(entity, { json: { a: 2 }, headers: ifMatch('"7"') });
     await update(entity, { json: { a: 'nobody must read this' } });
