@@ -44,7 +44,7 @@ const update = <T = ProblemBody>(name: string, key: string, json: unknown, heade
   service().call<T>('POST', `/rest/entity/${name}/${key}`, { cookie, json, headers });
 
 describe('a declared type', () => {
-  test('201 and 200 — fields that fit are stored as they came: nothing is coerced, filled in or left out (rule 72)', async () => {
+  test('201 and 200 — valid fields are stored unchanged: no coercion, no defaults, no removals (rule 72)', async () => {
     const fields = {
       company: 'ACME',
       credit: 10.5,
@@ -113,7 +113,7 @@ describe('a declared type', () => {
     ],
   ];
 
-  test.for(misfits)('422 — %j is not created, and the pointer says where it does not fit', async ([fields, fault]) => {
+  test.for(misfits)('422 — %j is not created, and the pointer names the invalid part', async ([fields, fault]) => {
     const before = await rowsOf(service(), 'customer');
     const answer = await create('customer', fields);
     expect(answer.status, answer.text).toBe(422);
@@ -121,7 +121,7 @@ describe('a declared type', () => {
     expect(await rowsOf(service(), 'customer')).toEqual(before);
   });
 
-  test('422 — nor is it made by an update: what merging makes must fit, not the patch', async () => {
+  test('422 — also for an update, whose merged result must be valid, not its patch', async () => {
     const { body } = await create<Entity>('customer', { company: 'ACME' });
     for (const [patch, fault] of [
       [{ company: null }, { pointer: '/company', code: 'required' }],
@@ -138,7 +138,7 @@ describe('a declared type', () => {
     });
   });
 
-  test('404, 412 and 400 — come before 422, since they say that there is nothing to be checked', async () => {
+  test('404, 412 and 400 — come before 422, because there is nothing to validate', async () => {
     const { body } = await create<Entity>('customer', { company: 'ACME' });
     expect((await update('customer', '999999', { company: null })).status).toBe(404);
     expect((await update('customer', body.key, { company: null }, { 'if-match': '"7"' })).status).toBe(412);
@@ -146,7 +146,7 @@ describe('a declared type', () => {
     expect((await update<Entity>('customer', body.key, { credit: 1 }, { 'if-match': '"1"' })).body.version).toBe(2);
   });
 
-  test('200 — updates at once are each checked against what they are merged into, and none is lost', async () => {
+  test('200 — concurrent updates are each validated against their merged result, and none is lost', async () => {
     const { body } = await create<Entity>('counter', {});
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => update('counter', body.key, { [`m${index}`]: index })));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
@@ -155,7 +155,7 @@ describe('a declared type', () => {
     expect(Object.keys(after.fields)).toHaveLength(20);
   });
 
-  test('412 and 200 — of twenty guarded updates with one ETag exactly one wins', async () => {
+  test('412 and 200 — of twenty guarded updates with one ETag exactly one succeeds', async () => {
     const { body } = await create<Entity>('counter', {});
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, count) => update('counter', body.key, { count }, { 'if-match': '"1"' })),
@@ -164,7 +164,7 @@ describe('a declared type', () => {
     expect(answers.filter(({ status }) => status === 412)).toHaveLength(19);
   });
 
-  test('428 — a type that requires If-Match is neither updated nor deleted without, and is with it', async () => {
+  test('428 — a type that requires If-Match is updated and deleted with it only', async () => {
     const { body } = await create<Entity>('account', { balance: 1 });
     const remove = (key: string, headers = {}) => service().call('DELETE', `/rest/entity/account/${key}`, { cookie, headers });
     const before = await rowsOf(service(), 'account');
@@ -188,15 +188,15 @@ describe('a declared type', () => {
     expect((await update('account', body.key, { balance: 'much' }, { 'if-match': '"1"' })).status).toBe(422);
   });
 
-  test('may be called like a member that every object has (rule 65)', async () => {
+  test('may have the name of a member of every object (rule 65)', async () => {
     expect((await create('constructor', {})).status).toBe(422);
     expect((await create('constructor', { a: 1 })).status).toBe(201);
     expect((await create('toString', { a: 1 })).status).toBe(404);
   });
 });
 
-describe('a name that is not declared', () => {
-  test('404 — under ENTITY_TYPES=declared, for every operation, and 403 for who may not anyway (rule 64)', async () => {
+describe('an undeclared name', () => {
+  test('404 — under ENTITY_TYPES=declared, for every operation, and 403 for a caller without the right (rule 64)', async () => {
     const bob = await service().openSession((await service().createUser('bob', { customer: ['read'] })).id);
     for (const [method, path] of [
       ['POST', ''],
@@ -211,7 +211,7 @@ describe('a name that is not declared', () => {
     expect(await rowsOf(service(), 'order')).toEqual([]);
   });
 
-  test('201 — under ENTITY_TYPES=open takes any object, while declared ones are checked', async () => {
+  test('201 — under ENTITY_TYPES=open accepts any object, while declared types are validated', async () => {
     const open = await TestService.start({ ENTITY_TYPES_DIR: directory });
     try {
       const session = await open.openSession((await open.createUser('ada')).id);
@@ -223,7 +223,7 @@ describe('a name that is not declared', () => {
   });
 });
 
-describe('a type that is none', () => {
+describe('an invalid type', () => {
   const broken: [file: string, text: string, reason: RegExp][] = [
     ['a.json', '{"type":', /a\.json: .*JSON/],
     ['a.yaml', 'type: [object', /a\.yaml: /],
@@ -242,7 +242,7 @@ describe('a type that is none', () => {
     ['1.json', '{}', /1\.json: .*entity name/],
   ];
 
-  test.for(broken)('%s with %s stops the start, in one line', async ([file, text, reason]) => {
+  test.for(broken)('%s with %s stops the start, with one line', async ([file, text, reason]) => {
     const place = await mkdtemp(join(directory, 'broken-'));
     await writeFile(join(place, file), text);
     const { problems } = (await readEntityTypes({ entityTypes: 'open', entityTypesDir: place }).catch(
@@ -261,7 +261,7 @@ describe('a type that is none', () => {
     expect(() => types.find('note')).toThrow(expect.objectContaining({ code: 'not-found' }));
   });
 
-  test('two files for one name stop the start, and so does a directory that is not there; every problem is named', async () => {
+  test('two files for one name stop the start, and so does a missing directory; all problems are named', async () => {
     const place = await mkdtemp(join(directory, 'broken-'));
     await writeFile(join(place, 'a.json'), '{}');
     await writeFile(join(place, 'a.yaml'), '{}');
