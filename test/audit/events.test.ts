@@ -14,15 +14,15 @@ const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => file !==
 const code = sources.map(read).join('\n');
 
 describe('the events of the audit trail', () => {
-  test('are explained in docs/audit.md, each once, and nothing else is', () => {
+  test('are each explained once in docs/audit.md, and no others are', () => {
     expect([...documented].sort()).toEqual([...auditEvents].sort());
   });
 
-  test.each(auditEvents)('%s is written by something', (event) => {
+  test.each(auditEvents)('%s is written by the code', (event) => {
     expect(code).toContain(`'${event}'`);
   });
 
-  test('that anybody can cause at will say so in the documentation', () => {
+  test('that any client can cause have their bound in docs/audit.md', () => {
     const bounded = Object.values<ProblemFacts>(problemFacts).flatMap(({ audit }) => audit?.event ?? []);
     const bounds = read('docs/audit.md').split('### What bounds each event')[1]?.split('\n| `login.locked`')[0] ?? '';
     expect(bounded.length).toBeGreaterThan(3);

@@ -1,4 +1,7 @@
-/** Strangers can neither fill the audit trail nor keep out of it what known users do, from however many addresses (rules 39, 40, 81 and 85). */
+/**
+ * Unknown clients, from any number of addresses, can neither fill the audit trail nor crowd out the events of known users (rules 39, 40, 81
+ * and 85).
+ */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AuditQuota } from '../../src/audit/quota.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
@@ -20,12 +23,12 @@ beforeAll(async () => {
   await service().createUser('ada');
 });
 beforeEach(async () => {
-  // One minute, however long the machine takes.
+  // One minute on the test's clock, on a slow machine too.
   service().context.auditQuota = new AuditQuota(() => 0);
   latestEvent = (await service().db.selectFrom('audit_event').select('id').orderBy('id', 'desc').executeTakeFirst())?.id ?? '0';
 });
 
-/** The events of this test so far, of one name. */
+/** The events called `event` that this test has caused. */
 const eventsOf = (event: string) =>
   service()
     .db.selectFrom('audit_event')
@@ -54,7 +57,7 @@ const foreignLogin = (_n: number, headers: Record<string, string>) =>
 const deny = (cookie: string, name: string) => call('POST', `/rest/entity/${name}`, { cookie, json: {} });
 
 describe('a thousand addresses', { timeout: 120_000 }, () => {
-  test('401 — with tokens that are none leave 300 events, and a known user’s refusal beside them', async () => {
+  test('401 — with invalid tokens leave 300 events, and a known user’s refusal is still written', async () => {
     const statuses = await fromAddresses(1_000, (_n, headers) =>
       call('GET', '/auth', { headers: { ...headers, authorization: 'Bearer x' } }),
     );
@@ -64,7 +67,7 @@ describe('a thousand addresses', { timeout: 120_000 }, () => {
     expect(await eventsOf('permission.denied')).toMatchObject([{ user_name: 'reader', detail: { entity: 'payroll' } }]);
   });
 
-  test('403 — with every kind of refusal silence no known user, no key and no account', async () => {
+  test('403 — with every kind of refusal crowd out no event of a known user, key or account', async () => {
     expect(new Set(await fromAddresses(1_000, foreignLogin))).toEqual(new Set([403]));
     expect(await eventsOf('csrf.refused')).toHaveLength(300);
 
@@ -94,7 +97,7 @@ describe('a thousand addresses', { timeout: 120_000 }, () => {
 });
 
 test(
-  '403 — four hundred subjects of an issuer that no user is linked to leave 300 events, and silence no known user',
+  '403 — four hundred subjects without a linked user leave 300 events, and crowd out no event of a known user',
   { timeout: 120_000 },
   async () => {
     const statuses = await fromAddresses(400, async (n, headers) => {
@@ -108,14 +111,14 @@ test(
   },
 );
 
-test('403 — one known user leaves twenty events a minute, and silences no other', { timeout: 120_000 }, async () => {
+test('403 — one known user leaves twenty events a minute, and crowds out no other', { timeout: 120_000 }, async () => {
   for (let n = 0; n < 400; n++) expect((await deny(reader, `name${n}`)).status).toBe(403);
   expect(await eventsOf('permission.denied')).toHaveLength(20);
   expect((await deny(other, 'payroll')).status).toBe(403);
   expect((await eventsOf('permission.denied')).at(-1)).toMatchObject({ user_name: 'other', detail: { entity: 'payroll' } });
 });
 
-test('429 — an address over its limit leaves one event, whatever operations it tries', async () => {
+test('429 — an address over its limit leaves one event for all operations', async () => {
   const crowded = await service().replica({ RATE_LIMIT: 'on', TRUST_PROXY: '127.0.0.1' });
   const headers = { 'x-forwarded-for': '203.0.113.77' };
   const paths = ['/auth', '/auth/profile', '/auth/keys', '/auth/sessions', '/auth/issuers', '/rest/entity/note/1'];
@@ -125,7 +128,7 @@ test('429 — an address over its limit leaves one event, whatever operations it
   await crowded.close();
 });
 
-test('401 — each wrong password on an account is written, and one a minute of an address’s made-up names', async () => {
+test('401 — each wrong password for an account is written, and one a minute for unknown names of an address', async () => {
   const fail = (user: string) => call('POST', '/auth', { form: { user, password: 'not the password at all' } });
   await service().db.deleteFrom('login_attempt').execute();
   for (let n = 0; n < 3; n++) expect((await fail('ada')).status).toBe(401);

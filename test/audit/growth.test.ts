@@ -1,4 +1,4 @@
-/** How fast the audit trail can grow, as docs/audit.md computes it, held against the constants and against rows in a real table (rule 85). */
+/** The growth of the audit trail as docs/audit.md computes it, compared with the constants and with rows in a real table (rule 85). */
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const [eventTable = '', growthTable = ''] = ['### What bounds each event', '### 
 );
 const numberOf = (cell = '') => Number(cell.replaceAll(',', ''));
 
-test('every event has one bound in docs/audit.md, and those of the quota are the ones that the code sends there', () => {
+test('every event has one bound in docs/audit.md, and the events of the quota there are those in the code', () => {
   const rows = tableRows(eventTable);
   const listed = rows.flatMap(([events = '']) => [...events.matchAll(/`([^`]+)`/g)].map(([, event = '']) => event));
   expect(listed.toSorted()).toEqual([...auditEvents].toSorted());
@@ -45,7 +45,7 @@ const longest: Record<Subject['budget'], AuditEvent> = {
   users: {
     event: 'permission.denied',
     outcome: 'refused',
-    // Random, since PostgreSQL compresses repetitions in an index.
+    // Random, because PostgreSQL compresses repetitions in an index.
     userName: Array.from({ length: 128 }, () => String.fromCodePoint(randomInt(0x20000, 0x2a6d6))).join(''),
     sessionId: '0192f0c4-0000-7000-8000-000000000000',
     detail: { operation: 'revokeOtherSessions', entity: 'e'.repeat(64), reason: 'fresh-login-required', leftOut: 1_000_000 },
@@ -62,21 +62,24 @@ const longest: Record<Subject['budget'], AuditEvent> = {
   },
 };
 
-test.each(budgets)('the longest row of %s takes no more than docs/audit.md says, and a day of them is what it computes', async (budget) => {
-  const [, minute, day, bytes, megabytes] = tableRows(growthTable).find(([name]) => codeOf(name) === budget) ?? [];
-  expect([numberOf(minute), numberOf(day)]).toEqual([eventsPerMinute, eventsPerMinute * 60 * 24]);
-  expect(numberOf(megabytes)).toBe(Math.round((numberOf(day) * numberOf(bytes)) / 1e6));
+test.each(budgets)(
+  'the longest row of %s is within its size in docs/audit.md, and a day of them within the computed sum',
+  async (budget) => {
+    const [, minute, day, bytes, megabytes] = tableRows(growthTable).find(([name]) => codeOf(name) === budget) ?? [];
+    expect([numberOf(minute), numberOf(day)]).toEqual([eventsPerMinute, eventsPerMinute * 60 * 24]);
+    expect(numberOf(megabytes)).toBe(Math.round((numberOf(day) * numberOf(bytes)) / 1e6));
 
-  const { db } = service();
-  const count = 20_000;
-  const origin = { requestId: '', address: '2001:db8:1111:2222:3333:4444:5555:6666', userAgent: 'ÿ'.repeat(256) };
-  const size = async () => (await sql<{ size: string }>`select pg_total_relation_size('audit_event') as size`.execute(db)).rows[0]?.size;
-  const before = Number(await size());
-  const { id } = await eventInsertion(db, origin, longest[budget]).returning('id').executeTakeFirstOrThrow();
-  await sql`insert into audit_event (event, outcome, user_name, request_id, session_id, address, user_agent, detail)
+    const { db } = service();
+    const count = 20_000;
+    const origin = { requestId: '', address: '2001:db8:1111:2222:3333:4444:5555:6666', userAgent: 'ÿ'.repeat(256) };
+    const size = async () => (await sql<{ size: string }>`select pg_total_relation_size('audit_event') as size`.execute(db)).rows[0]?.size;
+    const before = Number(await size());
+    const { id } = await eventInsertion(db, origin, longest[budget]).returning('id').executeTakeFirstOrThrow();
+    await sql`insert into audit_event (event, outcome, user_name, request_id, session_id, address, user_agent, detail)
     select event, outcome, user_name, gen_random_uuid()::text, session_id, address, user_agent, detail
     from audit_event, generate_series(1, ${count}) where id = ${id}`.execute(db);
-  const bytesOfRow = (Number(await size()) - before) / count;
-  expect(bytesOfRow).toBeLessThanOrEqual(numberOf(bytes));
-  expect(bytesOfRow).toBeGreaterThan(numberOf(bytes) * 0.9);
-});
+    const bytesOfRow = (Number(await size()) - before) / count;
+    expect(bytesOfRow).toBeLessThanOrEqual(numberOf(bytes));
+    expect(bytesOfRow).toBeGreaterThan(numberOf(bytes) * 0.9);
+  },
+);

@@ -1,6 +1,6 @@
 /**
- * A change and its audit events are one transaction (rule 85): a change that cannot be committed leaves no event, and an event that cannot be
- * committed leaves no change. Triggers that PostgreSQL runs at COMMIT fail the one or the other.
+ * A change and its audit events are one transaction (rule 85). A change that cannot be committed leaves no event, and an event that cannot
+ * be committed leaves no change. Triggers that PostgreSQL runs at COMMIT fail one or the other.
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -50,10 +50,10 @@ async function newCaller(): Promise<Caller> {
   return { user, userId, cookie, other, sessionId, otherId, key, keyId: key.slice(4, 16), path: made.headers.get('location') ?? '' };
 }
 
-/** What a request is answered, and what a command ends with, when the database does not commit. */
+/** The status of a request, and the exit code of a command, when the database does not commit. */
 const failures: readonly unknown[] = [503, 1];
 
-/** Makes the change; called again after it has failed. Returns a status, or the code that a command ends with. */
+/** Makes the change, and is called again after a failure. Returns the status or the exit code of the command. */
 type Make = (caller: Caller) => Promise<unknown>;
 type Row = [
   what: string,
@@ -233,7 +233,7 @@ const changes: Row[] = [
 
 afterAll(() => started.close());
 
-/** What is written on its own: refusals, which anybody can cause, and what a process does. */
+/** Events without a change: refusals, which any client can cause, and the events of a process. */
 const alone: readonly AuditEventName[] = [
   'login.failed',
   'login.throttled',
@@ -277,7 +277,7 @@ test.each(changes)('%s and its audit events, or neither (rule 85)', async (_what
 });
 
 describe('the table of changes', () => {
-  test('has every event that is not written on its own', () => {
+  test('has every event that belongs to a change', () => {
     const covered = new Set(changes.flatMap(([, , , events]) => events));
     expect(auditEvents.filter((event) => !covered.has(event))).toEqual(auditEvents.filter((event) => alone.includes(event)));
   });

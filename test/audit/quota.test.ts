@@ -8,14 +8,14 @@ beforeEach(() => {
   quota = new AuditQuota(() => milliseconds);
 });
 
-describe.each(budgets)('of %s the audit trail takes', (budget) => {
+describe.each(budgets)('for %s the audit trail writes', (budget) => {
   const subject = (name: string): Subject => ({ budget, name });
   const ada = subject('ada');
-  /** How many of `count` events of this subject are written. */
+  /** The number of events of this subject, out of `count`, that are written. */
   const written = (count: number, of: (n: number) => Subject, kind: (n: number) => string = () => 'denied') =>
     Array.from({ length: count }, (_, n) => quota.admit(of(n), kind(n))).filter((leftOut) => leftOut !== undefined).length;
 
-  test('each kind once a minute, and is told how many it has missed', () => {
+  test('each kind once a minute, with the number of events left out', () => {
     expect(quota.admit(ada, 'denied')).toBe(0);
     for (let n = 0; n < 1_000; n++) expect(quota.admit(ada, 'denied')).toBeUndefined();
     milliseconds = 59_999;
@@ -27,7 +27,7 @@ describe.each(budgets)('of %s the audit trail takes', (budget) => {
     expect(quota.leftOut).toBe(1_001);
   });
 
-  test('twenty kinds of one subject and not one more, without costing another subject anything', () => {
+  test('at most twenty kinds of one subject, independently of other subjects', () => {
     expect(
       written(
         20,
@@ -41,7 +41,7 @@ describe.each(budgets)('of %s the audit trail takes', (budget) => {
     expect(quota.admit(ada, 'the twenty-first')).toBe(1);
   });
 
-  test('300 of all subjects together and not one more', () => {
+  test('at most 300 of all subjects together', () => {
     expect(written(300, (n) => subject(`${n}`))).toBe(300);
     expect(quota.admit(subject('300'), 'denied')).toBeUndefined();
     milliseconds = 59_999;
@@ -51,12 +51,12 @@ describe.each(budgets)('of %s the audit trail takes', (budget) => {
     expect(written(1_000, (n) => subject(`${n}`))).toBe(299);
   });
 
-  test('none that another budget has used up', () => {
+  test('an event although the other budgets are used up', () => {
     for (const other of budgets) if (other !== budget) written(1_000, (n) => ({ budget: other, name: `${n}` }));
     expect(quota.admit(ada, 'denied')).toBe(0);
   });
 
-  test('no memory without bound: the longest silent of 10,000 subjects is forgotten with what it has missed, and no other', () => {
+  test('with bounded memory: of 10,000 subjects the one idle for longest is forgotten with its count, and no other', () => {
     for (const name of ['first', 'second'])
       expect([quota.admit(subject(name), 'x'), quota.admit(subject(name), 'x')]).toEqual([0, undefined]);
     for (let n = 0; n < 9_999; n++) quota.admit(subject(`subject ${n}`), 'x');
@@ -66,7 +66,7 @@ describe.each(budgets)('of %s the audit trail takes', (budget) => {
   });
 });
 
-test('fifteen users can use up the minute of all users, and one alone cannot (rule 85)', () => {
+test('fifteen users can use up the minute of all users, and one user cannot (rule 85)', () => {
   const denied = (name: string, count: number) => {
     for (let n = 0; n < count; n++) quota.admit({ budget: 'users', name }, `denied entity${n}`);
   };

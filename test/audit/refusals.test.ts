@@ -15,7 +15,7 @@ describe('refusals in the audit trail (rule 85)', () => {
     reader = await service().signIn('reader');
   });
 
-  test('permission.denied — names who was refused what, once for many of the same', async () => {
+  test('permission.denied — names the user and the refused action, once for repeats', async () => {
     expect((await service().call('GET', '/rest/entity/note/1', { cookie: reader })).status).toBe(404);
     const create = (name: string) => service().call('POST', `/rest/entity/${name}`, { cookie: reader, json: {} });
     for (let n = 0; n < 30; n++) expect((await create('note')).status).toBe(403);
@@ -28,7 +28,7 @@ describe('refusals in the audit trail (rule 85)', () => {
     expect(events[0]?.request_id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('permission.denied — also where a credential is of the wrong kind, with nothing that the path made up', async () => {
+  test('permission.denied — also for a credential of the wrong kind, without text from the path', async () => {
     const cookie = await service().signIn('ada');
     const made = await service().call<{ key: string }>('POST', '/auth/keys', { cookie, json: { name: 'n' } });
     expect(made.status).toBe(201);
@@ -39,7 +39,7 @@ describe('refusals in the audit trail (rule 85)', () => {
     expect(JSON.stringify(events)).not.toContain('canary');
   });
 
-  test('csrf.refused — names the operation and whom the cookie stood for', async () => {
+  test('csrf.refused — names the operation and the user of the cookie', async () => {
     const headers = { 'sec-fetch-site': 'cross-site' };
     expect((await service().call('POST', '/auth/refresh', { cookie: reader, headers })).status).toBe(403);
     expect((await service().call('HEAD', '/auth?logout=1', { cookie: reader, headers })).status).toBe(403);
@@ -49,7 +49,7 @@ describe('refusals in the audit trail (rule 85)', () => {
     ]);
   });
 
-  test('rate.limited — names the limit; what slows down guessing is login.throttled', async () => {
+  test('rate.limited — names the limit; throttled guesses are login.throttled', async () => {
     const crowded = await service().replica({ RATE_LIMIT: 'on' });
     try {
       const answers = await Promise.all(Array.from({ length: 80 }, () => crowded.call('GET', '/auth')));
@@ -65,14 +65,14 @@ describe('refusals in the audit trail (rule 85)', () => {
     expect(await eventsOf(service(), 'rate.limited')).toHaveLength(1);
   });
 
-  test('fault — an error nobody foresaw is told of by its kind alone', async () => {
+  test('fault — an unexpected error is recorded by its kind only', async () => {
     const broken = await service().replica();
     try {
       broken.context.policy.check = () => Promise.reject(new RangeError('with a canary in its message'));
       const cookie = await service().signIn('ada');
       const form = { 'current-password': 'correct horse battery staple', 'set-password': 'x', 'confirm-password': 'x' };
       expect((await broken.call('POST', '/auth/password', { cookie, form })).status).toBe(500);
-      // The contract declares no 500: there is never to be one.
+      // The contract declares no 500, because the service must never send one.
       expect(found.splice(0)).toEqual(['changePassword 500: status is not declared']);
       const events = await eventsOf(service(), 'fault');
       expect(events).toMatchObject([
@@ -84,7 +84,7 @@ describe('refusals in the audit trail (rule 85)', () => {
     }
   });
 
-  test('an audit trail that takes nothing changes no answer', async () => {
+  test('an audit trail that cannot be written changes no answer', async () => {
     await sql`create function take_nothing() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`.execute(
       service().db,
     );
@@ -99,7 +99,7 @@ describe('refusals in the audit trail (rule 85)', () => {
   });
 });
 
-test('configuration.loaded, service.start and service.stop — tell of every process, and no secret of its settings (rule 85)', async () => {
+test('configuration.loaded, service.start and service.stop — are written by every process, without secret settings (rule 85)', async () => {
   const secret = 'canary battery staple horse';
   const replica = await service().replica({ ADMIN_PASSWORD: secret, SESSION_IDLE_SECONDS: '777' });
   const { url } = replica;

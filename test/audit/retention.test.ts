@@ -6,7 +6,7 @@ import { execute } from '../support/sql.ts';
 
 const service = useService();
 
-test('what docs/audit.md says removes old events and no others, and nothing can be removed before or after (rule 85)', async () => {
+test('the statements of docs/audit.md remove old events only, and before and after them no event can be removed (rule 85)', async () => {
   const { db, databaseUrl } = service();
   const [, statements = ''] = /```sql\n([^`]*)```/.exec(section(readDocument('docs/audit.md'), '## How long it is kept')) ?? [];
   await sql`insert into audit_event (at, event, outcome) values
