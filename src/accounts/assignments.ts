@@ -1,4 +1,7 @@
-/** Which profiles there are, and which users have them. A user with profiles has exactly one default, where a session starts. */
+/**
+ * The existing profiles, and their assignments to users. A user with profiles has exactly one default profile, under which a session
+ * starts.
+ */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 
@@ -9,7 +12,7 @@ export interface AnyProfileRow {
   roles: string[];
 }
 
-/** Every profile by name, or the one with `id`, with the names of its roles. */
+/** All profiles by name, or the one with `id`, with the names of its roles. */
 export function listAllProfiles(db: Kysely<Database>, id?: string): Promise<AnyProfileRow[]> {
   return db
     .selectFrom('profile')
@@ -27,7 +30,7 @@ export function listAllProfiles(db: Kysely<Database>, id?: string): Promise<AnyP
     .execute();
 }
 
-/** The profile called `name`, whoever has it; undefined when there is none. */
+/** The profile called `name`, assigned or not; undefined if there is none. */
 export function findAnyProfile(db: Kysely<Database>, name: string): Promise<{ id: string; name: string } | undefined> {
   return db.selectFrom('profile').where('name', '=', name).select(['id', 'name']).executeTakeFirst();
 }
@@ -59,12 +62,12 @@ function listAssignments(db: Kysely<Database>, userId: string): Promise<Assignme
 export interface NewProfile {
   name: string;
   label: string;
-  /** What a session takes when it switches to the profile; null leaves the session's own. */
+  /** The locale of a session that switches to the profile; null leaves the session's own. */
   locale: string | null;
   roleIds: readonly string[];
 }
 
-/** Returns the new profile's id; undefined when there is already a profile of that name. */
+/** Returns the new profile's id; undefined if a profile of that name exists already. */
 export async function insertProfile(trx: Transaction<Database>, { name, label, locale, roleIds }: NewProfile): Promise<string | undefined> {
   const row = await trx
     .insertInto('profile')
@@ -81,15 +84,15 @@ export async function insertProfile(trx: Transaction<Database>, { name, label, l
   return row?.id;
 }
 
-/** A user's assignments, the user's row locked: who decides on the default one does so alone. */
+/** A user's assignments. Locks the user's row, so that only one transaction changes the default one. */
 export async function lockAssignments(trx: Transaction<Database>, userId: string): Promise<Assignment[]> {
   await trx.selectFrom('user_account').where('id', '=', userId).select('id').forNoKeyUpdate().executeTakeFirstOrThrow();
   return await listAssignments(trx, userId);
 }
 
 /**
- * Gives a user a profile, as the default one when asked or when it is the first. Returns whether it is the default now, or undefined when
- * nothing had to change.
+ * Assigns a profile to a user, as the default one on request or if it is the first. Returns whether it is the default now; undefined if
+ * nothing changed.
  */
 export async function insertAssignment(
   trx: Transaction<Database>,
@@ -111,7 +114,10 @@ export async function insertAssignment(
   return { isDefault };
 }
 
-/** Takes a profile from a user: `removed`, `absent` when they did not have it, `default` (and nothing done) when others would be left without a default. */
+/**
+ * Removes a profile from a user. Returns `removed`, `absent` if the user did not have it, or `default` (without a change) if other profiles
+ * would have no default.
+ */
 export async function deleteAssignment(
   trx: Transaction<Database>,
   userId: string,

@@ -1,7 +1,7 @@
 /**
- * Links between users and identities. A statement finds a user by issuer and subject only, never by e-mail or name (rule 56). An administrator makes
- * and removes links. A user makes one by proving both sides (`oidc/sign-in/link.ts`) and removes it (`oidc/self-service.ts`). A new user of an
- * issuer gets one (`oidc/provisioning/provision.ts`).
+ * Links between users and identities. A statement finds a user by issuer and subject only, never by e-mail or name (rule 56). An
+ * administrator creates and removes links. A user creates one by proving both sides (`oidc/sign-in/link.ts`) and removes it
+ * (`oidc/self-service.ts`). A new user of an issuer gets one (`oidc/provisioning/provision.ts`).
  */
 import { sql, type Expression, type Kysely, type Transaction } from 'kysely';
 import { actingProfile, callerColumns, callerLocale, type CallerRow } from '../authn/caller-rows.ts';
@@ -9,7 +9,7 @@ import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
 import { accountColumns, type Account } from './users.ts';
 
-/** What one issuer calls a user: the exact `iss` and `sub` of its tokens. */
+/** An issuer's name of a user: the exact `iss` and `sub` of its tokens. */
 export interface Identity {
   issuer: string;
   subject: string;
@@ -20,7 +20,7 @@ export interface IdentityRow extends Identity {
   createdAt: Date;
 }
 
-/** The user whom the identity is linked to; no row when it is linked to none. The statement adds what it selects. */
+/** The user to whom the identity is linked; no row without a link. The statement adds its own columns. */
 export const linkedUser = (db: Kysely<Database>, { issuer, subject }: { [Key in keyof Identity]: string | Expression<string> }) =>
   db
     .selectFrom('identity')
@@ -28,12 +28,12 @@ export const linkedUser = (db: Kysely<Database>, { issuer, subject }: { [Key in 
     .where('identity.issuer', '=', issuer)
     .where('identity.subject', '=', subject);
 
-/** The account that the identity is linked to, active or not; undefined when it is linked to none. */
+/** The account to which the identity is linked, active or not; undefined without a link. */
 export function findLinkedAccount(db: Kysely<Database>, identity: Identity): Promise<Account | undefined> {
   return linkedUser(db, identity).select(accountColumns).executeTakeFirst();
 }
 
-/** The caller who presents a token of an issuer: the linked user under the default profile. */
+/** The caller of a request with a token of an issuer: the linked user under the default profile. */
 export type LinkedCallerRow = CallerRow & { locale: string; active: boolean };
 
 const selectLinkedCaller = prepare<Identity, LinkedCallerRow>('identity.find-caller', (value) =>
@@ -44,13 +44,13 @@ const selectLinkedCaller = prepare<Identity, LinkedCallerRow>('identity.find-cal
     .compile(),
 );
 
-/** The caller behind the identity, the account active or not; undefined when it is linked to none. */
+/** The caller of the identity, with the account active or not; undefined without a link. */
 export async function findLinkedCaller(db: Kysely<Database>, identity: Identity): Promise<LinkedCallerRow | undefined> {
   const { rows } = await db.executeQuery(selectLinkedCaller.query(identity));
   return rows[0];
 }
 
-/** Whether the identity is linked to this user, and stays so until the transaction ends. */
+/** Whether the identity is linked to this user. The link stays until the transaction ends. */
 export async function lockLink(trx: Transaction<Database>, { issuer, subject }: Identity, userId: string): Promise<boolean> {
   const row = await trx
     .selectFrom('identity')
@@ -64,8 +64,8 @@ export async function lockLink(trx: Transaction<Database>, { issuer, subject }: 
 }
 
 /**
- * Until the transaction ends, no other transaction makes a user for the identity, links it, or removes its link. The identity may be linked or not.
- * A transaction that also locks the link or a user locks this first.
+ * Until the transaction ends, no other transaction creates a user for the identity, links it, or removes its link. The identity may be
+ * linked or not. A transaction that also locks the link or a user locks this first.
  */
 export async function lockIdentity(trx: Transaction<Database>, { issuer, subject }: Identity): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${JSON.stringify([issuer, subject])}, 0))`.execute(trx);
@@ -86,7 +86,7 @@ export function listIdentities(db: Kysely<Database>, userName?: string): Promise
 
 /** A link of one user. */
 export interface OwnLink extends Identity {
-  /** The public handle, a UUID. */
+  /** The public id, a UUID. */
   id: string;
   createdAt: Date;
 }
@@ -99,14 +99,16 @@ export function listLinks(db: Kysely<Database>, userId: string): Promise<OwnLink
   return links(db, userId).orderBy('created_at', 'desc').orderBy('id').execute();
 }
 
-/** The link of this user with this id; until the transaction ends no sign-in uses it. Undefined when the user has no such link. */
+/**
+ * Locks and returns this user's link with this id: until the transaction ends no sign-in uses it. Undefined if the user has no such link.
+ */
 export function lockOwnLink(trx: Transaction<Database>, id: string, userId: string): Promise<OwnLink | undefined> {
   return links(trx, userId).where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
 /**
- * Links the identity to the user; false when it is linked already, to this user or to another. Claims issued before `claimsAt` will not be applied,
- * nor claims that were too old for a former link. The caller must have locked the identity by {@link lockIdentity}.
+ * Links the identity to the user; false if it is linked already, to this user or another. Claims issued before `claimsAt` will not be
+ * applied, nor claims that were too old for a former link. The caller must have locked the identity by {@link lockIdentity}.
  */
 export async function insertIdentity(
   trx: Transaction<Database>,
@@ -133,7 +135,7 @@ export async function insertIdentity(
 }
 
 /**
- * Removes the link of the identity to this user and stores the time of its claims (decision 62); false when there is no such link. The caller must
+ * Removes the identity's link to this user and stores the time of its claims (decision 62); false if there is no such link. The caller must
  * have locked the identity by {@link lockIdentity}.
  */
 export async function deleteIdentity(trx: Transaction<Database>, { issuer, subject }: Identity, userId: string): Promise<boolean> {

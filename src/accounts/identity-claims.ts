@@ -1,4 +1,4 @@
-/** Which claims of an identity have been applied to its user's profiles. Older claims are not applied (decision 62). */
+/** The newest claims of an identity that have been applied to its user's profiles. Older claims are not applied (decision 62). */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { linkedUser, type Identity } from './identities.ts';
@@ -7,13 +7,13 @@ export interface Claimed {
   id: string;
   name: string;
   active: boolean;
-  /** When the newest token was issued whose claims have been applied; null when there is none yet. */
+  /** The issue time of the newest token whose claims have been applied; null if there is none yet. */
   claimsAt: Date | null;
   /** The names of all profiles that the user has. */
   profiles: string[];
 }
 
-/** The linked account with what its profiles follow; undefined when the identity is linked to none. */
+/** The linked account with its profiles and the time of its claims; undefined if the identity is not linked. */
 export function findClaimed(db: Kysely<Database>, identity: Identity): Promise<Claimed | undefined> {
   return linkedUser(db, identity)
     .select([
@@ -30,8 +30,8 @@ export function findClaimed(db: Kysely<Database>, identity: Identity): Promise<C
 }
 
 /**
- * Whether the identity is linked to this user and no claims newer than `claimsAt` have been applied. Both stay so until the transaction ends. A
- * transaction that locks the user as well does so after this.
+ * Whether the identity is linked to this user and no claims newer than `claimsAt` have been applied. Both stay so until the transaction
+ * ends. A transaction that also locks the user does so after this.
  */
 export async function lockClaims(
   trx: Transaction<Database>,
@@ -51,12 +51,12 @@ export async function lockClaims(
   return row !== undefined;
 }
 
-/** Notes that claims issued at `claimsAt` are the newest that have been applied. The identity must be locked by {@link lockClaims}. */
+/** Stores `claimsAt` as the issue time of the newest applied claims. The identity must be locked by {@link lockClaims}. */
 export async function updateClaimsAt(trx: Transaction<Database>, { issuer, subject }: Identity, claimsAt: Date): Promise<void> {
   await trx.updateTable('identity').set({ claims_at: claimsAt }).where('issuer', '=', issuer).where('subject', '=', subject).execute();
 }
 
-/** When the newest token was issued whose claims a former link has applied; undefined when none. */
+/** The issue time of the newest token whose claims a former link has applied; undefined if there is none. */
 export async function findUnlinkedClaimsAt(trx: Transaction<Database>, { issuer, subject }: Identity): Promise<Date | undefined> {
   const row = await trx
     .selectFrom('unlinked_claims')

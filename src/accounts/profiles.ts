@@ -1,6 +1,4 @@
-/**
- * Profiles, roles and grants as the database has them: what a user may work under, and what a profile allows.
- */
+/** Profiles, roles and grants in the database: the profiles of a user, and the grants of a profile. */
 import { sql, type Kysely } from 'kysely';
 import type { Action, Condition, Database } from '../database/tables.ts';
 
@@ -66,7 +64,7 @@ export function listRoles(db: Kysely<Database>, profileId: string): Promise<Role
     .execute();
 }
 
-/** The user's profile called `name`, or their default one for undefined; undefined when there is none such (rule 63). */
+/** The user's profile called `name`, or the default one for undefined; undefined if the user has no such profile (rule 63). */
 export async function findProfile(db: Kysely<Database>, userId: string, name: string | undefined): Promise<ProfileRow | undefined> {
   const profiles = await listProfiles(db, userId);
   return profiles.find((profile) => (name === undefined ? profile.isDefault : profile.name === name));

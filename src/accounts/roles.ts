@@ -1,14 +1,14 @@
-/** Roles and their grants: a role is a named set of them, a grant one action on one entity name under one condition. */
+/** Roles and their grants. A role is a named set of grants; a grant is one action on one entity name under one condition. */
 import { sql, type Kysely } from 'kysely';
 import type { Action, Condition, Database } from '../database/tables.ts';
 import type { GrantRow, RoleRow } from './profiles.ts';
 
-/** The form of the names of roles and profiles; the tables say the same. */
+/** Whether the text can be the name of a role or profile; the tables have the same check. */
 export function isRoleOrProfileName(text: string): boolean {
   return /^[A-Za-z0-9 _.-]{1,64}$/.test(text);
 }
 
-/** Every role by name, or the one with `id`, with its grants. */
+/** All roles by name, or the one with `id`, with its grants. */
 export function listAllRoles(db: Kysely<Database>, id?: string): Promise<RoleRow[]> {
   return db
     .selectFrom('role')
@@ -25,12 +25,12 @@ export function listAllRoles(db: Kysely<Database>, id?: string): Promise<RoleRow
     .execute();
 }
 
-/** The id and name of the role called `name`; undefined when there is none. */
+/** The id and name of the role called `name`; undefined if there is none. */
 export function findRole(db: Kysely<Database>, name: string): Promise<{ id: string; name: string } | undefined> {
   return db.selectFrom('role').where('name', '=', name).select(['id', 'name']).executeTakeFirst();
 }
 
-/** Returns the new role's id; undefined when there is already a role of that name. */
+/** Returns the new role's id; undefined if a role of that name exists already. */
 export async function insertRole(db: Kysely<Database>, name: string, description: string): Promise<string | undefined> {
   const row = await db
     .insertInto('role')
@@ -41,7 +41,10 @@ export async function insertRole(db: Kysely<Database>, name: string, description
   return row?.id;
 }
 
-/** Grants each of `actions` on `entity` (or `*`) under `condition`, replacing another condition; returns what was not granted so before. */
+/**
+ * Grants each of `actions` on `entity` (or `*`) under `condition`, replacing another condition. Returns the actions that were not granted
+ * so before.
+ */
 export async function insertGrants(
   db: Kysely<Database>,
   roleId: string,
@@ -60,7 +63,7 @@ export async function insertGrants(
   return rows.map((row) => row.action);
 }
 
-/** Takes `actions` on `entity` (or `*`) away; returns those that were granted. A grant on `*` is not touched by naming one entity. */
+/** Revokes `actions` on `entity` (or `*`); returns those that were granted. A grant on `*` stays when one entity is named. */
 export async function deleteGrants(db: Kysely<Database>, roleId: string, entity: string, actions: readonly Action[]): Promise<Action[]> {
   const rows = await db
     .deleteFrom('role_grant')
@@ -72,7 +75,7 @@ export async function deleteGrants(db: Kysely<Database>, roleId: string, entity:
   return rows.map((row) => row.action);
 }
 
-/** What a role grants, as it is shown: one entry for each entity and condition, its actions together. */
+/** The grants of a role for output: one entry for each entity and condition, with all its actions. */
 export function gatherGrants(rows: readonly GrantRow[]): { entity: string; actions: Action[]; condition: Condition }[] {
   const groups = Map.groupBy(rows, ({ entity, condition }) => `${entity} ${condition}`);
   return [...groups.values()].flatMap((group) => {

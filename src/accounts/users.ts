@@ -1,8 +1,8 @@
-/** User accounts. Names arrive in their normal form (`user-name.ts`). */
+/** User accounts. Callers pass names in their normal form (`user-name.ts`). */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 
-/** What a sign-in needs of a user. */
+/** The columns of a user that a sign-in needs. */
 export interface Account {
   id: string;
   name: string;
@@ -23,20 +23,20 @@ export const accountColumns = [
   'user_account.active',
 ] as const;
 
-/** Every account, active or not. */
+/** All accounts, active or not. */
 export const accounts = (db: Kysely<Database>) => db.selectFrom('user_account').select(accountColumns);
 
-/** The account called `name`, active or not; undefined when there is none. */
+/** The account called `name`, active or not; undefined if there is none. */
 export function findAccount(db: Kysely<Database>, name: string): Promise<Account | undefined> {
   return accounts(db).where('name', '=', name).executeTakeFirst();
 }
 
-/** The account with this id. Throws when there is none, which does not happen: users are never deleted. */
+/** The account with this id. Throws if there is none, which does not happen because users are never deleted. */
 export function getAccount(db: Kysely<Database>, id: string): Promise<Account> {
   return accounts(db).where('id', '=', id).executeTakeFirstOrThrow();
 }
 
-/** Stores the same password hashed anew; changes nothing when the password has been changed meanwhile. */
+/** Stores a new hash of the same password; changes nothing if the password has been changed meanwhile. */
 export async function updateHash(db: Kysely<Database>, id: string, credentialVersion: number, passwordHash: string): Promise<void> {
   await db
     .updateTable('user_account')
@@ -47,8 +47,8 @@ export async function updateHash(db: Kysely<Database>, id: string, credentialVer
 }
 
 /**
- * Locks the user's row until the transaction ends; false when the user has been disabled, or the password changed, since
- * `credentialVersion` was read (rule 44).
+ * Locks the user's row until the transaction ends; false if the user has been disabled, or the password changed, since `credentialVersion`
+ * was read (rule 44).
  */
 export async function lockAccount(trx: Transaction<Database>, id: string, credentialVersion: number): Promise<boolean> {
   const row = await trx
@@ -62,7 +62,10 @@ export async function lockAccount(trx: Transaction<Database>, id: string, creden
   return row !== undefined;
 }
 
-/** Sets a new password and raises the credential version by one, so that no session opened before is live. The row must be locked. */
+/**
+ * Sets a new password and raises the credential version by one, so that sessions opened before are no longer live. The caller must have
+ * locked the row.
+ */
 export async function updatePassword(trx: Transaction<Database>, id: string, passwordHash: string): Promise<void> {
   await trx
     .updateTable('user_account')
@@ -71,7 +74,7 @@ export async function updatePassword(trx: Transaction<Database>, id: string, pas
     .execute();
 }
 
-/** A user as administrators see it: everything but the hash. */
+/** A user as administrators see it: without the hash. */
 export interface UserRow {
   name: string;
   displayName: string;
@@ -114,7 +117,7 @@ export interface NewUser {
   passwordHash: string | null;
 }
 
-/** Returns the new user's id; undefined when there is already a user of that name. */
+/** Returns the new user's id; undefined if a user of that name exists already. */
 export async function insertUser(db: Kysely<Database>, { name, displayName, locale, passwordHash }: NewUser): Promise<string | undefined> {
   const row = await db
     .insertInto('user_account')
@@ -126,8 +129,8 @@ export async function insertUser(db: Kysely<Database>, { name, displayName, loca
 }
 
 /**
- * Disables or enables a user; false when the user was so already. Disabling raises the credential version, so that no session opened before
- * lives again when the user is enabled (rule 14). Keys of a disabled user are dead while that lasts (rule 59).
+ * Disables or enables a user; false if nothing changed. Disabling raises the credential version, so that sessions opened before stay dead
+ * after the user is enabled (rule 14). Keys of a disabled user are dead until the user is enabled (rule 59).
  */
 export async function updateActive(db: Kysely<Database>, id: string, active: boolean): Promise<boolean> {
   const row = await db
@@ -140,7 +143,7 @@ export async function updateActive(db: Kysely<Database>, id: string, active: boo
   return row !== undefined;
 }
 
-/** Sets a password, for a disabled user too. Sessions opened before are not live any more. */
+/** Sets a password, for a disabled user too. Sessions opened before are no longer live. */
 export async function replacePassword(db: Kysely<Database>, id: string, passwordHash: string): Promise<void> {
   await db
     .updateTable('user_account')
