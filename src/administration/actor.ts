@@ -1,4 +1,4 @@
-/** The administrator who makes a change, as the audit trail names them (decision 79). */
+/** The administrator who makes a change, for the audit trail (decision 79). */
 import type { Kysely } from 'kysely';
 import { insertEvent, type AuditEvent, type Origin } from '../audit/store.ts';
 import type { Database } from '../database/tables.ts';
@@ -6,13 +6,13 @@ import type { Database } from '../database/tables.ts';
 export interface Actor {
   /** With `cli` the operating system's name of the user that runs the command, with `api` the name of the signed-in administrator. */
   name: string;
-  /** The request that brought the order; undefined when no request did, as with `cli`. */
+  /** The request that caused the change; undefined without a request, as with `cli`. */
   origin: Origin | undefined;
-  /** By the administration command, by a request, or by a start of the service. */
+  /** The source of the change: the administration command, a request, or a start of the service. */
   via: 'cli' | 'api' | 'start';
 }
 
-/** The service itself, which makes the first administrator when the database has no user. */
+/** The service itself, which creates the first administrator if the database has no user. */
 export const theService: Actor = { name: 'entity-service', origin: undefined, via: 'start' };
 
 type Change = Pick<AuditEvent, 'event' | 'userName' | 'detail'>;

@@ -12,7 +12,7 @@ export interface FirstAdministrator {
 
 const actions: readonly Action[] = ['create', 'read', 'update', 'delete'];
 const groupLength = 6;
-/** Letters and digits that nobody mistakes for each other. */
+/** Letters and digits that are easy to tell apart. */
 const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
 
 /** A password of at least 27 characters, 118 bits, and of `minimumLength`, in groups that can be read aloud. */
@@ -22,8 +22,8 @@ export function generatePassword(minimumLength: number): string {
 }
 
 /**
- * Creates the user `name` with the role and profile `administrator`, unless there is a user already; returns whether it did. Safe with any
- * number of processes at once. `name` must be in normal form.
+ * Creates the user `name` with the role and profile `administrator`, unless there is a user already; returns whether it did. Several
+ * processes may call it at once. `name` must be in normal form.
  */
 export async function createFirstAdministrator(store: Store, name: string, passwordHash: string): Promise<boolean> {
   return await store.transaction(async (trx) => {

@@ -1,6 +1,4 @@
-/**
- * What an administrator does to identity links, each with its audit event in the same transaction (security rules 56 and 85).
- */
+/** An administrator's changes of identity links, each in one transaction with its audit event (security rules 56 and 85). */
 import type { Store } from '../database/port.ts';
 import { revokeOfIdentity } from '../sessions/revoke.ts';
 import { deleteIdentity, insertIdentity, lockIdentity, lockLink, type Identity } from '../accounts/identities.ts';
@@ -9,7 +7,7 @@ import { recordChange, type Actor } from './actor.ts';
 
 type User = Pick<Account, 'id' | 'name'>;
 
-/** Links the identity to the user. One that is another user's stays theirs: `taken`. */
+/** Links the identity to the user. The link of another user stays: `taken`. */
 export function linkIdentity(
   store: Store,
   actor: Actor,
@@ -25,12 +23,15 @@ export function linkIdentity(
   });
 }
 
-/** Removes the link and ends the sessions that the user opened through the identity; returns how many, or undefined without such a link. */
+/**
+ * Removes the link and ends the sessions that the user opened through the identity. Returns the number of sessions; undefined if there is
+ * no such link.
+ */
 export function unlinkIdentity(store: Store, actor: Actor, { id, name }: User, identity: Identity): Promise<number | undefined> {
   return store.transaction(async (trx) => {
     await lockIdentity(trx, identity);
     if (!(await deleteIdentity(trx, identity, id))) return undefined;
-    // After the DELETE: a sign-in holds the link until it has committed (lockLink), so its session is seen here.
+    // After the DELETE: a sign-in holds the lock on the link until it has committed (lockLink), so this statement sees its session.
     const endedSessions = (await revokeOfIdentity(trx, id, identity, 'unlinked')).length;
     const { issuer, subject } = identity;
     const detail = { issuer, subject, endedSessions };

@@ -1,9 +1,9 @@
-/** What an administrator does to API keys: each a transaction that also writes its audit event (rule 60). */
+/** An administrator's changes of API keys, each in one transaction with its audit event (rule 60). */
 import type { Store } from '../database/port.ts';
 import { findOwner, insertKey, revokeKey, type NewKey } from '../api-keys/store.ts';
 import { recordChange, type Actor } from './actor.ts';
 
-/** As {@link insertKey}; `userName` and `profile` are the names behind the ids in `wanted`. */
+/** Creates a key as {@link insertKey}; `userName` and `profile` are the names of the ids in `wanted`. */
 export function createKey(
   store: Store,
   actor: Actor,
@@ -19,7 +19,7 @@ export function createKey(
   });
 }
 
-/** Ends a key; undefined when there is none with this id, else its owner and whether it had not been revoked before. */
+/** Revokes a key. Returns its owner, and whether it had not been revoked before; undefined if there is no key with this id. */
 export function endKey(store: Store, actor: Actor, id: string): Promise<{ user: string; changed: boolean } | undefined> {
   return store.transaction(async (trx) => {
     const user = await findOwner(trx, id);

@@ -1,6 +1,6 @@
 /**
- * What an administrator does to rights: each a transaction that also writes its audit event. The services hear of a change at commit
- * (`0002-sessions-and-keys.sql`), so it acts on the next request (rule 62).
+ * An administrator's changes of rights, each in one transaction with its audit event. The database notifies the services at commit
+ * (`0002-sessions-and-keys.sql`), so a change affects the next request (rule 62).
  */
 import type { Store } from '../database/port.ts';
 import type { Action, Condition } from '../database/tables.ts';
@@ -13,7 +13,7 @@ interface Named {
   name: string;
 }
 
-/** Returns the id; undefined when there is already a role of that name. */
+/** Returns the id; undefined if a role of that name exists already. */
 export function createRole(store: Store, actor: Actor, name: string, description: string): Promise<string | undefined> {
   return store.transaction(async (trx) => {
     const id = await insertRole(trx, name, description);
@@ -37,7 +37,7 @@ export function grantActions(
   });
 }
 
-/** Returns the actions that the role has granted on exactly `entity` until now. */
+/** Returns the actions that the role granted on exactly `entity` before. */
 export function revokeActions(store: Store, actor: Actor, role: Named, entity: string, actions: readonly Action[]): Promise<Action[]> {
   return store.transaction(async (trx) => {
     const changed = await deleteGrants(trx, role.id, entity, actions);
@@ -47,7 +47,7 @@ export function revokeActions(store: Store, actor: Actor, role: Named, entity: s
   });
 }
 
-/** Returns the id; undefined when there is already a profile of that name. */
+/** Returns the id; undefined if a profile of that name exists already. */
 export function createProfile(
   store: Store,
   actor: Actor,
@@ -61,7 +61,7 @@ export function createProfile(
   });
 }
 
-/** Gives the user the profile; as {@link insertAssignment}. */
+/** Assigns the profile to the user; as {@link insertAssignment}. */
 export function assignProfile(
   store: Store,
   actor: Actor,
@@ -77,7 +77,7 @@ export function assignProfile(
   });
 }
 
-/** Takes the profile from the user; as {@link deleteAssignment}. */
+/** Removes the profile from the user; as {@link deleteAssignment}. */
 export function removeProfile(store: Store, actor: Actor, user: Named, profile: Named): Promise<'removed' | 'absent' | 'default'> {
   return store.transaction(async (trx) => {
     const result = await deleteAssignment(trx, user.id, profile.id);

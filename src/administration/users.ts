@@ -1,6 +1,6 @@
 /**
- * What an administrator does to accounts: each a transaction that also writes its audit event, so that there is never one without the
- * other (rule 85). Passwords arrive as hashes, since hashing inside a transaction would hold its locks for long.
+ * An administrator's changes of accounts. Each is one transaction with its audit event, so that neither exists without the other (rule 85).
+ * Callers pass hashes of passwords, because hashing inside a transaction would hold its locks for long.
  */
 import type { Store } from '../database/port.ts';
 import { resetAttempts } from '../credentials/attempts.ts';
@@ -10,7 +10,7 @@ import { recordChange, type Actor } from './actor.ts';
 
 type User = Pick<Account, 'id' | 'name'>;
 
-/** Returns the id; undefined when there is already a user of that name. */
+/** Returns the id; undefined if a user of that name exists already. */
 export function createUser(store: Store, actor: Actor, user: NewUser): Promise<string | undefined> {
   return store.transaction(async (trx) => {
     const id = await insertUser(trx, user);
@@ -19,7 +19,7 @@ export function createUser(store: Store, actor: Actor, user: NewUser): Promise<s
   });
 }
 
-/** Ends all sessions of the user and keeps them out; undefined when the user was disabled already, else how many sessions have ended. */
+/** Disables the user and ends all sessions. Returns the number of ended sessions; undefined if the user was disabled already. */
 export function disableUser(store: Store, actor: Actor, { id, name }: User): Promise<number | undefined> {
   return store.transaction(async (trx) => {
     if (!(await updateActive(trx, id, false))) return undefined;
@@ -29,7 +29,7 @@ export function disableUser(store: Store, actor: Actor, { id, name }: User): Pro
   });
 }
 
-/** False when the user was not disabled. Sessions from before stay dead; API keys that have not been revoked work again. */
+/** False if the user was not disabled. Earlier sessions stay dead; API keys that have not been revoked work again. */
 export function enableUser(store: Store, actor: Actor, { id, name }: User): Promise<boolean> {
   return store.transaction(async (trx) => {
     const changed = await updateActive(trx, id, true);
@@ -38,7 +38,7 @@ export function enableUser(store: Store, actor: Actor, { id, name }: User): Prom
   });
 }
 
-/** Forgets the user's failed sign-ins; false when there were none. */
+/** Deletes the user's failed sign-ins; false if there were none. */
 export function unlockUser(store: Store, actor: Actor, { name }: User): Promise<boolean> {
   return store.transaction(async (trx) => {
     const changed = await resetAttempts(trx, name);
@@ -47,7 +47,7 @@ export function unlockUser(store: Store, actor: Actor, { name }: User): Promise<
   });
 }
 
-/** Sets a new password and ends all sessions of the user; returns how many. Failed sign-ins stay counted, see {@link unlockUser}. */
+/** Sets a new password and ends all sessions of the user; returns their number. Failed sign-ins stay counted, see {@link unlockUser}. */
 export function resetPassword(store: Store, actor: Actor, { id, name }: User, passwordHash: string): Promise<number> {
   return store.transaction(async (trx) => {
     await replacePassword(trx, id, passwordHash);
