@@ -3,8 +3,8 @@ import { userInfo } from 'node:os';
 import type { Actor } from '../administration/actor.ts';
 
 /**
- * The operating system's user that runs this process. The operating system tells it, not the environment (`USER`). A user without a name, as in a
- * container with a user id of its own, is `uid 10001`.
+ * The operating system's user that runs this process. The name comes from the operating system, not from the environment (`USER`). A user
+ * without a name, as in a container with a user id of its own, is `uid 10001`.
  */
 export function operatingSystemUser(): Actor {
   return { name: userName(), origin: undefined, via: 'cli' };

@@ -1,6 +1,6 @@
 /**
- * Arguments as they may be written. A wrong one is wrong usage (exit code 2) and is told from a right one without the database; whether
- * something of that name exists is asked later.
+ * Parses arguments. An invalid argument is wrong usage (exit code 2) and is detected without the database. A later query checks whether
+ * something of that name exists.
  */
 import { InvalidArgumentError } from 'commander';
 import { auditEvents } from '../audit/store.ts';
@@ -13,7 +13,7 @@ import { normaliseUserName } from '../user-name.ts';
 const allActions: readonly Action[] = ['create', 'read', 'update', 'delete'];
 const textLength = 200;
 
-/** In normal form, as every lookup wants it. */
+/** The normal form, which all queries need. */
 export function userName(text: string): string {
   const name = normaliseUserName(text);
   if (name === undefined)
@@ -21,7 +21,7 @@ export function userName(text: string): string {
   return name;
 }
 
-/** As it was typed, since that is what people will read. */
+/** The name as typed, because people will read it. */
 export function newUserName(text: string): string {
   return userName(text) && text;
 }
@@ -44,7 +44,7 @@ export function entityName(text: string): string {
   );
 }
 
-/** In the order of {@link allActions}, each once. */
+/** In the order of {@link allActions}, without repetitions. */
 export function actionList(text: string): Action[] {
   const asked = new Set(text.split(',').map((action) => action.trim()));
   const actions = allActions.filter((action) => asked.has(action));
@@ -52,7 +52,7 @@ export function actionList(text: string): Action[] {
   return actions;
 }
 
-/** What people read: a display name, a label, a description, the name of a key. */
+/** A text for people: a display name, a label, a description, the name of a key. */
 export function shownText(text: string): string {
   const length = Array.from(text).length;
   if (length >= 1 && length <= textLength && text.isWellFormed() && !/\p{Cc}/u.test(text)) return text;
@@ -82,7 +82,7 @@ export function eventName(text: string): string {
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const rfc3339 = /^(\d{4}-\d\d-\d\d)(?:[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d))?$/;
 
-/** A moment: RFC 3339 with its zone, a date (midnight UTC), or how long ago (`30m`, `24h`, `7d`). */
+/** A moment: RFC 3339 with its zone, a date (midnight UTC), or a duration before now (`30m`, `24h`, `7d`). */
 export function parseTime(text: string): Date {
   const time = timeAgo(text) ?? timeAt(text);
   if (time === undefined || Number.isNaN(time))
@@ -98,7 +98,7 @@ function timeAgo(text: string): number | undefined {
 function timeAt(text: string): number | undefined {
   const day = rfc3339.exec(text)?.[1];
   const midnight = day === undefined ? Number.NaN : Date.parse(day);
-  // JavaScript takes the 31st of February for the 3rd of March.
+  // JavaScript reads the 31st of February as the 3rd of March.
   const exists = !Number.isNaN(midnight) && new Date(midnight).toISOString().slice(0, 10) === day;
   return exists ? Date.parse(text) : undefined;
 }

@@ -6,7 +6,7 @@ import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './co
 import { userCalled } from './find.ts';
 import { table, timeText, type Outcome } from './output.ts';
 
-/** So many events are read by one statement. */
+/** The number of events that one statement reads. */
 const pageSize = 5_000;
 
 export function auditCommands(program: Command, desk: Desk): void {
@@ -28,7 +28,7 @@ async function list({ store: { db } }: Admin, { limit, ...filter }: EventFilter 
   const rows: EventRow[] = [];
   let page: EventRow[];
   do {
-    // One more than asked for tells whether there are others.
+    // Reads one more than requested to detect whether there are further events.
     page = await listEvents(db, filter, Math.min(pageSize, most + 1 - rows.length), rows.at(-1)?.id);
     rows.push(...page);
   } while (page.length > 0 && rows.length <= most);

@@ -1,4 +1,4 @@
-/** What all commands have in common: how they are declared, how they come to the database, and how their outcome is printed. */
+/** The parts that all commands share: declaration, access to the database, and output of the outcome. */
 import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
@@ -13,11 +13,11 @@ import { openDatabase, type Prepared } from '../start/prepare-database.ts';
 import { operatingSystemUser } from './actor.ts';
 import { Refusal, toJson, type Outcome } from './output.ts';
 
-/** Where a command is run: what it reads, where it writes, and what it ends with. */
+/** The environment of a command: its input, its outputs, and its exit code. */
 export interface Desk {
-  /** Passwords come in here. */
+  /** The source of passwords. */
   input: Readable & { isTTY?: boolean };
-  /** For the answer alone. */
+  /** For the outcome only. */
   output: Writable;
   /** For refusals, notes and prompts. */
   errors: Writable;
@@ -26,13 +26,13 @@ export interface Desk {
   exitCode: 0 | 1 | 2;
 }
 
-/** What a command works with. */
+/** The resources of a command. */
 export interface Admin {
   desk: Desk;
   /** The administrator who runs the command. */
   actor: Actor;
   config: Config;
-  /** Of the database without a pooler that pools by transaction, with its password. */
+  /** The URL of the database without a transaction pooler, including the password. */
   directUrl: string;
   store: Store;
 }
@@ -42,7 +42,7 @@ export interface Shown {
   json?: true;
 }
 
-/** Declares a group of commands, named for what they are about. `examples` are what follows `npm run admin --`, here and below. */
+/** Declares a group of commands with the name of its subject. `examples` are the words after `npm run admin --`, here and below. */
 export function group(parent: Command, name: string, description: string, examples: readonly string[]): Command {
   return parent.command(name).description(description).addHelpText('after', exampleHelp(examples));
 }
@@ -62,7 +62,7 @@ export function exampleHelp(examples: readonly string[]): string {
   return ['', 'Examples:', ...examples.map((example) => `  $ npm run admin -- ${example}`)].join('\n');
 }
 
-/** Prints an outcome; a bad one makes the exit code 1. */
+/** Prints an outcome; a failure makes the exit code 1. */
 export function print(desk: Desk, { json }: Shown, { document, text, note, failure }: Outcome): void {
   desk.output.write(`${json ? toJson(document) : text}\n`);
   if (note) desk.errors.write(`note: ${note}\n`);
@@ -70,7 +70,10 @@ export function print(desk: Desk, { json }: Shown, { document, text, note, failu
   if (failure) desk.exitCode = 1;
 }
 
-/** Opens the database of the settings, if there is one. Throws {@link Refusal} rather than build one where nobody expects it. */
+/**
+ * Opens the existing database of the settings. Throws {@link Refusal} instead of creating a missing one, which the operator does not expect
+ * here.
+ */
 export async function openExisting(config: Config): Promise<Omit<Prepared, 'administrator'>> {
   if (!config.databaseUrl && !(await stat(layoutOf(config.dataDir).home).catch(() => undefined))) {
     throw new Refusal(
@@ -80,19 +83,22 @@ export async function openExisting(config: Config): Promise<Omit<Prepared, 'admi
   return await openDatabase(config);
 }
 
-/** Does `work` on the database and prints its outcome, a change only once every process has heard of it. Throws {@link Refusal} when the database is not of this version. */
+/**
+ * Runs `work` on the database and prints its outcome. A change is printed only after every process has received the notification of it.
+ * Throws {@link Refusal} if the database is not of this version.
+ */
 export async function onDatabase(desk: Desk, shown: Shown, work: (admin: Admin) => Promise<Outcome>): Promise<void> {
   await onAnyDatabase(desk, shown, async (admin) => {
     const pending = await pendingMigrations(admin.store.db);
     if (pending.length > 0) throw new Refusal(`the database lacks ${pending.join(', ')}: run "migrate" or start the service`);
     const outcome = await work(admin);
-    // Whoever reads that a user is disabled can rely on it, whichever replica the user asks next.
+    // An operator who reads that a user is disabled can rely on it, whichever replica the user calls next.
     if ((outcome.document as { changed?: boolean }).changed) await admin.store.settleAll(admin.directUrl);
     return outcome;
   });
 }
 
-/** Likewise, on a database of any version, which `open` may build. */
+/** As {@link onDatabase}, on a database of any version, which `open` may create. */
 export async function onAnyDatabase(
   desk: Desk,
   shown: Shown,
@@ -113,7 +119,7 @@ export async function onAnyDatabase(
   }
 }
 
-/** The migrations that the database lacks. Throws {@link Refusal} when a later version has migrated it. */
+/** The migrations that the database lacks. Throws {@link Refusal} if a later version has migrated it. */
 export async function pendingMigrations(db: Kysely<Database>): Promise<string[]> {
   const { pending, unknown } = await migrationState(db);
   if (unknown.length > 0) throw new Refusal(`the database belongs to a later version, which added ${unknown.join(', ')}`);

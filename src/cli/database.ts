@@ -1,4 +1,4 @@
-/** `migrate` and `doctor`: what must be right before the service can run. */
+/** `migrate` and `doctor`: prepare and check what the service needs to run. */
 import type { Command } from 'commander';
 import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../start/prepare-database.ts';

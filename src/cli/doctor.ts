@@ -1,6 +1,6 @@
 /**
- * The checks of `doctor`: what an operator would look at first. Each says what it found and, where something is wrong, what to do. Checks
- * only read.
+ * The checks of `doctor`, for the most common problems of operators. Each reports its finding and, for a problem, the remedy. Checks only
+ * read.
  */
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
@@ -37,7 +37,7 @@ const fail = (message: string): Finding => ({ status: 'fail', message });
 
 const gibibyte = 2 ** 30;
 
-/** Runs all checks that can be run, in the order in which they depend on each other. Never throws. */
+/** Runs all checks that can run, in the order of their dependencies. Never throws. */
 export async function runChecks(environment: NodeJS.ProcessEnv): Promise<Check[]> {
   const checks: Check[] = [];
   await check(checks, undefined, 'node', checkNode);
@@ -49,7 +49,7 @@ export async function runChecks(environment: NodeJS.ProcessEnv): Promise<Check[]
   return checks;
 }
 
-/** Looks, notes the finding, and returns whether what comes after can rely on it. A look that throws has failed. */
+/** Runs one check, stores its finding, and returns whether later checks can depend on it. A check that throws has failed. */
 async function check(checks: Check[], config: Config | undefined, name: string, look: () => Finding | Promise<Finding>): Promise<boolean> {
   let finding: Finding;
   try {
@@ -106,7 +106,7 @@ async function examineDatabase(checks: Check[], config: Config, issuers: readonl
   }
 }
 
-/** Asks every trusted issuer for its keys, without which none of its tokens can be verified; returns all that the file lists. */
+/** Fetches the keys of every trusted issuer, without which its tokens cannot be verified; returns all issuers of the file. */
 async function examineIssuers(checks: Check[], config: Config, environment: NodeJS.ProcessEnv): Promise<Issuer[]> {
   if (config.issuersFile === undefined) return [];
   let issuers: Issuer[] = [];
@@ -131,7 +131,7 @@ async function examineIssuers(checks: Check[], config: Config, environment: Node
   return issuers;
 }
 
-/** Whether users can be sent to the issuer, and what has to be registered there. */
+/** Whether users can sign in at the issuer, and the URLs to register there. */
 async function checkSignIn(issuer: Issuer, { publicUrl }: Config): Promise<Finding> {
   const forSwaggerUi = issuer.swaggerUi && `; for ${issuer.swaggerUi.clientId}: ${swaggerUiRedirectUri(publicUrl)}`;
   const registered = `register the redirect URI ${redirectUri(publicUrl, issuer)}${forSwaggerUi ?? ''}`;
@@ -211,7 +211,7 @@ async function checkClock(db: Kysely<Database>): Promise<Finding> {
   return away > 2 ? warn(`${text}; synchronise them`) : ok(text);
 }
 
-/** Whether a listener hears what is sent over the pool, without which the service caches no verified credential. */
+/** Whether a listener receives notifications sent over the pool. Without them the service caches no verified credential. */
 async function checkNotifications(directUrl: string, store: Store, config: Config): Promise<Finding> {
   let reason: Error | undefined;
   const ignore = () => undefined;
@@ -230,13 +230,13 @@ async function checkMigrations(db: Kysely<Database>): Promise<Finding> {
   return pending.length > 0 ? fail(`missing: ${pending.join(', ')}; run "migrate" or start the service`) : ok('complete');
 }
 
-/** Whether what the issuers give exists, without which the service does not start. */
+/** Whether the profiles that the issuers grant exist. Without them the service does not start. */
 async function checkProfiles(db: Kysely<Database>, issuers: readonly Issuer[]): Promise<Finding> {
   const missing = await missingProfiles(db, issuers);
   return missing.length > 0 ? fail(missing.join('; ')) : ok('all that the issuers give exist');
 }
 
-/** Whether somebody who can sign in may do everything. */
+/** Whether a user who can sign in has every right. */
 async function checkAdministrator(db: Kysely<Database>): Promise<Finding> {
   const { rows } = await sql<{ name: string }>`
     select user_account.name from user_account

@@ -1,4 +1,4 @@
-/** What ended a command, as an exit code and lines for a person. */
+/** Converts an error that ended a command to an exit code and lines for people. */
 import { CommanderError } from 'commander';
 import type { Config } from '../config/settings.ts';
 import { Problem } from '../errors.ts';
@@ -7,23 +7,23 @@ import { explainFailure } from '../start/failure.ts';
 import { Refusal } from './output.ts';
 
 export interface Failure {
-  /** Empty when help was asked for, or has been printed because something was left out. */
+  /** Empty if help was requested, or was printed because an argument was missing. */
   messages: string[];
   exitCode: 0 | 1 | 2;
 }
 
-/** The lines and the exit code for whatever ended the command. `config` is undefined when the settings could not be read. */
+/** The lines and the exit code of an error that ended the command. `config` is undefined if the settings could not be read. */
 export function failureOf(error: unknown, config: Config | undefined): Failure {
   if (!(error instanceof CommanderError)) {
     return { messages: messagesOf(error, config), exitCode: error instanceof Refusal ? error.exitCode : 1 };
   }
   if (error.exitCode === 0) return { messages: [], exitCode: 0 };
-  // A suggestion ("Did you mean …?") comes on a line of its own.
+  // A suggestion ("Did you mean …?") is on a line of its own.
   const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
   return { messages: error.code === 'commander.help' ? [] : [message], exitCode: 2 };
 }
 
-/** One line for each thing that is wrong. */
+/** One line for each problem. */
 export function messagesOf(error: unknown, config: Config | undefined): string[] {
   if (error instanceof Refusal) return [error.message];
   if (error instanceof Problem) return [describe('en', error).detail];

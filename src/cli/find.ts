@@ -1,4 +1,4 @@
-/** Finds what a command names, or says that there is no such thing. */
+/** Finds the user, role or profile that a command names. Throws {@link Refusal} if there is none. */
 import type { Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { findAnyProfile } from '../accounts/assignments.ts';

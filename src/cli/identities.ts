@@ -1,4 +1,4 @@
-/** `identity …`: which subject of which issuer stands for which user. */
+/** `identity …`: links between subjects of issuers and users. */
 import { InvalidArgumentError, type Command } from 'commander';
 import { isSubject } from '../oidc/tokens/claims.ts';
 import { readIssuers, type Issuer } from '../oidc/issuers-file/read.ts';
@@ -63,7 +63,7 @@ async function link({ desk, actor, config, store }: Admin, name: string, { issue
 
 async function unlink({ desk, actor, config, store }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
   const user = await userCalled(store.db, name);
-  // An issuer that is no longer trusted can still be unlinked, by its URL.
+  // The URL of an issuer that is no longer trusted is accepted too, so that its links can be removed.
   const issuer = chosen(await readIssuers(config.issuersFile, desk.environment()), named)?.issuer ?? named;
   const endedSessions = await unlinkIdentity(store, actor, user, { issuer, subject });
   if (endedSessions === undefined) {

@@ -1,4 +1,4 @@
-/** `key …`: API keys, made for users and shown once. */
+/** `key …`: API keys of users. A key is shown once, at its creation. */
 import type { Command } from 'commander';
 import { createKey, endKey } from '../administration/keys.ts';
 import { parseKey } from '../api-keys/key.ts';
@@ -69,7 +69,7 @@ async function list({ store: { db } }: Admin, name: string | undefined): Promise
 async function revoke({ actor, store }: Admin, id: string): Promise<Outcome> {
   const whole = parseKey(id);
   if (whole) throw new Refusal(`that is a whole key, which does not belong on a command line; its id is ${whole.id}`, 2);
-  // The text is not repeated: it may be a key with a letter missing.
+  // The message does not contain the text, which may be a key without one of its characters.
   if (!/^[0-9A-Za-z]{12}$/.test(id)) throw new Refusal('an id has twelve letters and digits; "key list" shows them', 2);
   const ended = await endKey(store, actor, id);
   if (!ended) throw new Refusal(`there is no API key with the id ${id}`);

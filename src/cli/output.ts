@@ -1,18 +1,20 @@
-/** What the command tells: one JSON document for scripts, or tables and lines for people. It knows no command and no database. */
+/**
+ * The output of a command: one JSON document for scripts, or tables and lines for people. It does not depend on commands or the database.
+ */
 
-/** What a command has done. */
+/** The outcome of a command. */
 export interface Outcome {
-  /** What `--json` prints, and nothing beside it. */
+  /** The whole output with `--json`. */
   document: unknown;
-  /** What people read instead. */
+  /** The output for people, without `--json`. */
   text: string;
-  /** Said on standard error in both cases. */
+  /** Printed on standard error in both cases. */
   note?: string;
-  /** Given when the answer is a bad one, such as migrations that are missing: the exit code is 1. */
+  /** Present if the outcome is a failure, such as missing migrations: the exit code is 1. */
   failure?: string;
 }
 
-/** The command was not carried out: 1, refused or failed; 2, wrong usage. The message is one line for a person, without a secret. */
+/** The command was not carried out: 1, refused or failed; 2, wrong usage. The message is one line for people, without a secret. */
 export class Refusal extends Error {
   readonly exitCode: 1 | 2;
   constructor(message: string, exitCode: 1 | 2 = 1) {
@@ -21,12 +23,12 @@ export class Refusal extends Error {
   }
 }
 
-/** The JSON document as it is printed. What a terminal would obey instead of show is escaped (RFC 8259 leaves U+007F and above bare). */
+/** The JSON document as text. Control characters that a terminal would execute are escaped (RFC 8259 allows U+007F and above unescaped). */
 export function toJson(document: unknown): string {
   return JSON.stringify(document, undefined, 2).replaceAll(/[\u007f-\u009f]/g, (character) => `\\u${hexOf(character).padStart(4, '0')}`);
 }
 
-/** Text from the database, safe to print: names and user agents may hold sequences that steer a terminal or turn text around. */
+/** Text from the database, safe to print: names and user agents may contain terminal control sequences or change the text direction. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, (character) => `\\u{${hexOf(character)}}`);
 }
@@ -35,7 +37,7 @@ function hexOf(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16);
 }
 
-/** Rows under a heading, in aligned columns; what stands instead when there are none is `nothing`. */
+/** Rows under a heading, in aligned columns; `nothing` if there are no rows. */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[], nothing: string): string {
   if (rows.length === 0) return nothing;
   const lines = [heading, ...rows].map((row) => row.map(printable));
@@ -44,7 +46,7 @@ export function table(heading: readonly string[], rows: readonly (readonly strin
   return lines.map((line) => line.map(align).join('  ').trimEnd()).join('\n');
 }
 
-/** How many columns a terminal gives the text: two for East Asian characters and emoji, none for marks that combine. */
+/** The width of the text in terminal columns: two for East Asian characters and emoji, none for combining marks. */
 function widthOf(text: string): number {
   return Array.from(text).reduce((width, character) => {
     if (/\p{M}|\u200d/u.test(character)) return width;
@@ -57,7 +59,7 @@ function widthOf(text: string): number {
   }, 0);
 }
 
-/** A time as people read it, in UTC to the second. */
+/** A time for people, in UTC to the second. */
 export function timeText(time: Date | null): string {
   return time === null ? '-' : `${time.toISOString().slice(0, 19).replace('T', ' ')}Z`;
 }

@@ -1,6 +1,6 @@
 /**
- * Where a new password comes from: a prompt nobody can read along with, standard input, or a generator. Never an argument, which
- * everybody on the machine could read in the list of processes (rule 87).
+ * Reads a new password from a hidden prompt or standard input, or generates one. It is never an argument, because all users of the machine
+ * could read it in the list of processes (rule 87).
  */
 import { buffer } from 'node:stream/consumers';
 import { createInterface } from 'node:readline';
@@ -16,14 +16,14 @@ import { Refusal } from './output.ts';
 
 export interface NewPassword {
   passwordHash: string;
-  /** The password itself when it was made up here, to be shown this once. */
+  /** The password itself if it was generated, to be shown once. */
   generated: string | undefined;
 }
 
 /**
- * A new password for a user, fit for the policy and hashed. With `fromStdin` it is all of standard input but one newline at its end; on a
- * terminal it is asked for twice; otherwise, and when nothing is typed, one is generated. Throws {@link Refusal}, and ConfigError for a bad
- * PASSWORD_PEPPER_FILE.
+ * A new password for a user, checked against the policy and hashed. With `fromStdin` it is the whole standard input without one final
+ * newline. On a terminal the user types it twice. Otherwise, and if the user types nothing, it is generated. Throws {@link Refusal}, and
+ * ConfigError for an invalid PASSWORD_PEPPER_FILE.
  */
 export async function takePassword(
   { config, desk }: Pick<Admin, 'config' | 'desk'>,
@@ -52,12 +52,12 @@ async function readGiven(fromStdin: boolean, desk: Desk): Promise<string | undef
   }
 }
 
-/** Asks twice; undefined when nothing was typed. */
+/** Prompts twice; undefined if the user typed nothing. */
 async function ask({ input, errors }: Desk): Promise<string | undefined> {
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input, output: unseen, terminal: true, historySize: 0 });
   lines.on('SIGINT', () => lines.close());
-  // Keeps what is typed, or pasted, before it is asked for.
+  // Stores input that is typed, or pasted, before the prompt.
   const typed = lines[Symbol.asyncIterator]();
   const answer = async (prompt: string): Promise<string> => {
     errors.write(prompt);

@@ -1,4 +1,4 @@
-/** All commands in one tree, and what running one comes to. */
+/** The tree of all commands, and running one of them. */
 import { Command } from 'commander';
 import { readConfig, type Config } from '../config/settings.ts';
 import { auditCommands } from './audit.ts';
@@ -27,7 +27,7 @@ Examples:
   $ npm run admin -- help user
   $ npm run admin -- user create --help`;
 
-/** Runs the command that `words` name; what comes of it is on the desk. Never throws. */
+/** Runs the command that `words` name and writes its outcome to the desk. Never throws. */
 export async function runCommand(words: readonly string[], desk: Desk): Promise<void> {
   try {
     await buildProgram(desk).parseAsync(words, { from: 'user' });
@@ -39,7 +39,7 @@ export async function runCommand(words: readonly string[], desk: Desk): Promise<
   }
 }
 
-/** Which database could not be reached, for the message; undefined when the settings are what is wrong. */
+/** The settings, for a message about an unreachable database; undefined if the settings themselves are invalid. */
 function readableConfig({ environment }: Desk): Config | undefined {
   try {
     return readConfig(environment());
@@ -48,7 +48,7 @@ function readableConfig({ environment }: Desk): Config | undefined {
   }
 }
 
-/** The command line, which throws what ends it and never ends the process. */
+/** The command line. It throws the error that ends it and never ends the process. */
 export function buildProgram(desk: Desk): Command {
   const program = new Command('npm run admin --')
     .description('Administers Entity Service: users, roles, profiles, API keys, identities, the audit trail, the database.')
@@ -58,7 +58,7 @@ export function buildProgram(desk: Desk): Command {
     .configureOutput({
       writeOut: (text) => desk.output.write(text),
       writeErr: (text) => desk.errors.write(text),
-      // Messages are printed in one place, by what catches them.
+      // The caller that catches the error prints all messages.
       outputError: () => undefined,
     });
   userCommands(program, desk);
@@ -77,7 +77,7 @@ export function buildProgram(desk: Desk): Command {
   return program;
 }
 
-/** The command that `words` name. Throws {@link Refusal} when there is none. */
+/** The command that `words` name. Throws {@link Refusal} if there is none. */
 function findCommand(program: Command, words: readonly string[]): Command {
   return words.reduce((command, word) => {
     const found = command.commands.find((each) => each.name() === word);

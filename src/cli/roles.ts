@@ -49,12 +49,12 @@ export function roleCommands(program: Command, desk: Desk): void {
   );
 }
 
-/** As session info shows a role. */
+/** A role in the form that session info has. */
 function documentOf({ name, description, grants }: RoleRow) {
   return { name, description, grants: gatherGrants(grants) };
 }
 
-/** A line for each entity and condition; the first also says whose they are. */
+/** A line for each entity and condition; the first line of a role has its name and description. */
 function describeRoles(rows: readonly RoleRow[]): string {
   const cells = rows.flatMap(({ name, description, grants }) => {
     const [first, ...others] = gatherGrants(grants).map(({ entity, actions, condition }) => [entity, actions.join(','), condition]);
@@ -93,7 +93,7 @@ async function revoke(admin: Admin, name: string, { entity, actions }: GrantOpti
   const [row] = await listAllRoles(admin.store.db, role.id);
   const kept = (row?.grants ?? []).filter((each) => each.entity === '*' && actions.includes(each.action)).map((each) => each.action);
   const still = `the role "${name}" grants ${kept.join(', ')} on every entity, ${entity} included; take that away with --entity '*'`;
-  // Nothing was there to revoke, and the right stands: whoever reads "done" would believe the opposite.
+  // There was nothing to revoke, and the right remains. "Done" would be misleading.
   if (changed.length === 0 && kept.length > 0) throw new Refusal(still);
   const on = entity === '*' ? 'every entity' : entity;
   const text =

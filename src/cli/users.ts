@@ -1,4 +1,4 @@
-/** `user …`: who may sign in, and the profiles they have. */
+/** `user …`: users and their profiles. */
 import type { Command } from 'commander';
 import { listKeys } from '../api-keys/store.ts';
 import { assignProfile, removeProfile } from '../administration/profiles.ts';
@@ -89,7 +89,7 @@ function describeUsers(rows: readonly UserRow[]): string {
   return table(['NAME', 'DISPLAY NAME', 'STATE', 'PROFILES', 'LOCALE', 'CREATED'], cells, 'There are no users yet.');
 }
 
-/** The outcome of a change: the user as they are now, whether anything had to change, and what else there is to tell. */
+/** The outcome of a change: the user after it, whether anything changed, and further facts. */
 async function outcome(
   { store: { db } }: Admin,
   id: string,
