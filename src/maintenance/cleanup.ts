@@ -1,7 +1,6 @@
 /**
- * Removes what no longer says anything: sessions that are over, tokens long replaced, old sign-in attempts and idempotency keys, sign-ins at
- * a provider that nobody came back from. Nothing depends on it having run, since every deadline is enforced when it is read (security rule
- * 12).
+ * Deletes rows that have no effect any more: ended sessions, old replaced tokens, old sign-in attempts and idempotency keys, abandoned
+ * sign-ins at a provider. Nothing depends on it, because every deadline is checked on reading (security rule 12).
  */
 import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
@@ -14,10 +13,13 @@ import { deleteReplacedTokens } from '../sessions/store.ts';
 
 const everyMilliseconds = 600_000;
 const batchRows = 1_000;
-/** An ended session is kept this long, so that the reuse of its tokens is still recognised and audited. */
+/** Days for which an ended session is stored, so that a reuse of its tokens is still detected and audited. */
 const keepDays = 1;
 
-/** Runs `deleteBatch` until it finds less than a whole batch, so that no table grows faster than it is swept; returns how many were deleted. */
+/**
+ * Calls `deleteBatch` until it deletes less than a whole batch, so that no table grows faster than it is cleaned; returns the number of
+ * deleted rows.
+ */
 export async function deleteInBatches(deleteBatch: () => Promise<number>): Promise<number> {
   let deleted = 0;
   for (;;) {
@@ -27,7 +29,7 @@ export async function deleteInBatches(deleteBatch: () => Promise<number>): Promi
   }
 }
 
-/** Deletes up to a thousand sessions that have been over for a day; returns how many. Replicas do not wait for each other. */
+/** Deletes up to a thousand sessions that ended more than a day ago; returns their number. Replicas do not wait for each other. */
 export async function deleteEndedSessions(db: Kysely<Database>): Promise<number> {
   const deadline = sql<Date>`now() - make_interval(days => ${keepDays})`;
   const { numDeletedRows } = await db
@@ -47,7 +49,7 @@ export async function deleteEndedSessions(db: Kysely<Database>): Promise<number>
   return Number(numDeletedRows);
 }
 
-/** Keeps house every ten minutes until the returned function is called. A failure is logged and tried again the next time. */
+/** Runs the cleanup every ten minutes until the returned function is called. A failure is logged, and the next run tries again. */
 export function scheduleCleanup({ store: { db } }: Pick<Context, 'store'>, log: FastifyBaseLogger): () => void {
   const work = async () => {
     try {

@@ -1,12 +1,12 @@
-/** Whether the process lives, and whether it can serve (security rule 92). For load balancers; not part of the contract. */
+/** Reports whether the process runs and whether it can serve requests (security rule 92). For load balancers; not part of the contract. */
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { migrationState } from '../database/migrate.ts';
 import { Problem } from '../errors.ts';
 
 /**
- * `/health/live` depends on nothing. `/health/ready` is 503 while the database is out of reach or lacks a migration, and from the moment the
- * server is told to stop.
+ * `/health/live` depends on nothing. `/health/ready` is 503 while the database is unreachable or lacks a migration, and after the process
+ * has been told to stop.
  */
 export function serveHealth(app: FastifyInstance, { store: { db } }: Pick<Context, 'store'>): void {
   app.decorate('stopping', false);

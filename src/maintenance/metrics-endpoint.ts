@@ -1,6 +1,6 @@
 /**
- * `GET /metrics`, for who has the token of METRICS_TOKEN; without that setting there is no such route. Of several workers any one answers
- * for all: it asks the primary, which asks every worker.
+ * `GET /metrics`, for clients with the token of METRICS_TOKEN; without that setting there is no such route. With several workers any of
+ * them answers for all: it requests the metrics of every worker through the primary.
  */
 import cluster from 'node:cluster';
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -12,7 +12,7 @@ import { Problem } from '../errors.ts';
 import { measureRequests } from '../telemetry/request-metrics.ts';
 import { createMetricSet } from './metrics.ts';
 
-/** The primary gives up on a worker after five seconds. */
+/** More than the five seconds after which the primary gives up on a worker. */
 const workerAnswerTimeoutMs = 6_000;
 
 interface Question {
@@ -20,20 +20,20 @@ interface Question {
 }
 
 interface Reply extends Question {
-  /** Undefined when a worker did not tell. */
+  /** Undefined if a worker did not answer. */
   text?: string;
 }
 
 /**
- * Measures what `app` does on `context` and serves the metrics, of this process or of all its siblings, to callers with `token` as their bearer
- * token. Call it before any other hook is added, so that what those refuse is counted.
+ * Measures the requests of `app` on `context` and serves the metrics, of this process or of all workers, to callers with `token` as their
+ * bearer token. Call it before any other hook is added, so that requests which those refuse are counted.
  */
 export function exposeMetrics(app: FastifyInstance, context: Context, token: Secret): void {
   const meters = createMetricSet(context);
   const { registry } = meters;
   measureRequests(app, meters);
   const expected = digest(token.reveal());
-  // Making a registry of this kind is also what lets a worker answer the primary.
+  // A worker needs a registry of this kind to answer the primary.
   const { contentType } = cluster.isWorker ? new AggregatorRegistry() : registry;
   const scrape = cluster.isWorker ? askPrimary(registry) : () => registry.metrics();
   app.get('/metrics', { exposeHeadRoute: false }, async (request, reply) => {
@@ -47,7 +47,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** In a worker: answers the primary from `registry`, and returns what asks it for the metrics of all. */
+/** In a worker: answers the primary from `registry`, and returns the function that requests the metrics of all workers. */
 function askPrimary(registry: Registry): () => Promise<string> {
   AggregatorRegistry.setRegistries(registry);
   const waiting = new Map<number, (text: string | undefined) => void>();
@@ -70,7 +70,7 @@ function askPrimary(registry: Registry): () => Promise<string> {
   };
 }
 
-/** In the primary: answers workers that ask for the metrics of all. */
+/** In the primary: answers requests of workers for the metrics of all. */
 export function answerWorkers(): void {
   const all = new AggregatorRegistry();
   cluster.on('message', (worker, { scrape }: Partial<Question>) => {

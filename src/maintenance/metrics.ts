@@ -1,21 +1,21 @@
 /**
- * What Prometheus may know of this process (docs/observability.md explains every metric, and a test compares). What others count anyway is
- * read when it is asked for; only requests are counted as they happen. No label takes a value that a client can choose.
+ * The metrics of this process for Prometheus (docs/observability.md explains each, and a test compares). Values that other code counts are
+ * read on request; only requests are counted here. A client cannot choose the value of any label.
  */
 import { collectDefaultMetrics, Counter, Gauge, Registry, type Aggregator } from 'prom-client';
 import type { Context } from '../context.ts';
 import { countLive } from '../sessions/count.ts';
 
 const prefix = 'entity_service_';
-/** Counting sessions reads an index of them, so it is done this often at most, however often Prometheus asks, and no further than this. */
+/** Counting sessions reads an index of them, so it is done at most once in this interval, and up to this limit. */
 const sessionsMilliseconds = 30_000;
 const sessionsLimit = 100_000;
 
-/** Makes metrics of one registry. With several workers the values of all are put together: added up, unless something else is said. */
+/** Creates metrics of one registry. With several workers their values are added up, unless another aggregator is given. */
 export class MetricSet {
   readonly registry = new Registry();
 
-  /** A gauge that has the value of `read` when asked; none while that is undefined. */
+  /** A gauge with the value of `read` at each scrape; absent while that is undefined. */
   gauge(name: string, help: string, read: () => number | undefined | Promise<number | undefined>, aggregator: Aggregator = 'sum'): void {
     this.registry.registerMetric(
       new Gauge({
@@ -32,7 +32,7 @@ export class MetricSet {
     );
   }
 
-  /** Gauges that differ by one label; those of which `read` does not tell are gone. */
+  /** Gauges that differ by one label; a label value that `read` does not return is removed. */
   gauges(name: string, help: string, label: string, read: () => Record<string, number>, aggregator: Aggregator = 'sum'): void {
     this.registry.registerMetric(
       new Gauge({
@@ -49,7 +49,7 @@ export class MetricSet {
     );
   }
 
-  /** A counter that somebody else counts. */
+  /** A counter whose value other code counts. */
   counter(name: string, help: string, read: () => number): void {
     this.registry.registerMetric(
       new Counter({
@@ -64,7 +64,7 @@ export class MetricSet {
     );
   }
 
-  /** Counters that differ by one label, which somebody else counts. */
+  /** Counters that differ by one label, whose values other code counts. */
   counters(name: string, help: string, label: string, read: () => Record<string, number>): void {
     this.registry.registerMetric(
       new Counter({
@@ -81,7 +81,7 @@ export class MetricSet {
   }
 }
 
-/** The metrics of a process on `context`, of Node.js too; those of requests are added by `measureRequests`. */
+/** The metrics of a process on `context`, and those of Node.js; `measureRequests` adds those of requests. */
 export function createMetricSet(context: Context): MetricSet {
   const meters = new MetricSet();
   const { store, listener, principals, issuers, auditQuota, version } = context;
@@ -107,7 +107,7 @@ export function createMetricSet(context: Context): MetricSet {
     'min',
   );
 
-  // The gate is read through the context each time: tests put another one in.
+  // The gate is read through the context each time, because tests replace it.
   meters.gauge('password_gate_running', 'Password hashes being computed.', () => context.gate.running);
   meters.gauge('password_gate_running_limit', 'Most password hashes computed at once.', () => context.gate.limit);
   meters.gauge('password_gate_waiting', 'Password hashes waiting for their turn.', () => context.gate.waiting);
@@ -154,12 +154,12 @@ export function createMetricSet(context: Context): MetricSet {
   meters.counter('audit_left_out_total', 'Refusals that the quota has kept out of the audit trail.', () => auditQuota.leftOut);
 
   collectDefaultMetrics({ register: meters.registry });
-  // The mean of several workers, as it is otherwise, would hide the one that is blocked.
+  // The default, the mean of the workers, would hide one that is blocked.
   Object.assign(meters.registry.getSingleMetric('nodejs_eventloop_lag_p99_seconds') ?? {}, { aggregator: 'max' satisfies Aggregator });
   return meters;
 }
 
-/** Reads the number of live sessions and remembers it; undefined when the database does not tell. */
+/** Counts the live sessions and caches the number; undefined if the database does not answer. */
 function liveSessions({ store: { db } }: Pick<Context, 'store'>): () => Promise<number | undefined> {
   let countedAt = Number.NEGATIVE_INFINITY;
   let counted: Promise<number | undefined> = Promise.resolve(undefined);

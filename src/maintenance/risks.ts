@@ -1,4 +1,4 @@
-/** Settings that are allowed and that operators should know about: a warning each in the log (security rules 32, 38, 83, 86 and 88). */
+/** Warnings in the log about allowed but risky settings (security rules 32, 38, 83, 86 and 88). */
 import { sql, type Kysely } from 'kysely';
 import type { Config } from '../config/settings.ts';
 import { isLocal, readDatabaseAddress } from '../config/database-address.ts';
@@ -6,10 +6,10 @@ import type { Database } from '../database/tables.ts';
 import { unnamedProxyRisk } from '../http/client-address.ts';
 
 const advisedMinimum = 15;
-/** Four for hashing at most, and four for everything else (rule 38). */
+/** At most four for hashing, and four for all other work (rule 38). */
 const advisedThreads = 8;
 
-/** What is risky about `config`, about being `superuser` in the database, and about libuv having so many `threads`, a sentence each. */
+/** The risks of `config`, of the role of `superuser` in the database, and of the number of libuv's `threads`, one sentence each. */
 export function risksOf(
   config: Pick<Config, 'production' | 'databaseUrl' | 'databaseDirectUrl' | 'passwordMinLength' | 'publicUrl' | 'trustProxy'>,
   { superuser, threads }: { superuser: boolean; threads: number },
@@ -36,12 +36,12 @@ export function risksOf(
   return risks;
 }
 
-/** Whether the settings tell of a proxy and do not name it: the service speaks plain http, so that https needs one. */
+/** Whether the settings imply a proxy that they do not name: the service speaks plain http, so a https URL needs one. */
 export function lacksProxy({ publicUrl, trustProxy }: Pick<Config, 'publicUrl' | 'trustProxy'>): boolean {
   return publicUrl.protocol === 'https:' && trustProxy.length === 0;
 }
 
-/** Whether the service's role may do everything in the database, whatever is granted. */
+/** Whether the service's role is a superuser, which has every right in the database. */
 export async function isSuperuser(db: Kysely<Database>): Promise<boolean> {
   const { rows } = await sql<{ superuser: boolean }>`select rolsuper as superuser from pg_roles where rolname = current_user`.execute(db);
   return rows[0]?.superuser === true;
