@@ -1,18 +1,21 @@
 /**
- * Where an address of PostgreSQL leads and how it is protected. node-postgres is asked itself, because it has rules of its own: parameters of
- * the query go before the rest of the address, and PGHOST, PGSSLMODE and others stand in for what is left out.
+ * The target and the protection of a PostgreSQL URL. node-postgres itself parses it, because it has rules of its own: query parameters take
+ * precedence over the rest of the URL, and PGHOST, PGSSLMODE and others replace missing parts.
  */
 import { isIPv6 } from 'node:net';
 import { Client } from 'pg';
 
-/** How a client proves who it is. The names are those of libpq's `require_auth`. With the first one the server gives a proof too (RFC 5802). */
+/**
+ * How a client authenticates itself. The names are those of libpq's `require_auth`. With the first method the server authenticates itself
+ * too (RFC 5802).
+ */
 const methods = ['scram-sha-256', 'md5', 'password', 'none'] as const;
 export type Method = (typeof methods)[number];
 
 /** `verified`: TLS, and the server's certificate must be valid for the host. */
 export type Encryption = 'verified' | 'unverified' | 'none';
 
-/** What decides whether a certificate is verified. */
+/** The options that decide whether a certificate is verified. */
 interface TlsOptions {
   rejectUnauthorized?: boolean;
   checkServerIdentity?: unknown;
@@ -30,8 +33,8 @@ export interface Address {
 const loopbackHosts = new Set(['localhost', '127.0.0.1', '::1']);
 
 /**
- * What node-postgres makes of `url`. Throws an Error without the password in it where node-postgres could not connect: for a certificate file
- * that is not there, or parameters that contradict each other.
+ * The address that node-postgres reads from `url`. Throws an Error without the password if node-postgres could not connect: for a missing
+ * certificate file, or contradictory parameters.
  */
 export function readDatabaseAddress(url: string): Address {
   const { host, port, user = '', database = '', ssl } = new Client({ connectionString: url });
@@ -39,18 +42,18 @@ export function readDatabaseAddress(url: string): Address {
   return { host, port, user, database, encryption: encryptionOf(ssl) };
 }
 
-/** Whether what is sent to the address stays on this machine. */
+/** Whether traffic to the address stays on this machine. */
 export function isLocal({ host }: Address): boolean {
   return host.startsWith('/') || loopbackHosts.has(host);
 }
 
-/** Which database a URL names, for people: `host:port/database`, without the secrets of the URL. */
+/** The name of a URL's database for people: `host:port/database`, without the secrets of the URL. */
 export function databaseName(url: string): string {
   const { host, port, database } = readDatabaseAddress(url);
   return `${isIPv6(host) ? `[${host}]` : host}:${port}/${database}`;
 }
 
-/** The methods that an address requires; undefined when it leaves that open. As in node-postgres, the last of several parameters counts. */
+/** The methods that an address requires; undefined if it requires none. As in node-postgres, the last of several parameters counts. */
 export function requiredMethods(address: string): Method[] | undefined {
   const list = new URL(address).searchParams.getAll('require_auth').at(-1)?.split(',');
   if (list === undefined || list.every(isMethod)) return list;
@@ -61,7 +64,7 @@ function isMethod(name: string): name is Method {
   return methods.some((method) => method === name);
 }
 
-/** `ssl` as node-postgres hands it to Node.js; its type promises a boolean only. */
+/** The type of encryption of `ssl`, the value that node-postgres passes to Node.js; its declared type is boolean only. */
 export function encryptionOf(ssl: unknown): Encryption {
   if (typeof ssl === 'string') throw new Error(`ssl=${ssl} is none of its values: use sslmode`);
   if (ssl === false) return 'none';

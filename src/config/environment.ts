@@ -1,11 +1,14 @@
 /**
- * Where settings come from: the process's environment and, in development, the file `.env`; and how the text of one is read. What they mean is
- * the business of `config.ts`.
+ * The sources of settings: the environment of the process and, in development, the file `.env`; and parsing of single values. `settings.ts`
+ * has their meaning.
  */
 import { loadEnvFile } from 'node:process';
 import { Secret } from './secrets.ts';
 
-/** `process.env`, completed from `.env` in the working directory unless NODE_ENV is production. What is set already stays as it is. */
+/**
+ * `process.env`, completed from `.env` in the working directory unless NODE_ENV is production. Variables that are set already stay
+ * unchanged.
+ */
 export function readEnvironment(): NodeJS.ProcessEnv {
   if (process.env['NODE_ENV'] !== 'production') {
     try {
@@ -20,7 +23,7 @@ export function readEnvironment(): NodeJS.ProcessEnv {
 /** Variables by name, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads one setting after the other and collects what is wrong with them. An empty value counts as not set. */
+/** Reads settings one by one and collects their problems. An empty value counts as not set. */
 export class Reader {
   readonly problems: string[] = [];
   readonly #environment: Environment;
