@@ -1,6 +1,6 @@
 /**
- * Decides which credential of a request counts and whether the operation takes it (rules 5 and 6). A scheme answers *not asked*
- * (undefined), *yes* (a principal) or *no* (a thrown 401); a *no* ends the search, an outage is 503.
+ * Decides which credential of a request is used and whether the operation accepts it (rules 5 and 6). A scheme returns undefined without
+ * its credential, returns a principal for a valid one, or throws 401 for an invalid one. A 401 ends the search; an outage is 503.
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
@@ -10,15 +10,15 @@ import type { Principal } from './principal.ts';
 
 export type Scheme = (request: FastifyRequest) => Promise<Principal | undefined>;
 
-/** One scheme for each name under the contract's `securitySchemes`; the binder refuses to start when one is missing. */
+/** One scheme for each name under the contract's `securitySchemes`; the binder throws if one is missing. */
 export type Schemes = Record<'sessionCookie' | 'apiKey' | 'oauth2' | 'openId', Scheme>;
 
-/** By which header or cookie the request asks to be authenticated. */
+/** The header or cookie that contains the credential. */
 export type Carrier = 'bearer' | 'api-key' | 'cookie';
 
 /**
- * The header credential that counts, or `cookie` when there is none. Throws 400 `ambiguous-credentials` for two header credentials (rule 6),
- * two of the same kind included, which Node would join or drop.
+ * The header credential of the request, or `cookie` without one. Throws 400 `ambiguous-credentials` for two header credentials (rule 6),
+ * including two of the same kind, which Node.js would join or drop.
  */
 export function carrierOf(message: IncomingMessage): Carrier {
   const { authorization, 'x-api-key': apiKey } = message.headers;
@@ -33,8 +33,9 @@ export function carrierOf(message: IncomingMessage): Carrier {
 }
 
 /**
- * Finds the caller, which is then the request's `principal`, or throws: 401 `unauthenticated` without a credential, what the scheme says of a
- * bad one, and 403 for a good one that the operation does not take by `security`, such as an API key where a session is needed (rule 59).
+ * Finds the caller and sets it as the request's `principal`. Throws 401 `unauthenticated` without a credential, and the scheme's error for
+ * an invalid one. Throws 403 for a valid one that `security` of the operation does not accept, such as an API key where a session is needed
+ * (rule 59).
  */
 export async function authenticate(
   request: FastifyRequest,

@@ -1,6 +1,6 @@
 /**
- * The one SQL that makes a principal. The statement that looks a credential up joins `user_account` and {@link actingProfile}, and selects
- * {@link callerColumns} besides the columns of the credential. {@link principalOf} makes the principal of such a row.
+ * The SQL of every principal. The statement that finds a credential joins `user_account` and {@link actingProfile}, and selects {@link
+ * callerColumns} besides the columns of the credential. {@link principalOf} converts such a row to a principal.
  */
 import { sql, type Expression, type RawBuilder } from 'kysely';
 import type { GrantRow } from '../accounts/profiles.ts';
@@ -32,10 +32,10 @@ export const callerColumns = [
   grantsOf(sql.ref('acting.id')).as('grants'),
 ] as const;
 
-/** The locale of a caller whose credential names none: the profile's, else the user's, else English. */
+/** The locale of a caller whose credential has none: the profile's, else the user's, else English. */
 export const callerLocale = sql<string>`coalesce(acting.locale, user_account.locale, 'en')`.as('locale');
 
-/** What {@link callerColumns} select. The profile's columns are null for a user without the profile. */
+/** The columns of {@link callerColumns}. The profile's columns are null for a user without the profile. */
 export interface CallerRow {
   userId: string;
   userName: string;
@@ -47,7 +47,7 @@ export interface CallerRow {
   grants: GrantRow[];
 }
 
-/** The principal that a row stands for. `credential` is what its credential says of it. */
+/** The principal of a row. `credential` has the members that come from the credential. */
 export function principalOf(row: CallerRow, credential: Omit<Principal, 'user' | 'profile' | 'grants'>): Principal {
   const { profileId, profileName, label } = row;
   return {

@@ -1,4 +1,4 @@
-/** The sender of one request, as use cases see it: no part of it depends on the web framework. */
+/** The sender of one request for use cases, independent of the web framework. */
 import type { Origin } from '../audit/store.ts';
 import type { Principal } from './principal.ts';
 
@@ -15,7 +15,7 @@ export interface CookieAttributes {
 export interface Cookies {
   /** The `Cookie` header as the client sent it; undefined without one. */
   readonly header: string | undefined;
-  /** Adds a `Set-Cookie` header to the answer, also when the answer becomes a problem. Operations of the Auth API alone may call it. */
+  /** Adds a `Set-Cookie` header to the answer, also if the answer becomes a problem. Only operations of the Auth API may call it. */
   set(name: string, value: string, attributes: CookieAttributes): void;
 }
 

@@ -1,13 +1,13 @@
 /**
- * Decides whether a request may act on the strength of a cookie: the refusal of cross-site requests and of cross-site logout (security
- * rules 22 to 30). Pure functions over header values; they know neither the framework nor where the policy comes from.
+ * Decides whether a request may use the authority of a cookie: refuses cross-site requests and cross-site logout (security rules 22 to 30).
+ * Pure functions of header values, independent of the framework and of the source of the policy.
  */
 
-/** A header as Node hands it over: undefined when absent, a list when it was repeated and not joined. */
+/** A header as in Node.js: undefined if absent, a list if it was repeated and not joined. */
 export type HeaderValue = string | readonly string[] | undefined;
 
 /**
- * The origins that may act, each as `serialisedOrigin` writes it. They come from the configuration, never from `Host` or
+ * The origins that may act, each in the form of `serialisedOrigin`. They come from the configuration, never from `Host` or
  * `X-Forwarded-Host`, which the sender chooses (rule 29).
  */
 export interface OriginPolicy {
@@ -17,7 +17,10 @@ export interface OriginPolicy {
 
 export interface CsrfRequest {
   method: string;
-  /** What authenticates the request. A header beats the cookie, and a form or link of another site cannot set one. */
+  /**
+   * The credential that authenticates the request. A header takes precedence over the cookie, and a form or link of another site cannot set
+   * a header.
+   */
   credential: 'cookie' | 'header' | 'none';
   /** True for `POST /auth` alone: it must not come from another site even where no credential counts (login CSRF). */
   refusesCrossSite: boolean;
@@ -34,8 +37,8 @@ export interface LogoutHeaders {
 }
 
 /**
- * Whether the request may go on (rules 27 to 30). Only cookie-authenticated writes and POST /auth can be refused; there is no exception
- * for an empty body, because the session operations without one are open to a form of any site.
+ * Whether the request may proceed (rules 27 to 30). Only writes with a cookie and POST /auth can be refused. There is no exception for an
+ * empty body, because a form of any site could send the session operations without one.
  */
 export function csrfAllows(request: CsrfRequest, policy: OriginPolicy): boolean {
   if (request.credential === 'header' || isSafe(request.method)) return true;
@@ -57,9 +60,9 @@ export function csrfAllows(request: CsrfRequest, policy: OriginPolicy): boolean 
 }
 
 /**
- * Whether a logout by HEAD may go on (rule 24). HEAD travels cross-site without preflight and without `Origin`, so unlike in `csrfAllows`
- * a missing `Origin` proves nothing and `Referer` counts. A browser that sends `Sec-Fetch-Site` may log out from the own origin only, not
- * even from a trusted one.
+ * Whether a logout by HEAD may proceed (rule 24). Browsers send HEAD cross-site without preflight and without `Origin`. So, unlike in
+ * `csrfAllows`, a missing `Origin` proves nothing and `Referer` counts. A browser that sends `Sec-Fetch-Site` may log out from the own
+ * origin only, not even from a trusted one.
  */
 export function logoutAllowed(headers: LogoutHeaders, policy: OriginPolicy): boolean {
   if (isPrefetch(headers.secPurpose) || isPrefetch(headers.purpose)) return false;
@@ -71,7 +74,7 @@ export function logoutAllowed(headers: LogoutHeaders, policy: OriginPolicy): boo
 }
 
 /**
- * What the query parameter `logout` asks of /auth (rule 22): `end` the session, `keep` it (the parameter is absent), or `malformed`,
+ * The meaning of the query parameter `logout` of /auth (rule 22): `end` the session, `keep` it (the parameter is absent), or `malformed`,
  * which is a 400: another value than 1, a repetition, or another method than HEAD.
  */
 export function logoutIntent(method: string, query: { logout?: HeaderValue }): 'end' | 'keep' | 'malformed' {
@@ -80,8 +83,8 @@ export function logoutIntent(method: string, query: { logout?: HeaderValue }): '
 }
 
 /**
- * An origin as browsers serialise it (RFC 6454, 6.1: lower case, no default port), so that equal origins are equal strings; undefined
- * when the text is not the origin of an http or https address alone. Configured origins go through it as well.
+ * An origin as browsers serialise it (RFC 6454, 6.1: lower case, no default port), so that equal origins are equal strings. Undefined if
+ * the text is not just the origin of an http or https URL. Configured origins are converted as well.
  */
 export function serialisedOrigin(text: string): string | undefined {
   return /^https?:\/\/[^/\\?#@\s]+$/i.test(text) ? originOf(text) : undefined;
@@ -95,18 +98,18 @@ function isOurs(origin: string | undefined, policy: OriginPolicy): boolean {
   return origin !== undefined && (origin === policy.publicOrigin || policy.trustedOrigins.has(origin));
 }
 
-/** Node joins repetitions of most headers with a comma, which no legitimate Sec-Fetch-Site or Origin contains. */
+/** Node.js joins repetitions of most headers with a comma, which no legitimate Sec-Fetch-Site or Origin contains. */
 function isSingle(value: HeaderValue): value is string | undefined {
   return value === undefined || (typeof value === 'string' && !value.includes(','));
 }
 
-/** The origin of a web address, such as the one in `Referer`; undefined when it is none. */
+/** The origin of an http or https URL, such as the one in `Referer`; undefined for any other text. */
 function originOf(address: string): string | undefined {
   const url = URL.parse(address);
   return url?.protocol === 'https:' || url?.protocol === 'http:' ? url.origin : undefined;
 }
 
-/** Browsers announce speculative loading as `prefetch` or `prefetch;prerender`; a page must not be signed out by being prepared. */
+/** Browsers announce speculative loading as `prefetch` or `prefetch;prerender`. Preparing a page must not sign its user out. */
 function isPrefetch(value: HeaderValue): boolean {
   return value !== undefined && String(value).toLowerCase().includes('prefetch');
 }

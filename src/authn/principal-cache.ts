@@ -1,7 +1,7 @@
 /**
- * Recently verified credentials, so that a request in a burst costs no statement to authenticate (decision 12). Bounded in number
- * and age, told at once of every change in this process, told by the database's notifications of every change in others, and switched
- * off while that line is down: then every lookup misses.
+ * Caches recently verified credentials, so that a request in a burst needs no statement for authentication (decision 12). Number and age of
+ * the entries are bounded. Every change in this process, and by notifications of the database every change in other processes, removes
+ * entries at once. Without the connection for notifications the cache is off: every lookup misses.
  */
 import { LRUCache } from 'lru-cache';
 import type { Principal } from './principal.ts';
@@ -17,9 +17,9 @@ interface Entry {
   until: number;
 }
 
-/** What was known when a verifying statement was sent. */
+/** The state of the cache when a verifying statement is sent. */
 export interface VerificationStart {
-  /** How many changes of rights this process had heard of. */
+  /** The number of changes of rights that this process had received. */
   generation: number;
   /** In milliseconds of the monotonic clock. */
   at: number;
@@ -32,11 +32,11 @@ export class PrincipalCache {
   readonly #hashes = new Map<string, Set<string>>();
   #enabled = false;
   #generation = 0;
-  /** How many lookups have found a principal, and how many have not, since the process began. */
+  /** The number of lookups that found a principal, and of those that did not, since the start of the process. */
   hits = 0;
   misses = 0;
 
-  /** `now` gives milliseconds that never go back. */
+  /** `now` returns milliseconds of a monotonic clock. */
   constructor(now = () => performance.now()) {
     this.#now = now;
   }
@@ -63,8 +63,8 @@ export class PrincipalCache {
   }
 
   /**
-   * Keeps a verified principal until three seconds after its verification began, or until `lifeMilliseconds` (what is left of the session, key
-   * or token) after that. Does nothing when rights have changed since.
+   * Stores a verified principal until three seconds after its verification began, or until `lifeMilliseconds` (the remaining life of the
+   * session, key or token) after that, if earlier. Does nothing if rights have changed since.
    */
   keep(hash: string, subject: string, principal: Principal, lifeMilliseconds: number, { generation, at }: VerificationStart): void {
     if (!this.#enabled || generation !== this.#generation) return;
@@ -74,7 +74,7 @@ export class PrincipalCache {
     else this.#hashes.set(subject, new Set([hash]));
   }
 
-  /** Forgets what a notification names: `session <id>`, `key <id>`, or everything for `user <id>` and `all`. */
+  /** Removes the entries that a notification names: `session <id>`, `key <id>`, or all entries for `user <id>` and `all`. */
   forget(notice: string): void {
     this.#generation++;
     if (!notice.startsWith('session ') && !notice.startsWith('key ')) {
@@ -84,7 +84,7 @@ export class PrincipalCache {
     for (const hash of this.#hashes.get(notice) ?? []) this.#entries.delete(hash);
   }
 
-  /** Whether notifications arrive. Off forgets everything. */
+  /** `on` says whether notifications arrive. Without them the cache is empty and off. */
   enable(on: boolean): void {
     this.#enabled = on;
     this.forget('all');

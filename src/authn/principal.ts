@@ -1,8 +1,8 @@
-/** The outcome of authentication, whichever way it went: the caller, and what the caller's profile and credential allow. */
+/** The result of authentication with any credential: the caller, and what the caller's profile and credential allow. */
 import type { Scope, SessionMethod } from '../database/tables.ts';
 import type { Grants } from '../rights/permit.ts';
 
-/** The live session a request belongs to. `id` is the public handle. */
+/** The live session of a request. `id` is the public handle. */
 export interface SessionRecord {
   id: string;
   createdAt: Date;
@@ -17,15 +17,15 @@ export interface SessionRecord {
   fresh: boolean;
   /** False for a token that a refresh has replaced less than ten seconds ago: it still reads and writes, but rotates nothing. */
   current: boolean;
-  /** By which it was opened, through a provider or with a token; undefined for a password. */
+  /** The identity with which the session was opened, through a provider or with a token; undefined for a password. */
   identity: { issuer: string; subject: string } | undefined;
-  /** Where the user can end the session at the provider that this one was opened through. */
+  /** The page for signing out at the provider through which the session was opened. */
   endSessionUrl: string | null;
 }
 
 export interface Principal {
   user: { id: string; name: string; displayName: string };
-  /** Undefined for a user without any profile, who may do nothing with entities. */
+  /** Undefined for a user without any profile, who has no right to entities. */
   profile: { id: string; name: string; label: string; default: boolean } | undefined;
   locale: string;
   method: SessionMethod | 'api-key' | 'bearer';
@@ -33,8 +33,8 @@ export interface Principal {
   authenticatedAt: Date;
   /** Only for a caller with a session cookie. */
   session: SessionRecord | undefined;
-  /** What the roles of the active profile allow. */
+  /** The grants of the roles of the active profile. */
   grants: Grants;
-  /** A ceiling on the grants that came with the credential; null narrows nothing. */
+  /** A ceiling on the grants, from the credential; null for no ceiling. */
   scopes: readonly Scope[] | null;
 }

@@ -1,6 +1,6 @@
 /**
- * Changes a password: everything in one transaction, so that either the new password holds, all other sessions are over and this one goes
- * on under a new token, or nothing has happened (security rules 43 and 44).
+ * Changes a password in one transaction. Either the new password is set, all other sessions are ended and this session has a new token, or
+ * nothing has changed (security rules 43 and 44).
  */
 import { recordRefusal } from '../audit/record.ts';
 import { insertEvent } from '../audit/store.ts';
@@ -26,8 +26,8 @@ export interface PasswordChange {
 
 /**
  * Sets the new password and returns the session's new token. Throws 403 `credential-mismatch` for a wrong present password, 422
- * `password-rejected` for a new one that is unfit or not repeated exactly, 429 after too many failures, 409 or 401 when the session has
- * been refreshed or ended meanwhile.
+ * `password-rejected` for a new one that the policy rejects or that is not repeated exactly, 429 after too many failures, 409 or 401 if the
+ * session has been refreshed or ended meanwhile.
  */
 export async function changePassword(context: Context, caller: Caller, principal: Principal, change: PasswordChange): Promise<string> {
   const { store, principals } = context;
@@ -44,7 +44,7 @@ export async function changePassword(context: Context, caller: Caller, principal
   const passwordHash = await hashPassword(context, change.next);
   const token = newToken();
   const done = await store.transaction(async (trx) => {
-    // The user's row first, as at a login, so that the two wait for each other and never deadlock.
+    // Locks the user's row first, as a login does, so that there is no deadlock between the two.
     if (!(await lockAccount(trx, account.id, account.credentialVersion))) return false;
     const id = await rotateToken(trx, oldHash, hashToken(token), { credentialVersion: account.credentialVersion + 1 });
     if (id === undefined) return false;
@@ -76,7 +76,7 @@ async function confirmPresent(context: Context, caller: Caller, account: Account
   throw new Problem('credential-mismatch');
 }
 
-/** Audits that the caller's change was refused: each time, but no more often than the quota allows. */
+/** Audits each refused change of the caller, as far as the quota allows. */
 function noteRefused(context: Context, caller: Caller, reasons: string[]): Promise<void> {
   return recordRefusal(
     context,
