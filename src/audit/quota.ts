@@ -1,35 +1,38 @@
 /**
- * Keeps events that callers can cause at will from filling the audit trail. Verified users, the subjects that a request merely names, and
- * strangers have a budget each, so that none of the three silences another. It counts in one process and knows neither requests nor the
- * database. The request log has every refusal.
+ * Prevents events that callers can cause at will from filling the audit trail. Verified users, the subjects that a request only names, and
+ * unknown clients have a budget each, so none of the three displaces another. It counts in one process and depends neither on requests nor
+ * on the database. The request log has every refusal.
  */
 
 import { LRUCache } from 'lru-cache';
 
 const windowMilliseconds = 60_000;
 
-/** How many events a minute each budget takes; docs/audit.md computes the greatest growth from it. */
+/** Maximum number of events of each budget in a minute; docs/audit.md computes the greatest growth from it. */
 export const eventsPerMinute = 300;
 
-/** How many different events a minute one subject can have: far fewer than its budget takes. */
+/** Maximum number of kinds of events of one subject in a minute: far fewer than its budget. */
 export const kindsPerSubject = 20;
 
-/** Beyond it the subject that has been silent for longest is forgotten, with the number of its events that were left out. */
+/**
+ * Maximum number of subjects in a budget. Beyond it the subject that has been inactive for longest is removed, together with its number of
+ * omitted events.
+ */
 export const maximumSubjects = 10_000;
 
 /**
- * `users`: the subject is a user, whose credential the request has shown. `named`: it is an account, a key or an identity that the request only
- * names, such as by a wrong password. `strangers`: it is an address.
+ * `users`: the subject is a user whose credential the request has shown. `named`: it is an account, a key or an identity that the request
+ * only names, such as by a wrong password. `strangers`: it is an address.
  */
 export const budgets = ['users', 'named', 'strangers'] as const;
 
-/** The user, account, key, identity or address that an event counts for. */
+/** The user, account, key, identity or address to which an event is attributed. */
 export interface Subject {
   budget: (typeof budgets)[number];
   name: string;
 }
 
-/** What a subject has had of the present minute, and how much has been left out since the last event that was written. */
+/** The kinds of a subject's events in the present minute, and the number of events omitted since the last one that was written. */
 interface Tally {
   kinds: Set<string>;
   leftOut: number;
@@ -38,20 +41,20 @@ interface Tally {
 export class AuditQuota {
   readonly #budgets: Record<Subject['budget'], Budget>;
 
-  /** `now` tells milliseconds on a clock that never goes back. */
+  /** `now` returns milliseconds of a monotonic clock. */
   constructor(now: () => number = () => performance.now()) {
     this.#budgets = { users: new Budget(now), named: new Budget(now), strangers: new Budget(now) };
   }
 
   /**
-   * Whether to write an event of this kind that counts for the subject: once a minute each kind, 20 kinds a subject, 300 events a budget. The
-   * answer is how many of the subject's events have been left out since the last one that was written; undefined to leave out this one.
+   * Decides whether to write an event of this kind for the subject: each kind once a minute, 20 kinds a subject, 300 events a budget.
+   * Returns the number of the subject's events that were omitted since the last written one; undefined to omit this one.
    */
   admit({ budget, name }: Subject, kind: string): number | undefined {
     return this.#budgets[budget].admit(name, kind);
   }
 
-  /** How many events have been left out since the process began. */
+  /** The number of omitted events since the start of the process. */
   get leftOut(): number {
     return Object.values(this.#budgets).reduce((sum, { leftOut }) => sum + leftOut, 0);
   }
@@ -83,13 +86,13 @@ class Budget {
     return leftOut;
   }
 
-  /** Begins another minute when the present one is over. Subjects of which nothing was left out are forgotten. */
+  /** Begins a new minute when the present one is over. Removes subjects without omitted events. */
   #beginMinute(): void {
     const now = this.#now();
     if (now - this.#since < windowMilliseconds) return;
     this.#since = now;
     this.#written = 0;
-    // A copy, because lru-cache does not say what deleting does to an iteration.
+    // A copy, because lru-cache does not define iteration during deletion.
     const tallies = [...this.#tallies.entries()];
     for (const [subject, { kinds, leftOut }] of tallies) {
       if (leftOut === 0) this.#tallies.delete(subject);
