@@ -1,6 +1,4 @@
-/**
- * The composition root: every plugin, scheme and handler, in the order in which a request meets them. Nothing is discovered.
- */
+/** The composition root: every plugin, scheme and handler, in the order in which a request passes them. */
 import Fastify, { LogController, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { knowEveryMethod, makeRoutes, refuseOtherMethods, addRoutes, type Binding } from './contract/bind.ts';
@@ -42,7 +40,7 @@ import { sessionCookie } from './sessions/cookie.ts';
 import { sessionHandlers } from './sessions/handlers.ts';
 import { sessionScheme } from './sessions/scheme.ts';
 
-/** Builds the service on `context`; it listens when told to. Throws when the contract and the code do not agree. */
+/** Builds the service on `context`; its caller makes it listen. Throws if the contract and the code do not agree. */
 export async function buildApp(context: Context, contract: { text: string; document: ContractDocument }): Promise<FastifyInstance> {
   const { config } = context;
   const { publicUrl } = config;
@@ -83,7 +81,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   identifyCallers(app);
   answerInTime(app, 15_000);
   prepareDrain(app);
-  // Loaded only where it is wanted.
+  // Loaded only if it is configured.
   if (config.metricsToken !== undefined)
     (await import('./maintenance/metrics-endpoint.ts')).exposeMetrics(app, context, config.metricsToken);
   const followers = [...(context.trace ? [context.trace] : []), ...(config.serverTiming ? [sendServerTiming(app)] : [])];

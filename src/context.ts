@@ -1,4 +1,4 @@
-/** What one process shares among its handlers. Made by `main.ts` and by the tests; nothing in it belongs to a request. */
+/** The objects that one process shares among its handlers. `main.ts` and the tests create it; nothing in it belongs to a request. */
 import type { AuditQuota } from './audit/quota.ts';
 import type { PrincipalCache } from './authn/principal-cache.ts';
 import type { Config } from './config/settings.ts';
@@ -20,25 +20,25 @@ export interface Context {
   store: Store;
   principals: PrincipalCache;
   listener: Listener;
-  /** What the fields of declared entities must be like. */
+  /** The schemas of declared entities' fields. */
   entityTypes: EntityTypes;
-  /** Whose access tokens count. */
+  /** The trusted issuers of access tokens. */
   issuers: IssuerRegistry;
-  /** Which events that callers can cause at will go into the audit trail, so that none can flood it. */
+  /** Limits the audit events that callers can cause at will. */
   auditQuota: AuditQuota;
-  /** How much memory callers make this process hold. */
+  /** Bounds the memory that callers make this process hold. */
   heldBytes: HeldBytes;
-  /** Bounds what entity operations that cost the database much do at once. */
+  /** Bounds concurrent entity operations that cost the database much. */
   entityQueues: EntityQueues;
   /** Bounds the work on passwords in this process. */
   gate: BoundedQueue;
-  /** What goes into the hashes of passwords besides the passwords. */
+  /** The secrets that are part of password hashes besides the passwords. */
   peppers: Peppers;
-  /** Counts failed sign-ins, together with all other processes. */
+  /** Counts failed sign-ins, of all processes together. */
   throttle: Throttle;
-  /** What a new password must be like. */
+  /** The rules for new passwords. */
   policy: PasswordPolicy;
-  /** Traces requests, where traces are on. */
+  /** Traces requests; undefined if traces are off. */
   trace: OpenScope | undefined;
   /** The version of the contract. */
   version: string;

@@ -1,19 +1,19 @@
 /**
- * The closed list of what can go wrong for a caller. Each code has one status, and its texts in every locale of `src/locales`;
- * what the log should know beyond that travels as the `cause`. Turning a Problem into an answer is the business of `http/problem.ts`.
+ * The closed list of problems. Each code has one status, and its texts in every locale of `src/locales`; further facts for the log are the
+ * `cause`. `http/problem.ts` converts a Problem to an answer.
  */
 import type { AuditEventName } from './audit/store.ts';
 
-/** What follows from the code of a problem. */
+/** The facts that depend on the code of a problem only. */
 export interface ProblemFacts {
   /** The HTTP status (docs/errors.md). */
   status: number;
   /**
-   * Whether such an answer to a request without a known caller counts for the limit of its address (rule 81). What goes wrong in the service
-   * itself does not: it must neither use up the limit of the client's address nor be hidden behind a 429 (decision 72).
+   * Whether such an answer to an unauthenticated request counts against the limit of its address (rule 81). A failure of the service itself
+   * does not: it must neither use up the limit of the client's address nor be hidden behind a 429 (decision 72).
    */
   limit: 'address' | 'none';
-  /** The audit event of such an answer; undefined where there is none, or where a use case writes it. */
+  /** The audit event of such an answer; undefined if there is none, or a use case writes it. */
   audit?: { event: AuditEventName; /** What the event's `reason` is. */ reason?: 'code' | 'cause' };
 }
 
@@ -61,7 +61,7 @@ export const problemFacts = {
 
 export type ProblemCode = keyof typeof problemFacts;
 
-/** What exactly is wrong with one parameter, form field or JSON value. The texts are in `src/locales`. */
+/** The fault of one parameter, form field or JSON value. The texts are in `src/locales`. */
 export type FaultCode =
   | 'unknown'
   | 'repeated'
@@ -88,10 +88,13 @@ export type FaultCode =
   | 'unchanged'
   | 'not-repeated-exactly';
 
-/** What a value in a text measures, which decides how a locale writes it. */
+/** The unit of a value in a text, which decides how a locale writes it. */
 export type Measure = 'seconds' | 'bytes' | 'number' | 'text';
 
-/** The values the texts of a problem take; a code that is not listed takes none. Each may be left out, and its words with it. */
+/**
+ * The values in the texts of a problem; a code that is not listed has none. Each value is optional; without it the text omits the words
+ * around it.
+ */
 export const problemValues = {
   'method-not-allowed': { allowed: 'text' },
   'not-acceptable': { allowed: 'text' },
@@ -107,7 +110,7 @@ export const problemValues = {
   'idempotency-in-progress': { seconds: 'seconds' },
 } as const satisfies Partial<Record<ProblemCode, Record<string, Measure>>>;
 
-/** The values the text of a fault takes, likewise. `allowed` lists what would be accepted, as the contract writes it. */
+/** The values in the text of a fault, with the same rules. `allowed` lists the accepted values as in the contract. */
 export const faultValues = {
   'invalid-value': { allowed: 'text', minimum: 'number', maximum: 'number' },
   'invalid-type': { allowed: 'text' },
@@ -126,43 +129,45 @@ type FaultText =
   | { code: FaultCode; values?: never };
 
 /**
- * One entry of a problem's `errors`: where (`pointer` is an RFC 6901 JSON pointer into the body, form fields included; `parameter` names
- * a path, query or header parameter) and what. `values` fills the placeholders of the text.
+ * One entry of a problem's `errors`: the place (`pointer` is an RFC 6901 JSON pointer into the body, including form fields; `parameter`
+ * names a path, query or header parameter) and the fault. `values` fills the placeholders of the text.
  */
 export type Fault = FaultText & ({ pointer: string; parameter?: never } | { parameter: string; pointer?: never });
 
-/** Most faults that an answer lists (rule 75): a small request must not make a large answer. Code that collects faults may stop there. */
+/**
+ * Maximum number of faults in an answer (rule 75): a small request must not cause a large answer. Code that collects faults may stop there.
+ */
 export const maximumFaults = 20;
 
 export interface ProblemOptions {
-  /** What is wrong in detail; the first {@link maximumFaults} become the member `errors`. */
+  /** The faults; the first {@link maximumFaults} become the member `errors`. */
   faults?: readonly Fault[];
-  /** Headers the answer owes because of this problem, such as `Retry-After`. */
+  /** The headers that the answer needs because of this problem, such as `Retry-After`. */
   headers?: Record<string, string>;
-  /** What the audit event of this problem says besides; a problem that causes none has no use for it. */
+  /** Further facts of the problem's audit event; ignored for a problem without an event. */
   audit?: AuditFacts;
-  /** For the log only, never for the caller. */
+  /** For the log only; the caller does not get it. */
   cause?: unknown;
 }
 
-/** What only the code that throws a problem can tell the audit trail. */
+/** The facts of an audit event that only the code which throws the problem has. */
 export interface AuditFacts {
-  /** In place of the event that {@link problemFacts} has. */
+  /** Replaces the event of {@link problemFacts}. */
   event?: AuditEventName;
-  /** The name of the limit that the caller has used up, as its `RateLimit-Policy` has it. */
+  /** The name of the exceeded limit, as in `RateLimit-Policy`. */
   limit?: string;
-  /** The name of the entities that the caller may not touch. */
+  /** The name of the entities to which the caller has no right. */
   entity?: string;
 }
 
-/** A code and its options; `values` fills the placeholders of the detail text and is open only to the codes that take any. */
+/** A code and its options; `values` fills the placeholders of the detail text and exists only for codes with placeholders. */
 export type ProblemArguments =
   | {
       [C in keyof typeof problemValues]: [code: C, options?: ProblemOptions & { values?: Values<(typeof problemValues)[C]> }];
     }[keyof typeof problemValues]
   | [code: ProblemCode, options?: ProblemOptions & { values?: never }];
 
-/** A refusal or failure that the caller is told about. Throw it from anywhere below a handler. */
+/** A refusal or failure that the caller gets as the answer. Any code below a handler may throw it. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: ProblemCode;

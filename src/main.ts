@@ -1,6 +1,6 @@
 /**
- * Starts the service: settings, database, migrations, first administrator, then one process or `WORKERS` of them, and stops it all again
- * on SIGTERM or Ctrl-C.
+ * Starts the service: settings, database, migrations, first administrator, then one process or `WORKERS` of them. Stops all of it on
+ * SIGTERM or Ctrl-C.
  */
 import cluster from 'node:cluster';
 import { readContract } from './contract/contract.ts';
@@ -29,7 +29,7 @@ async function run(settings: Config): Promise<void> {
   const prepared = await prepareDatabase(settings, ({ message }) => printError(`${message}; it is tried again each second`));
   opened.database = prepared;
   void prepared.lost.then((reason) => stop(reason));
-  // Before anything else can fail: nobody will ever be told again.
+  // Before any other step can fail, because the password is printed only once.
   if (prepared.administrator) printFirstAdministrator(prepared.administrator);
   if (stopping) return;
   if (settings.workers === 1) {
@@ -42,7 +42,7 @@ async function run(settings: Config): Promise<void> {
   announce(settings, prepared.database);
 }
 
-/** Runs one of the workers; only the primary, which stops them all, listens to Ctrl-C. */
+/** Runs one of the workers. Only the primary, which stops them all, handles Ctrl-C. */
 async function runWorker(settings: Config, databaseUrl: string): Promise<void> {
   process.on('SIGINT', () => undefined);
   opened.service = await openService(settings, databaseUrl);
@@ -73,7 +73,7 @@ Entity Service ${readContract().document.info.version} is ready.
 
 async function start(): Promise<void> {
   config = readConfig(readEnvironment());
-  // Every process reads them for itself; a bad file stops the first before it has opened anything.
+  // Every process reads the issuers itself. An invalid file ends the first process before it has opened anything.
   await readIssuers(config.issuersFile, process.env);
   await lowerThreadPoolPriority();
   const inherited = inheritedDatabase();
@@ -81,8 +81,8 @@ async function start(): Promise<void> {
 }
 
 /**
- * Takes the steps of `shutdown.ts` and ends the process, on the first signal or when the database is lost. With a reason the status is 1, so
- * that a supervisor starts the service again.
+ * Takes the steps of `shutdown.ts` and ends the process, on the first signal or after the database is lost. With a reason the status is 1,
+ * so that a supervisor starts the service again.
  */
 async function stop(reason?: Error): Promise<void> {
   if (stopping) return;
