@@ -62,24 +62,21 @@ const longest: Record<Subject['budget'], AuditEvent> = {
   },
 };
 
-test.each(budgets)(
-  'the longest row of %s is within its size in docs/audit.md, and a day of them within the computed sum',
-  async (budget) => {
-    const [, minute, day, bytes, megabytes] = tableRows(growthTable).find(([name]) => codeOf(name) === budget) ?? [];
-    expect([numberOf(minute), numberOf(day)]).toEqual([eventsPerMinute, eventsPerMinute * 60 * 24]);
-    expect(numberOf(megabytes)).toBe(Math.round((numberOf(day) * numberOf(bytes)) / 1e6));
+test.each(budgets)('the longest row of %s fits its size in docs/audit.md, and a day of them the computed sum', async (budget) => {
+  const [, minute, day, bytes, megabytes] = tableRows(growthTable).find(([name]) => codeOf(name) === budget) ?? [];
+  expect([numberOf(minute), numberOf(day)]).toEqual([eventsPerMinute, eventsPerMinute * 60 * 24]);
+  expect(numberOf(megabytes)).toBe(Math.round((numberOf(day) * numberOf(bytes)) / 1e6));
 
-    const { db } = service();
-    const count = 20_000;
-    const origin = { requestId: '', address: '2001:db8:1111:2222:3333:4444:5555:6666', userAgent: 'ÿ'.repeat(256) };
-    const size = async () => (await sql<{ size: string }>`select pg_total_relation_size('audit_event') as size`.execute(db)).rows[0]?.size;
-    const before = Number(await size());
-    const { id } = await eventInsertion(db, origin, longest[budget]).returning('id').executeTakeFirstOrThrow();
-    await sql`insert into audit_event (event, outcome, user_name, request_id, session_id, address, user_agent, detail)
+  const { db } = service();
+  const count = 20_000;
+  const origin = { requestId: '', address: '2001:db8:1111:2222:3333:4444:5555:6666', userAgent: 'ÿ'.repeat(256) };
+  const size = async () => (await sql<{ size: string }>`select pg_total_relation_size('audit_event') as size`.execute(db)).rows[0]?.size;
+  const before = Number(await size());
+  const { id } = await eventInsertion(db, origin, longest[budget]).returning('id').executeTakeFirstOrThrow();
+  await sql`insert into audit_event (event, outcome, user_name, request_id, session_id, address, user_agent, detail)
     select event, outcome, user_name, gen_random_uuid()::text, session_id, address, user_agent, detail
     from audit_event, generate_series(1, ${count}) where id = ${id}`.execute(db);
-    const bytesOfRow = (Number(await size()) - before) / count;
-    expect(bytesOfRow).toBeLessThanOrEqual(numberOf(bytes));
-    expect(bytesOfRow).toBeGreaterThan(numberOf(bytes) * 0.9);
-  },
-);
+  const bytesOfRow = (Number(await size()) - before) / count;
+  expect(bytesOfRow).toBeLessThanOrEqual(numberOf(bytes));
+  expect(bytesOfRow).toBeGreaterThan(numberOf(bytes) * 0.9);
+});
