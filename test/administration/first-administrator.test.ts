@@ -17,8 +17,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('of four processes that start at once on an empty database, one makes the first administrator, and none fails', async () => {
-  // Without a pause in between, so that all four find no user.
+test('of four processes that start at once on an empty database, one creates the first administrator, and none fails', async () => {
+  // Opens the four connections first, so that all four find no user.
   await Promise.all(stores.map(({ db }) => sql`select 1`.execute(db)));
   for (let round = 0; round < 5; round += 1) {
     const made = await Promise.all(stores.map((store) => createFirstAdministrator(store, 'admin', 'a hash that no password has')));

@@ -12,7 +12,7 @@ beforeAll(() => {
   admin = new AdminCommand(service().databaseUrl);
 });
 
-/** What the trail says of the changes that administrators made, the first one first. */
+/** The audit events of changes by administrators, oldest first. */
 async function changes(): Promise<{ event: string; detail: Record<string, unknown>; requestId: string | null; address: string | null }[]> {
   const rows = await service()
     .db.selectFrom('audit_event')
@@ -23,7 +23,7 @@ async function changes(): Promise<{ event: string; detail: Record<string, unknow
 }
 
 describe('the administrator in the audit trail', () => {
-  test('each change by a command says `cli` and the user that the operating system gives (rule 85)', async () => {
+  test('each change by a command has `cli` and the user of the operating system (rule 85)', async () => {
     for (const words of [
       ['role', 'create', 'clerk'],
       ['role', 'grant', 'clerk', '--entity', 'invoice', '--actions', 'read,update'],
@@ -68,13 +68,13 @@ describe('the administrator in the audit trail', () => {
     }
   });
 
-  test('the environment cannot give another name (rule 85)', async () => {
+  test('the environment cannot set another name (rule 85)', async () => {
     const environment = { DATABASE_URL: service().databaseUrl, USER: 'mallory', LOGNAME: 'mallory', SUDO_USER: 'mallory' };
     expect(await startAdmin(['role', 'create', 'auditor'], { environment })).toMatchObject({ code: 0 });
     expect((await changes()).at(-1)?.detail).toMatchObject({ role: 'auditor', via: 'cli', actor: userInfo().username });
   });
 
-  test('an administrator behind a request is named with the request (rule 85)', async () => {
+  test('an administrator who sends a request is named with the request (rule 85)', async () => {
     const origin = { requestId: 'r-1', address: '192.0.2.1', userAgent: undefined };
     await createRole(service().store, { name: 'maria', origin, via: 'api' }, 'reader', '');
     expect((await changes()).at(-1)).toMatchObject({

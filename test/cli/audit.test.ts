@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 describe('audit list', () => {
-  test('shows what has happened, the latest last, with where it came from', async () => {
+  test('shows the events, the latest last, with their origin', async () => {
     const events = await list();
     expect(events.map(({ id }) => Number(id))).toEqual(events.map(({ id }) => Number(id)).toSorted((a, b) => a - b));
     const failed = events.find(({ event }) => event === 'login.failed');
@@ -51,7 +51,7 @@ describe('audit list', () => {
     });
   });
 
-  test('narrows to one user, one event and a time', async () => {
+  test('can be limited to one user, one event and a time', async () => {
     const mine = await list('--user', 'Bob');
     expect(mine.length).toBeGreaterThan(0);
     expect(new Set(mine.map(({ user }) => user))).toEqual(new Set(['bob']));
@@ -59,7 +59,7 @@ describe('audit list', () => {
     expect(failed.map(({ event, user }) => [event, user])).toEqual([['login.failed', 'ada']]);
     expect(await list('--event', 'login.failed', '--user', 'bob')).toEqual([]);
     const all = await list();
-    // Two events may share a millisecond, which is as exact as a time can be given.
+    // Two events may share a millisecond, the precision of a given time.
     const later = all.find(({ at }) => at > (all[0]?.at ?? ''))?.at ?? '';
     const expected = all.filter(({ at }) => at >= later);
     expect(expected.length).toBeLessThan(all.length);
@@ -69,7 +69,7 @@ describe('audit list', () => {
     expect(await admin.say(['audit', 'list', '--since', '2999-01-01T00:00:00+01:00'])).toBe('There are no such events.\n');
   });
 
-  test('tells when there are more than it shows', async () => {
+  test('says when there are more events than it shows', async () => {
     const all = await list();
     expect(all.length).toBeGreaterThan(2);
     const run = await admin.run(['audit', 'list', '--limit', '2', '--json']);
@@ -80,7 +80,7 @@ describe('audit list', () => {
     expect(await list('--limit', '0')).toEqual(all);
   });
 
-  test('is a table for people, in which nothing steers their terminal', async () => {
+  test('is a table for people without control characters', async () => {
     await service()
       .db.insertInto('audit_event')
       .values({ event: 'logout', outcome: 'ok', user_name: 'ada', address: '::1', detail: JSON.stringify({ note: 'a\u001b[2Jb', n: [1] }) })
@@ -92,7 +92,7 @@ describe('audit list', () => {
     expect(JSON.stringify(lines) + (await admin.say(['audit', 'list', '--json']))).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   });
 
-  test('refuses a user who does not exist, an event that cannot, and what is no time', async () => {
+  test('refuses an unknown user, an unknown event, and an invalid time', async () => {
     expect(await admin.refusal(['audit', 'list', '--user', 'nobody'])).toBe('there is no user called "nobody"');
     expect(await admin.refusal(['audit', 'list', '--event', 'login.fail'], '', 2)).toContain('The events are login.ok, login.failed');
     for (const time of ['yesterday', '2026-02-31', '2026-11-20T08:00:00', '5w', '2026-11-20T25:00:00Z']) {

@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 
 describe('the process', () => {
-  test('takes a password from a pipe, and ends with 0', async () => {
+  test('reads a password from a pipe, and exits with 0', async () => {
     const run = await startAdmin(['user', 'create', 'ada', '--password-stdin', '--json'], {
       environment,
       input: 'a pale horse battery staple\n',
@@ -23,7 +23,7 @@ describe('the process', () => {
     await service().signIn('ada', 'a pale horse battery staple');
   });
 
-  test('ends with 1 when it is refused, and with 2 on wrong usage; --json then has the reason in a document', async () => {
+  test('exits with 1 after a refusal, and with 2 on wrong usage; with --json the reason is a document', async () => {
     const refused = await startAdmin(['user', 'disable', 'nobody', '--json'], { environment });
     expect(refused).toMatchObject({ code: 1, stderr: 'error: there is no user called "nobody"\n' });
     expect(JSON.parse(refused.stdout)).toEqual({ error: 'there is no user called "nobody"' });
@@ -32,7 +32,7 @@ describe('the process', () => {
     expect(JSON.parse(wrong.stdout)).toEqual({ error: "missing required argument 'name'" });
   });
 
-  test('is what "npm run -s admin" runs, with nothing else on standard output', async () => {
+  test('is run by "npm run -s admin", with no other text on standard output', async () => {
     const { stdout } = await promisify(execFile)('npm', ['run', '-s', 'admin', '--', 'user', 'list', '--json'], {
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
       env: { ...process.env, ...environment },
@@ -41,14 +41,14 @@ describe('the process', () => {
   });
 });
 
-test('a database that is out of reach is one line, without its password', async () => {
+test('an unreachable database is one line, without its password', async () => {
   const run = await runAdmin(['user', 'list'], { environment: { DATABASE_URL: 'postgres://me:hush@127.0.0.1:1/db' } });
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(run.stderr).toMatch(/^error: PostgreSQL at .* refuses connections: [^\n]+\n$/);
   expect(run.stderr).not.toContain('hush');
 });
 
-test('bad settings are named, one a line', async () => {
+test('invalid settings are named, one a line', async () => {
   const run = await runAdmin(['user', 'list'], { environment: { PORT: 'x', WORKERS: 'y' } });
   expect(run).toMatchObject({
     code: 1,
@@ -69,7 +69,7 @@ test.each([
 });
 
 test.each([[[]], [['user']], [['user', 'profile']]])(
-  'a command that is not finished shows the help on standard error: %j',
+  'an incomplete command shows the help on standard error and exits with 2: %j',
   async (words) => {
     const run = await runAdmin(words);
     expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^Usage: npm run admin -- /) });

@@ -25,7 +25,7 @@ describe('migrate', () => {
   });
   afterAll(() => empty.drop());
 
-  test('goes to the direct address, past a pooler', async () => {
+  test('uses the direct address, not the pooler', async () => {
     const environment = { DATABASE_URL: empty.url, DATABASE_DIRECT_URL: 'postgres://me:hush@127.0.0.1:1/db' };
     const refused = await runAdmin(['migrate'], { environment });
     expect(refused).toMatchObject({
@@ -36,7 +36,7 @@ describe('migrate', () => {
     expect((await admin.run(['migrate', '--check'])).code, 'nothing has been applied').toBe(1);
   });
 
-  test('brings an empty database to the present schema, once; --check only tells, with exit code 1 while something is missing', async () => {
+  test('brings an empty database to the present schema, once; --check only reports, with exit code 1 for a missing migration', async () => {
     const before = await admin.run(['migrate', '--check', '--json']);
     expect(before).toMatchObject({ code: 1, stderr: 'error: the database lacks migrations: run "migrate"\n' });
     const { pending } = JSON.parse(before.stdout) as { pending: string[] };
@@ -50,7 +50,7 @@ describe('migrate', () => {
     expect(await admin.say(['user', 'list'])).toBe('There are no users yet.\n');
   });
 
-  test('a database that a later version has migrated is left alone', async () => {
+  test('leaves a database alone that a later version has migrated', async () => {
     await execute(empty.url, `insert into kysely_migration (name, timestamp) values ('9999-later', '2099-01-01T00:00:00Z')`);
     const refused = 'the database belongs to a later version, which added 9999-later';
     for (const words of [['migrate'], ['migrate', '--check'], ['user', 'list']]) expect(await admin.refusal(words)).toBe(refused);
@@ -68,7 +68,7 @@ describe('migrate', () => {
 describe('doctor', () => {
   const statuses = (report: Report) => Object.fromEntries(report.checks.map(({ name, status }) => [name, status]));
 
-  test('finds nothing wrong with the database of a running service', async () => {
+  test('reports no fault in the database of a running service', async () => {
     const admin = new AdminCommand(service().databaseUrl);
     const report = await admin.json<Report>(['doctor']);
     expect(report.ok).toBe(true);
@@ -93,13 +93,13 @@ describe('doctor', () => {
     expect(await admin.say(['doctor'])).toMatch(/^warn +administrator +nobody may do everything$/m);
   });
 
-  test('says which settings are wrong, each on a line', async () => {
+  test('reports each invalid setting on a line', async () => {
     const run = await runAdmin(['doctor'], { environment: { PORT: 'x', WORKERS: '0' } });
     expect(run).toMatchObject({ code: 1, stderr: 'error: 2 checks have failed\n' });
     expect(run.stdout).toMatch(/^fail +settings +PORT must be .*\nfail +settings +WORKERS must be .*$/m);
   });
 
-  test('says that the database is out of reach, without its password', async () => {
+  test('reports that the database is unreachable, without its password', async () => {
     const run = await runAdmin(['doctor', '--json'], { environment: { DATABASE_URL: 'postgres://me:hush@127.0.0.1:1/db' } });
     expect(run.code).toBe(1);
     expect((JSON.parse(run.stdout) as Report).checks.at(-1)).toMatchObject({ name: 'postgresql', status: 'fail' });
@@ -107,7 +107,7 @@ describe('doctor', () => {
     expect(run.stdout + run.stderr).not.toContain('hush');
   });
 
-  test('warns of a superuser in production (rule 86) and fails an encoding that cannot hold every text', async () => {
+  test('warns of a superuser in production (rule 86) and fails an encoding that cannot store every text', async () => {
     const { url } = { url: service().databaseUrl };
     const name = 'latin1_for_doctor';
     await execute(url, `create database ${name} encoding 'LATIN1' locale 'C' template template0`);
@@ -130,7 +130,7 @@ describe('doctor', () => {
 });
 
 describe('the embedded database', () => {
-  test('is built by migrate alone, served while nobody else has it open, and shared with whoever has', async () => {
+  test('is created by migrate only, started if it does not run, and shared if it does', async () => {
     const dataDir = await newDataDir();
     const environment = { DATA_DIR: dataDir };
     const refused = await runAdmin(['user', 'list'], { environment });

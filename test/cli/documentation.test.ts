@@ -14,13 +14,13 @@ const desk = {
   exitCode: 0 as const,
 };
 
-/** Every command that does something, as its words. */
+/** All commands without subcommands, as their words. */
 function leaves(command: Command, words: string[] = []): { words: string[]; command: Command }[] {
   if (command.commands.length === 0) return [{ words, command }];
   return command.commands.flatMap((each) => leaves(each, [...words, each.name()]));
 }
 
-/** `user create <name> [--display-name <text>] …` for a command: how docs/admin.md heads its section. */
+/** The heading of a command's section in docs/admin.md, such as `user create <name> [--display-name <text>] …`. */
 function usage(words: string[], command: Command): string {
   const parts = command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
@@ -39,14 +39,14 @@ test('docs/admin.md has a section for every command with its arguments and optio
   expect(headings.sort()).toEqual(usages.sort());
 });
 
-/** What a shell makes of the words behind `npm run -s admin --`, and what it gives to standard input. */
+/** The words that a shell passes on after `npm run -s admin --`, and the standard input. */
 function shell(line: string): { words: string[]; input: string } {
   const [command = '', file] = line.split(' < ');
   const words = [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
   return { words, input: file === 'password.txt' ? 'kettle marmot vestibule nine\n' : '' };
 }
 
-/** What differs from one run to the next. */
+/** Replaces the parts of the output that differ between runs. */
 function masked(output: string): string {
   return output
     .trimEnd()
@@ -56,7 +56,7 @@ function masked(output: string): string {
     .replaceAll(/\bactor=\S+|(?<="actor": )"[^"]*"/g, '<actor>');
 }
 
-test('every command of docs/admin.md answers as written there, run from the first to the last', async () => {
+test('every command of docs/admin.md prints the output written there, run from the first to the last', async () => {
   const database = await createDatabase();
   onTestFinished(() => database.drop());
   const admin = new AdminCommand(database.url);
@@ -75,7 +75,7 @@ test('every command of docs/admin.md answers as written there, run from the firs
       }
       if (words[0] === 'doctor') {
         const checks = (text: string) => text.split('\n').map((each) => each.split(/ {2,}/)[1]);
-        // A database of our own has no disk to look at.
+        // The test's own database has no disk to check.
         expect(checks(stdout).filter(Boolean)).toEqual(checks(written).filter((name) => name && name !== 'disk'));
       } else {
         expect(masked(stdout + stderr), line).toBe(masked(asReal(written)));
@@ -94,7 +94,7 @@ describe('help', () => {
   const groups = [[], ['user'], ['user', 'profile'], ['role'], ['profile'], ['key'], ['audit']];
 
   test.each([...groups, ...all.map(({ words }) => words)].map((words) => [words]))(
-    '%j has an example, by --help and by help',
+    '%j has an example, with --help and with help',
     async (words) => {
       const run = await runAdmin([...words, '--help']);
       expect(run).toMatchObject({ code: 0, stderr: '' });
@@ -104,7 +104,7 @@ describe('help', () => {
     },
   );
 
-  test('every command but help takes --json', () => {
+  test('all commands except help have --json', () => {
     expect(all.filter(({ command }) => command.options.every(({ long }) => long !== '--json')).map(({ words }) => words)).toEqual([
       ['help'],
     ]);

@@ -36,7 +36,7 @@ async function events(subject: string) {
 }
 
 describe('identity link, unlink, list', () => {
-  test('a link counts from the next request until it is taken away, and both are in the audit trail (rules 56 and 85)', async () => {
+  test('a link counts from the next request until it is removed, and the audit trail has both events (rules 56 and 85)', async () => {
     expect(await whoIs('a-1')).toBe(403);
     expect(await admin.say(words('link', 'ada', 'a-1'))).toBe(`Linked the subject "a-1" of ${corp.url} to ada.\n`);
     expect(await whoIs('a-1')).toBe(200);
@@ -58,7 +58,7 @@ describe('identity link, unlink, list', () => {
     ]);
   });
 
-  test('an identity of one user is never given to another (rule 56)', async () => {
+  test('an identity of one user is never linked to another (rule 56)', async () => {
     await admin.say(words('link', 'ada', 'a-2'));
     expect(await admin.refusal(words('link', 'bob', 'a-2'))).toBe(
       `the subject "a-2" of ${corp.url} is linked to another user: unlink it first`,
@@ -79,8 +79,8 @@ describe('identity link, unlink, list', () => {
   });
 });
 
-describe('what is refused', () => {
-  test('an issuer that is not trusted, if only by a final slash: its tokens would never come through', async () => {
+describe('the command refuses', () => {
+  test('an issuer that is not trusted, even by a final slash, because its tokens would be refused', async () => {
     for (const issuer of ['corpo', `${corp.url}/`, 'https://elsewhere.example']) {
       expect(await admin.refusal(words('link', 'ada', 'x', issuer))).toBe(
         `"${issuer}" is not a trusted issuer; ISSUERS_FILE lists corp (${corp.url})`,
@@ -89,14 +89,14 @@ describe('what is refused', () => {
     expect(await events('x')).toEqual([]);
   });
 
-  test('a user that does not exist, and a subject that cannot be one', async () => {
+  test('an unknown user, and an invalid subject', async () => {
     expect(await admin.refusal(words('link', 'nobody', 'x'))).toBe('there is no user called "nobody"');
     for (const subject of ['', 'a\nb', 'x'.repeat(256)]) {
       expect(await admin.refusal(words('link', 'ada', subject), '', 2)).toContain('A subject has 1 to 255 characters');
     }
   });
 
-  test('without ISSUERS_FILE an id means nothing, and a URL is linked with a warning', async () => {
+  test('an id without ISSUERS_FILE; a URL is linked with a warning', async () => {
     const environment = { DATABASE_URL: service().databaseUrl };
     expect(await runAdmin(words('link', 'ada', 'y'), { environment })).toMatchObject({
       code: 2,
@@ -109,7 +109,7 @@ describe('what is refused', () => {
     });
   });
 
-  test('nothing when an issuer that is no longer trusted is unlinked by its URL', async () => {
+  test('nothing when a former issuer is unlinked by its URL', async () => {
     const environment = { DATABASE_URL: service().databaseUrl };
     await runAdmin(words('link', 'ada', 'z', 'https://gone.example.com'), { environment });
     expect(await admin.say(words('unlink', 'ada', 'z', 'https://gone.example.com'))).toContain('sessions ended: 0.');
@@ -122,7 +122,7 @@ describe('doctor', () => {
     return stdout.split('\n').filter((line) => line.includes('issuer'));
   };
 
-  test('asks every trusted issuer for its keys, and says why one gives none', async () => {
+  test('requests the keys of each trusted issuer, and says why one sends none', async () => {
     expect(await findings({})).toEqual([]);
     expect(await findings({ ISSUERS_FILE: issuersFile })).toEqual([
       expect.stringMatching(/^ok +issuers +1 in /),
@@ -138,7 +138,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test('tells the redirect URI of every issuer to sign in at (rule 51)', async () => {
+  test('shows the redirect URI of each issuer for sign-in (rule 51)', async () => {
     const told = async (file: string) => {
       const environment = { DATABASE_URL: service().databaseUrl, PUBLIC_URL: 'https://api.example.com', ISSUERS_FILE: file };
       return (await runAdmin(['doctor'], { environment })).stdout;
@@ -150,7 +150,7 @@ describe('doctor', () => {
     expect(await told(withSwaggerUi)).toMatch(new RegExp(`^${line}${another}$`, 'm'));
   });
 
-  test('looks whether the profiles exist that issuers give', async () => {
+  test('checks that the profiles exist that issuers give', async () => {
     const giving = await writeIssuers(
       corp.entry({ provision: { enabled: true, profile: 'ada' }, profiles: { claim: 'g', map: { a: 'nix' } } }),
     );

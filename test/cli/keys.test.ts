@@ -24,7 +24,7 @@ async function events(id: string) {
 }
 
 describe('key create, list, revoke', () => {
-  test('a key works against the running service from the moment it is shown until it is revoked (rules 58 and 60)', async () => {
+  test('a key works in the running service from its creation to its revocation (rules 58 and 60)', async () => {
     const made = await admin.json<KeyDocument>(['key', 'create', 'ada', '--name', 'nightly']);
     expect(Object.keys(made)).toEqual(['id', 'key', 'expiresAt']);
     expect(made.key.startsWith(`esk_${made.id}_`)).toBe(true);
@@ -54,7 +54,7 @@ describe('key create, list, revoke', () => {
     expect((await call('POST', '/rest/entity/note', {})).status).toBe(403);
   });
 
-  test('the list shows whose keys there are and when they were used, and no secret (rule 58)', async () => {
+  test('the list shows the owners and the last uses of keys, and no secret (rule 58)', async () => {
     await service().createUser('carla');
     const { id, key } = await admin.json<KeyDocument>(['key', 'create', 'carla', '--name', 'import', '--profile', 'carla']);
     const { id: old } = await admin.json<KeyDocument>(['key', 'create', 'carla', '--name', 'old', '--expires-days', '1']);
@@ -88,7 +88,7 @@ describe('key create, list, revoke', () => {
     expect(table + JSON.stringify(document)).not.toContain(key.slice(17));
   });
 
-  test('the list has the oldest key of a user first', async () => {
+  test('the list starts with the oldest key of a user', async () => {
     await service().createUser('fred');
     const names = ['1 hour', '2 hours', '3 hours'];
     for (const name of names) await admin.json(['key', 'create', 'fred', '--name', name]);
@@ -97,7 +97,7 @@ describe('key create, list, revoke', () => {
     expect(listed.map(({ name }) => name)).toEqual(names.toReversed());
   });
 
-  test('a user has twenty-five live keys at most (rule 60)', async () => {
+  test('a user has at most twenty-five live keys (rule 60)', async () => {
     await service().createUser('dora');
     const create = ['key', 'create', 'dora', '--name', 'x'];
     const first = await admin.json<KeyDocument>(create);
@@ -107,7 +107,7 @@ describe('key create, list, revoke', () => {
     await admin.json(create);
   });
 
-  test('no key is made for who is disabled, or for a profile that is not the user’s', async () => {
+  test('no key is made for a disabled user, or for a profile that the user does not have', async () => {
     await service().createUser('emil');
     expect(await admin.refusal(['key', 'create', 'emil', '--name', 'x', '--profile', 'ada'])).toBe('"emil" has no profile called "ada"');
     await admin.say(['user', 'disable', 'emil']);
@@ -127,7 +127,7 @@ describe('key create, list, revoke', () => {
     expect((await service().call('GET', '/auth', { headers: { 'x-api-key': key } })).status).toBe(200);
   });
 
-  test.each(['0', '366', '1.5', '-1', 'x'])('a life of %s days is wrong usage', async (days) => {
+  test.each(['0', '366', '1.5', '-1', 'x'])('a lifetime of %s days is wrong usage', async (days) => {
     await admin.refusal(['key', 'create', 'ada', '--name', 'x', '--expires-days', days], '', 2);
   });
 });

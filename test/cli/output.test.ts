@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { printable, table, timeText, toJson } from '../../src/cli/output.ts';
 
 describe('table', () => {
-  test('aligns columns, also where characters are as wide as two or have no width', () => {
+  test('aligns columns, also with characters of double width or none', () => {
     const rows = [
       ['日本', 'x', 'end'],
       ['e\u0301🎉', 'long', ''],
@@ -15,7 +15,7 @@ describe('table', () => {
   });
 });
 
-test('what would steer a terminal or turn text around is shown instead of obeyed', () => {
+test('terminal control and text direction characters are shown as escapes', () => {
   expect(printable('a\u001b[31m\n\u009b\u202eb')).toBe(String.raw`a\u{1b}[31m\u{a}\u{9b}\u{202e}b`);
   const document = { text: 'a\u001b\u009b\u007f\u202e"é' };
   expect(toJson(document)).toMatch(/^[\n\u0020-\u007e\u00a0-\u{10ffff}]+$/u);

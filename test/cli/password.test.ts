@@ -10,7 +10,7 @@ const good = 'a mild horse battery staple';
 const config = readConfig({});
 const hashing = { gate: createHashingQueue(), peppers: [] };
 
-/** Takes a password from a terminal at which `answers` are typed, each when it is asked for. */
+/** Reads a password from a terminal that types the next of `answers` at each prompt. */
 async function typed(answers: string[], fromStdin = false) {
   const [input, output, errors] = [Object.assign(new PassThrough(), { isTTY: true }), new PassThrough(), new PassThrough()];
   const shown: string[] = [];
@@ -29,26 +29,26 @@ async function typed(answers: string[], fromStdin = false) {
 }
 
 describe('the prompt for a new password', () => {
-  test('asks twice and shows nothing of what is typed (rule 87)', async () => {
+  test('asks twice and shows no typed character (rule 87)', async () => {
     const { taken, shown } = await typed([`${good}\r`, `${good}\r`]);
     expect(taken.generated).toBeUndefined();
     expect(await verifyPassword(hashing, taken.passwordHash, good)).toMatchObject({ matches: true });
     expect(shown).toBe('New password (empty: generate one): \nThe same again: \n');
   });
 
-  test('generates one when nothing is typed', async () => {
+  test('generates a password for an empty line', async () => {
     const { taken } = await typed(['\r']);
     expect(await verifyPassword(hashing, taken.passwordHash, taken.generated ?? '')).toMatchObject({ matches: true });
   });
 
-  test('takes no password that is not repeated exactly, is unfit, or is not finished', async () => {
+  test('refuses a password that is not repeated exactly, breaks the policy, or is not finished', async () => {
     await expect(typed([`${good}\r`, `${good}!\r`])).rejects.toMatchObject({ message: 'the two passwords differ', exitCode: 1 });
     await expect(typed(['short\r', 'short\r'])).rejects.toThrow('the password is refused');
     await expect(typed(['abc\u0003'])).rejects.toThrow('cancelled');
     await expect(typed([`${good}\r`, '\u0004'])).rejects.toThrow('cancelled');
   });
 
-  test('is not for --password-stdin, which would show what is typed', async () => {
+  test('is not used with --password-stdin, because the terminal would show the typing', async () => {
     await expect(typed([], true)).rejects.toMatchObject({ exitCode: 2 });
   });
 });

@@ -22,7 +22,7 @@ async function lastEvent(): Promise<{ event: string; outcome: string; detail: Re
 }
 
 describe('role create, grant, revoke', () => {
-  test('what is granted is allowed with the next request, and what is revoked is not (rules 61 and 62)', async () => {
+  test('granted actions are allowed with the next request, and revoked ones are refused (rules 61 and 62)', async () => {
     await admin.say(['user', 'create', 'ada', '--password-stdin'], 'an older horse battery staple');
     expect(await admin.json(['role', 'create', 'clerk', '--description', 'Keeps the books'])).toEqual({
       name: 'clerk',
@@ -59,7 +59,7 @@ describe('role create, grant, revoke', () => {
     expect(await write()).toBe(403);
   });
 
-  test('granting what is granted and revoking what is not is done, and no event', async () => {
+  test('granting a granted action and revoking a missing one succeed, without an event', async () => {
     await admin.say(['role', 'create', 'twice']);
     const grant = ['role', 'grant', 'twice', '--entity', 'note', '--actions', 'read'];
     const revoke = ['role', 'revoke', 'twice', '--entity', 'note', '--actions', 'read'];
@@ -75,7 +75,7 @@ describe('role create, grant, revoke', () => {
     expect(events.filter(({ detail }) => detail['role'] === 'twice').map(({ event }) => event)).toEqual(['role.granted', 'role.revoked']);
   });
 
-  test('a grant under another condition replaces the one before', async () => {
+  test('a grant under another condition replaces the previous one', async () => {
     await admin.say(['role', 'create', 'narrow']);
     const grant = (condition: string) =>
       admin.json<RoleDocument>(['role', 'grant', 'narrow', '--entity', '*', '--actions', 'read', '--condition', condition]);
@@ -84,7 +84,7 @@ describe('role create, grant, revoke', () => {
     expect(await grant('any')).toMatchObject({ changed: false });
   });
 
-  test('revoking on one entity what is granted on every one is refused, since the right would remain', async () => {
+  test('a revocation on one entity is refused if every entity is granted, because the right would remain', async () => {
     await admin.say(['role', 'create', 'wide']);
     await admin.say(['role', 'grant', 'wide', '--entity', '*', '--actions', 'read,delete']);
     const refused = await admin.refusal(['role', 'revoke', 'wide', '--entity', 'note', '--actions', 'delete']);
@@ -123,7 +123,7 @@ test('lists of roles and profiles are tables for people and JSON for scripts', a
   });
 });
 
-test('a role or profile that exists is not created again, and one that does not is named', async () => {
+test('an existing role or profile is not created again, and an unknown one is named', async () => {
   await admin.say(['role', 'create', 'once']);
   await admin.say(['profile', 'create', 'once', '--label', 'Once', '--roles', 'once']);
   expect(await admin.refusal(['role', 'create', 'once'])).toBe('there is already a role called "once"');

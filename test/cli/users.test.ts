@@ -41,7 +41,7 @@ async function events(user: string): Promise<[string, Record<string, unknown>][]
 }
 
 describe('user create', () => {
-  test('a user signs in with the password from standard input, of which one newline at the end was left out', async () => {
+  test('a user signs in with the password from standard input, without one newline at its end', async () => {
     const words = ['user', 'create', 'Ada', '--display-name', 'Ada Lovelace', '--locale', 'de-at', '--password-stdin'];
     const created = await admin.json<UserDocument>(words, ' a late horse battery staple\n\n');
     expect(created).toMatchObject({ name: 'ada', displayName: 'Ada Lovelace', locale: 'de-AT', active: true, profiles: [], changed: true });
@@ -51,7 +51,7 @@ describe('user create', () => {
     expect(await events('ada')).toEqual([['user.created', { by: 'administrator', via: 'cli', actor: userInfo().username }]]);
   });
 
-  test('without a terminal and without --password-stdin a password is generated, and shown this once', async () => {
+  test('without a terminal and without --password-stdin a password is generated, and shown once', async () => {
     const { password: generated = '', displayName } = await admin.json<UserDocument>(['user', 'create', 'Bob']);
     expect(displayName).toBe('Bob');
     expect(await signsIn('bob', generated)).toBe(200);
@@ -61,13 +61,13 @@ describe('user create', () => {
     expect(await signsIn('carla', shown)).toBe(200);
   });
 
-  test('a name that is taken, in whatever case, is refused before a password is read', async () => {
+  test('an existing name, in any case, is refused before a password is read', async () => {
     await service().createUser('dora', null);
     expect(await admin.refusal(['user', 'create', 'DORA', '--password-stdin'], 'short')).toBe('there is already a user called "dora"');
     expect(await signsIn('dora', password)).toBe(200);
   });
 
-  test('a password that the policy refuses makes no user (rule 34)', async () => {
+  test('a password that the policy refuses creates no user (rule 34)', async () => {
     expect(await admin.refusal(['user', 'create', 'emil', '--password-stdin'], 'short')).toMatch(
       /the password is refused: .*too short.*15/,
     );
@@ -87,7 +87,7 @@ describe('user create', () => {
 });
 
 describe('user disable, enable', () => {
-  test('a disabled user is signed out at once and kept out, and what was signed in before stays out (rules 14 and 59)', async () => {
+  test('a disabled user is signed out at once and cannot sign in, and the former sessions stay ended (rules 14 and 59)', async () => {
     await service().createUser('hana');
     const cookie = await service().signIn('hana');
     const { key } = await admin.json<{ key: string }>(['key', 'create', 'hana', '--name', 'script']);
@@ -112,7 +112,7 @@ describe('user disable, enable', () => {
 });
 
 describe('user unlock', () => {
-  test('a user who is throttled may sign in again at once (rule 39)', async () => {
+  test('a throttled user can sign in again at once (rule 39)', async () => {
     await service().createUser('igor', null);
     for (let guess = 0; guess < 5; guess++) expect(await signsIn('igor', `guess number ${guess} of igor`)).toBe(401);
     await service()
@@ -130,7 +130,7 @@ describe('user unlock', () => {
 });
 
 describe('user set-password', () => {
-  test('the new password holds, the old one does not, and every session has ended (rules 14 and 44)', async () => {
+  test('the new password is accepted, the old one refused, and all sessions have ended (rules 14 and 44)', async () => {
     await service().createUser('jana', null);
     const cookies = [await service().signIn('jana'), await service().signIn('jana')];
     const next = 'an early horse battery staple';
@@ -157,7 +157,7 @@ describe('user set-password', () => {
 });
 
 describe('user profile add, remove', () => {
-  test('the first profile becomes the default one, --default moves it, and the default goes last', async () => {
+  test('the first profile becomes the default, --default moves it, and the default is removed last', async () => {
     const { id } = await service().createUser('lena', null);
     const { id: other } = await service().createUser('mats', null);
     await service().createProfile(other, 'field', { note: ['read'] });
@@ -191,7 +191,7 @@ describe('user profile add, remove', () => {
     ]);
   });
 
-  test('whoever works under a profile that is taken away may do nothing more, with the next request (rule 62)', async () => {
+  test('a session under a removed profile has no rights from the next request on (rule 62)', async () => {
     await service().createUser('nils');
     const cookie = await service().signIn('nils');
     expect((await service().call('POST', '/rest/entity/note', { cookie, json: {} })).status).toBe(201);
@@ -202,13 +202,13 @@ describe('user profile add, remove', () => {
 });
 
 describe('user list', () => {
-  test('shows every user in a table, or as JSON, without a hash', async () => {
+  test('shows all users in a table or as JSON, without a hash', async () => {
     const { id } = await service().createUser('olga', null);
     await service().db.updateTable('user_account').set({ display_name: 'Ольга \u001b[2J日本' }).where('id', '=', id).execute();
     await service().createUser('pia', { note: ['read'] });
     const lines = (await admin.say(['user', 'list'])).split('\n');
     expect(lines[0]).toMatch(/^NAME +DISPLAY NAME +STATE +PROFILES +LOCALE +CREATED$/);
-    // A display name cannot steer the terminal of whoever lists it.
+    // A display name cannot control the terminal of the reader.
     expect(lines.find((line) => line.startsWith('olga'))).toMatch(
       /^olga +Ольга \\u\{1b\}\[2J日本 +active +- +- +\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/,
     );
@@ -227,7 +227,7 @@ describe('user list', () => {
   });
 });
 
-test('a user, profile or name that does not exist or cannot exist is named', async () => {
+test('an unknown or invalid user, profile or name is named', async () => {
   expect(await admin.refusal(['user', 'disable', 'Zoe'])).toBe('there is no user called "zoe"');
   expect(await admin.refusal(['user', 'profile', 'add', 'zoe', 'field'])).toBe('there is no user called "zoe"');
   await service().createUser('quin', null);
