@@ -9,7 +9,7 @@ const reasons = (passwords: readonly string[]) =>
 const all = (reason: string, passwords: readonly string[]) => passwords.map((password) => `${reason}: ${password}`);
 
 describe('a password', () => {
-  test('that nothing explains is accepted, with or without digits, signs and capitals (rule 32: no composition rules)', () => {
+  test('without a known pattern is accepted, with or without digits, signs and capitals (rule 32: no composition rules)', () => {
     const passwords = [
       'nine purple walruses waltz',
       'tangerine otter violin dusk',
@@ -28,7 +28,7 @@ describe('a password', () => {
     expect(reasons(passwords)).toEqual(all('accepted', passwords));
   });
 
-  test('of common words is refused, in whatever case, spelling and order of digits (rule 34: lists of long passwords)', () => {
+  test('of common words is refused, in any case, spelling and order of digits (rule 34: lists of long passwords)', () => {
     const passwords = [
       'passwordpassword',
       'Password1234567',
@@ -51,7 +51,7 @@ describe('a password', () => {
     expect(reasons(passwords)).toEqual(all('too-common', passwords));
   });
 
-  test('that everybody quotes is refused (rule 34)', () => {
+  test('that is a famous quotation is refused (rule 34)', () => {
     const passwords = [
       'correcthorsebatterystaple',
       'Correct Horse Battery Staple!',
@@ -91,20 +91,20 @@ describe('a password', () => {
     expect(reasons(passwords)).toEqual(all('too-predictable', passwords));
   });
 
-  test('of the shortest runs is refused: three signs in order or alike, four keys side by side (rule 34)', () => {
+  test('of the shortest runs is refused: three consecutive or equal signs, four adjacent keys (rule 34)', () => {
     const passwords = ['fgh765uvw210mmm', 'fghmmmuvwppp', 'rfvbujmnqazs'];
     expect(reasons(passwords)).toEqual(all('too-predictable', passwords));
     const shorter = ['fg76uv21mmxe', 'rfvujmqazplk'];
     expect(reasons(shorter)).toEqual(all('accepted', shorter));
   });
 
-  test('that a longer secret repeats is as good as one of them', () => {
+  test('that repeats a longer secret counts as that secret once', () => {
     expect(findGuessable('hX7$kQ9!mZ2@vBhX7$kQ9!mZ2@vB', context)).toBeUndefined();
     expect(findGuessable('walruses-2026-walruses-2026', context)).toBeUndefined();
     expect(findGuessable('hX7$kQ9!hX7$kQ9!', context)).toBe('too-predictable');
   });
 
-  test('of the names of the service, its host and the user is refused (rule 34: context words)', () => {
+  test('with the names of the service, its host and the user is refused (rule 34: context words)', () => {
     const passwords = [
       'ada.lovelace2026',
       'LovelaceLovelace',
@@ -121,20 +121,20 @@ describe('a password', () => {
     expect(findGuessable('lovelace+zk9qw4', [])).toBeUndefined();
   });
 
-  test('that merely holds a name, or a name of three letters, is accepted', () => {
+  test('that merely contains a name, or a name of three letters, is accepted', () => {
     expect(findGuessable('seven lovelace engines hum', context)).toBeUndefined();
     expect(findGuessable('nevada walrus quilt', ['ada'])).toBeUndefined();
   });
 
-  test('is explained no sooner for a user without a name worth the word', () => {
+  test('is not refused because of names that are empty, too short or without letters', () => {
     expect(findGuessable('nine purple walruses waltz', ['', '--', '127.0.0.1', 'ab'])).toBeUndefined();
   });
 });
 
-test('a sign that unfolds into eighteen makes no more work than others, and is no way around the rest (rule 34)', () => {
+test('a character that expands to eighteen costs no more work than others and hides no other pattern (rule 34)', () => {
   const phrase = '\u{fdfa}';
   const letters = 'qzxvkjwpbghm';
-  /** The work: how often the lists are searched. */
+  /** The result, and the number of searches in the lists as a measure of the work. */
   const searches = (password: string) => {
     const search = vi.spyOn(WordIndex.prototype, 'findAt');
     try {
@@ -161,7 +161,7 @@ describe('the list of passwords', () => {
     .filter((line) => line !== '' && !line.startsWith('#'));
   const long = lines.filter((line) => line.length >= 15);
 
-  test('holds a thousand that are long enough to be tried, and refuses each with its variants (rule 34)', () => {
+  test('has a thousand of at least 15 characters, and each is refused with its variants (rule 34)', () => {
     expect(long.length).toBeGreaterThan(1000);
     const variants = (line: string) => [
       line,
@@ -177,7 +177,7 @@ describe('the list of passwords', () => {
     expect(accepted).toEqual([]);
   });
 
-  test('names nothing twice', () => {
+  test('has no duplicates', () => {
     const bare = lines.map((line) => line.toLowerCase().replaceAll(/[^a-z0-9]/g, ''));
     expect(bare.filter((text, index) => bare.indexOf(text) !== index)).toEqual([]);
   });

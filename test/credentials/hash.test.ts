@@ -11,7 +11,7 @@ beforeAll(async () => {
   stored = await hashPassword(hashing, password);
 });
 
-/** Counts what is computed under the gate. */
+/** Counts the hashes computed under the gate. */
 class CountingGate extends BoundedQueue {
   jobs = 0;
   override run<T>(work: () => Promise<T>): Promise<T> {
@@ -21,7 +21,7 @@ class CountingGate extends BoundedQueue {
 }
 const countingGate = () => new CountingGate({ running: 1, waiting: 1, waitMs: 2000 });
 
-/** The stored hash with other parameters written into it. */
+/** The stored hash with other parameters. */
 const poisoned = (from: string, to: string) => {
   expect(stored).toContain(from);
   return stored.replace(from, to);
@@ -35,7 +35,7 @@ describe('a password hash', () => {
     expect(await hashPassword(hashing, password)).not.toBe(stored);
   });
 
-  test('matches its password and no other (rule 32: nothing trimmed, folded or cut off)', async () => {
+  test('matches its password and no other (rule 32: nothing trimmed, folded or truncated)', async () => {
     expect(await verifyPassword(hashing, stored, password)).toEqual({ matches: true, outdated: false, unusable: undefined });
     for (const other of ['', ` ${password}`, `${password} `, password.toUpperCase(), password.slice(0, -1), `${password}\u{0}`]) {
       expect((await verifyPassword(hashing, stored, other)).matches, JSON.stringify(other)).toBe(false);
@@ -46,7 +46,7 @@ describe('a password hash', () => {
     expect((await verifyPassword(hashing, storedLong, `${long.slice(0, -1)}0`)).matches).toBe(false);
   });
 
-  test('matches however the same characters are composed, and only the same (rule 33)', async () => {
+  test('matches the same characters in any composition, and no others (rule 33)', async () => {
     const composed = await hashPassword(hashing, 'crème brûlée für Zoë');
     expect((await verifyPassword(hashing, composed, 'crème brûlée für Zoë'.normalize('NFD'))).matches).toBe(true);
     expect((await verifyPassword(hashing, composed, 'creme brulee fur Zoe')).matches).toBe(false);
@@ -54,14 +54,14 @@ describe('a password hash', () => {
     expect((await verifyPassword(hashing, wide, 'fine wide words')).matches).toBe(false);
   });
 
-  test('400 — is not made of a lone surrogate, nor matched by one (rule 33)', async () => {
+  test('400 — is not computed for a lone surrogate, nor matched by one (rule 33)', async () => {
     await expect(hashPassword(hashing, `\u{d800}${password}`)).rejects.toMatchObject({ code: 'malformed-request' });
     const replaced = await hashPassword(hashing, `\u{fffd}${password}`);
     expect((await verifyPassword(hashing, replaced, `\u{fffd}${password}`)).matches).toBe(true);
     expect((await verifyPassword(hashing, replaced, `\u{d800}${password}`)).matches).toBe(false);
   });
 
-  test('is due for a new one when its parameters are below the present ones, which only the right password tells (rule 36)', async () => {
+  test('is outdated if its parameters are below the present ones, which only the right password reveals (rule 36)', async () => {
     const weak = await hash(password, { type: argon2id, memoryCost: 4096, timeCost: 2, parallelism: 1 });
     expect(await verifyPassword(hashing, weak, password)).toEqual({ matches: true, outdated: true, unusable: undefined });
     expect(await verifyPassword(hashing, weak, 'another')).toEqual({ matches: false, outdated: false, unusable: undefined });
@@ -69,15 +69,15 @@ describe('a password hash', () => {
     expect(await verifyPassword(hashing, strong, password)).toEqual({ matches: true, outdated: false, unusable: undefined });
   });
 
-  test('is read whichever order its parameters come in, each given once (rule 37)', async () => {
+  test('is read with its parameters in any order, each given once (rule 37)', async () => {
     const [m, t, p] = ['m=19456', 't=2', 'p=1'];
     expect((await verifyPassword(hashing, poisoned(`${m},${t},${p}`, `${p},${m},${t}`), password)).matches).toBe(true);
     expect((await verifyPassword(hashing, poisoned(`${m},${t},${p}`, `${m},${t},${t}`), password)).unusable).toBeDefined();
   });
 });
 
-describe('a stored hash that is not ours', () => {
-  test('is refused unseen when its parameters are out of bounds (rule 37: a poisoned row cannot exhaust memory)', async () => {
+describe('a foreign stored hash', () => {
+  test('is refused without computing it if its parameters are out of bounds (rule 37: a poisoned row cannot exhaust memory)', async () => {
     for (const [from, to] of [
       ['m=19456', 'm=262145'],
       ['m=19456', 'm=4294967295'],
@@ -93,7 +93,7 @@ describe('a stored hash that is not ours', () => {
     expect((await verifyPassword(hashing, poisoned('t=2', 't=10'), password)).unusable).toBeUndefined();
   });
 
-  test('is refused when it is another algorithm or no hash at all, and takes the time of the dummy (rule 37)', async () => {
+  test('of another algorithm, or no hash at all, is refused after the time of the dummy (rule 37)', async () => {
     const other = await hash(password, { type: argon2i, memoryCost: 19_456, timeCost: 2, parallelism: 1 });
     for (const foreign of [
       other,
@@ -112,8 +112,8 @@ describe('a stored hash that is not ours', () => {
   });
 });
 
-describe('no stored hash', () => {
-  test('never matches and costs one verification like any other (rule 42: nobody learns which names exist)', async () => {
+describe('a missing stored hash', () => {
+  test('never matches and costs one verification like any other (rule 42: the answer does not reveal which names exist)', async () => {
     const one = countingGate();
     expect(await verifyPassword({ gate: one, peppers: [] }, undefined, password)).toEqual({
       matches: false,
@@ -141,7 +141,7 @@ describe('no stored hash', () => {
       return times.sort((a, b) => a - b)[4] ?? 0;
     };
     const [known, unknown] = [await median(stored), await median(undefined)];
-    // Of the processor, since other work shares it; leaving the verification out would be a factor of thousands.
+    // Processor time, because other work shares the processor. Without the verification the factor would be thousands.
     expect(unknown).toBeGreaterThan(known / 4);
     expect(unknown).toBeLessThan(known * 4);
   });

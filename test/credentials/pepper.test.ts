@@ -40,7 +40,7 @@ async function problemsOf(...lines: string[]): Promise<readonly string[]> {
 const peppersOf = async (...lines: string[]): Promise<Peppers> => readPeppers(await write(...lines));
 
 describe('PASSWORD_PEPPER_FILE', () => {
-  test('lists peppers, the one in use first (rule 87)', async () => {
+  test('lists peppers, the one for new hashes first (rule 87)', async () => {
     const peppers = await peppersOf(`2027:${second}`, '', `2026:${first}:with-a-colon\r`, '');
     expect(peppers.map(({ id, secret }) => [id, secret.reveal()])).toEqual([
       ['2027', second],
@@ -59,7 +59,7 @@ describe('PASSWORD_PEPPER_FILE', () => {
     ['a blank at the end, which nobody sees', [`a:${first} `], /^line 1: the value of a must be/],
     ['what is not ASCII', [`a:${first}é`], /^line 1: the value of a must be/],
     ['the same id twice', [`a:${first}`, `a:${second}`], /^line 2: a is another pepper's id already/],
-  ])('with %s is refused, without a word of what stands there (rules 86 and 87)', async (_title, lines, problem) => {
+  ])('with %s is refused, without quoting the file (rules 86 and 87)', async (_title, lines, problem) => {
     const problems = await problemsOf(...lines);
     expect(problems).toEqual([expect.stringMatching(problem)]);
     for (const secret of [first, second]) expect(problems.join()).not.toContain(secret.slice(0, 31));
@@ -74,7 +74,7 @@ describe('PASSWORD_PEPPER_FILE', () => {
     ]);
   });
 
-  test('that is not there is refused, and so is the start, before a database is touched (rule 86)', async () => {
+  test('that is missing is refused and stops the start, before a database connection (rule 86)', async () => {
     const environment = { PASSWORD_PEPPER_FILE: join(directory, 'missing'), DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere' };
     await expect(readPeppers(environment.PASSWORD_PEPPER_FILE)).rejects.toThrow(/PASSWORD_PEPPER_FILE .*missing: cannot be read: ENOENT/);
     await expect(prepareDatabase(readConfig(environment))).rejects.toThrow(/PASSWORD_PEPPER_FILE .*missing: cannot be read: ENOENT/);
@@ -84,7 +84,7 @@ describe('PASSWORD_PEPPER_FILE', () => {
 describe('a hash with a pepper', () => {
   const gate = createHashingQueue();
 
-  test('names it as PHC strings do, and is argon2id with that secret (rule 36)', async () => {
+  test('has its id as PHC strings do, and is argon2id with that secret (rule 36)', async () => {
     const stored = await hashPassword({ gate, peppers: await peppersOf(`2026:${first}`) }, password);
     expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1,keyid=MjAyNg\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
     expect(stored).not.toContain(first);
@@ -92,7 +92,7 @@ describe('a hash with a pepper', () => {
     expect(await verify(stored, password)).toBe(false);
   });
 
-  test('matches as long as its pepper is listed, and is due for a new one when another is the first (rules 36 and 87)', async () => {
+  test('matches while its pepper is listed, and is outdated if another one is the first (rules 36 and 87)', async () => {
     const old = { gate, peppers: await peppersOf(`2026:${first}`) };
     const rotated = { gate, peppers: await peppersOf(`2027:${second}`, `2026:${first}`) };
     const stored = await hashPassword(old, password);
@@ -103,13 +103,13 @@ describe('a hash with a pepper', () => {
     expect((await verifyPassword(renamed, stored, password)).matches).toBe(false);
   });
 
-  test('made before there was one matches, and is due for a new one (rule 36)', async () => {
+  test('from before the first pepper matches, and is outdated (rule 36)', async () => {
     const stored = await hashPassword({ gate, peppers: [] }, password);
     const peppered = { gate, peppers: await peppersOf(`2026:${first}`) };
     expect(await verifyPassword(peppered, stored, password)).toEqual({ matches: true, outdated: true, unusable: undefined });
   });
 
-  test('of a pepper that is not listed is refused unseen and says which one is missing (rule 87)', async () => {
+  test('of an unlisted pepper is refused without computing it, and the missing pepper is named (rule 87)', async () => {
     const stored = await hashPassword({ gate, peppers: await peppersOf(`2026:${first}`) }, password);
     for (const peppers of [[], await peppersOf(`2027:${first}`)]) {
       expect(await verifyPassword({ gate, peppers }, stored, password)).toEqual({
@@ -135,7 +135,7 @@ describe('signing in', async () => {
   const login = async (at: TestService, user: string, secret = password) =>
     (await at.call('POST', '/auth', { form: { user, password: secret } })).status;
 
-  test('200 — goes on while the pepper is replaced, and gives each password the new one (rules 36 and 87)', async () => {
+  test('200 — works while the pepper is replaced, and rehashes each password with the new one (rules 36 and 87)', async () => {
     await service().createUser('ada');
     expect(await storedOf('ada')).toContain('keyid=MjAyNg$');
     expect(await login(service(), 'ada')).toBe(200);
@@ -146,7 +146,7 @@ describe('signing in', async () => {
     await replica.close();
   });
 
-  test('200 — a password stored without a pepper gets one (rule 36)', async () => {
+  test('200 — rehashes a password stored without a pepper (rule 36)', async () => {
     await service().createUser('grace');
     const plain = await hash(password, { type: argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 });
     await service().db.updateTable('user_account').set({ password_hash: plain }).where('name', '=', 'grace').execute();
@@ -154,7 +154,7 @@ describe('signing in', async () => {
     expect(await storedOf('grace')).toContain('keyid=MjAyNg$');
   });
 
-  test('401 — without the pepper nobody gets in, like with a wrong password, and the stored hash stays (rules 42 and 87)', async () => {
+  test('401 — without the pepper, as for a wrong password, and the stored hash stays (rules 42 and 87)', async () => {
     await service().createUser('joan');
     const stored = await storedOf('joan');
     const replica = await service().replica();
@@ -174,7 +174,7 @@ describe('signing in', async () => {
     await replica.close();
   });
 
-  test('200 — with what the administration command has set, which uses it too and tells which peppers are missing (rule 36)', async () => {
+  test('200 — with a password set by the administration command, which uses the pepper and names missing ones (rule 36)', async () => {
     const admin = new AdminCommand(service().databaseUrl, { PASSWORD_PEPPER_FILE: before });
     await admin.say(['user', 'create', 'mary', '--password-stdin'], fresh);
     expect(await storedOf('mary')).toContain('keyid=MjAyNg$');

@@ -28,13 +28,13 @@ async function file(text: string): Promise<string> {
   return path;
 }
 
-/** Text of a length that nothing else is wrong with. */
+/** Text of this length that breaks no other rule. */
 const noise = (length: number) => Array.from({ length }, (_, index) => sha1(String(index))[0]).join('');
 
 const fault = (code: string, values?: Record<string, number>) => [{ pointer: '/set-password', code, ...(values && { values }) }];
 
 describe('a new password', () => {
-  test('422 — has 15 code points at least, counted in the normal form and not in bytes (rules 32 and 33)', async () => {
+  test('422 — has at least 15 code points, counted in the normal form and not in bytes (rules 32 and 33)', async () => {
     expect(await policy.check(noise(15), ada)).toEqual([]);
     expect(await policy.check(noise(14), ada)).toEqual(fault('too-short', { minimum: 15 }));
     expect(await policy.check('', ada)).toEqual(fault('too-short', { minimum: 15 }));
@@ -44,7 +44,7 @@ describe('a new password', () => {
     expect(await policy.check(`${noise(14)}e\u{301}`, ada)).toEqual([]);
   });
 
-  test('422 — has 256 code points at most, of whatever size, and 64 always pass (rule 32)', async () => {
+  test('422 — has at most 256 code points of any size, and 64 are always accepted (rule 32)', async () => {
     for (const length of [64, 65, 255, 256]) expect(await policy.check(noise(length), ada)).toEqual([]);
     const wide = Array.from({ length: 256 }, (_, index) => String.fromCodePoint(0x1f300 + ((index * 37) % 256))).join('');
     expect(Buffer.byteLength(wide)).toBe(1024);
@@ -62,7 +62,7 @@ describe('a new password', () => {
     expect(await policy.check(`${noise(15)}\u{d800}`, ada)).toEqual(fault('invalid-encoding'));
   });
 
-  test('422 — is refused with the reason, at the field it came in (rule 34)', async () => {
+  test('422 — is refused with the reason, at its field (rule 34)', async () => {
     expect(await policy.check('passwordpassword', ada)).toEqual(fault('too-common'));
     expect(await policy.check('abcdefghijklmnop', { ...ada, pointer: '/password' })).toEqual([
       { pointer: '/password', code: 'too-predictable' },
@@ -71,7 +71,7 @@ describe('a new password', () => {
     expect(await policy.check('lovelace-walrus-quilt', { ...ada, userName: 'grace', displayName: 'Grace Hopper' })).toEqual([]);
   });
 
-  test('422 — is as short as the operator allows (rule 32)', async () => {
+  test('422 — has the minimum length that the operator sets (rule 32)', async () => {
     const short = await createPasswordPolicy({ ...settings, passwordMinLength: 8 });
     expect(await short.check(noise(8), ada)).toEqual([]);
     expect(await short.check(noise(7), ada)).toEqual(fault('too-short', { minimum: 8 }));
@@ -85,7 +85,7 @@ describe('the file of breached passwords', () => {
   const ends = new Set([...lines.slice(0, 3), ...lines.slice(-3)]);
   const tried = passwords.filter((password, index) => index % 20 === 0 || ends.has(sha1(password)));
 
-  test('422 — holds passwords that are refused, the first and the last line included (rule 34)', async () => {
+  test('422 — contains passwords that are refused, the first and the last line included (rule 34)', async () => {
     // Counts of different lengths make lines of different lengths, as in the published file.
     const published = lines.map((hash, index) => `${hash}:${(index * 7919) % 10_007}`).join('\r\n');
     for (const text of [published, `${published}\r\n`, lines.join('\n'), `${lines.join('\n')}\n`]) {
@@ -97,7 +97,7 @@ describe('the file of breached passwords', () => {
     }
   });
 
-  test('422 — is asked for the normal form, and named beside other reasons (rules 33 and 34)', async () => {
+  test('422 — is searched for the normal form, and reported beside other reasons (rules 33 and 34)', async () => {
     const hashes = ['crème brûlée for nine walruses', 'passwordpassword'].map((password) => sha1(password.normalize('NFC'))).sort();
     const strict = await createPasswordPolicy({ ...settings, passwordBlocklistFile: await file(hashes.join('\n')) });
     expect(await strict.check('crème brûlée for nine walruses'.normalize('NFD'), ada)).toEqual(fault('breached'));
@@ -105,7 +105,7 @@ describe('the file of breached passwords', () => {
     expect(await strict.check('crème brûlée for ten walruses', ada)).toEqual([]);
   });
 
-  test('503 — is no pass when it cannot be read any more (rule 3)', async () => {
+  test('503 — makes the check fail when it is no longer readable (rule 3)', async () => {
     const path = await file(lines.join('\n'));
     const strict = await createPasswordPolicy({ ...settings, passwordBlocklistFile: path });
     expect(await strict.check(noise(20), ada)).toEqual([]);
@@ -113,7 +113,7 @@ describe('the file of breached passwords', () => {
     await expect(strict.check(noise(20), ada)).rejects.toMatchObject({ code: 'unavailable', status: 503 });
   });
 
-  test('422 — is what the operator last put in its place (rule 34)', async () => {
+  test('422 — is replaced when the operator replaces the file (rule 34)', async () => {
     const path = await file(sha1('nine breached walruses'));
     const strict = await createPasswordPolicy({ ...settings, passwordBlocklistFile: path });
     expect(await strict.check('ten breached walruses', ada)).toEqual([]);
@@ -127,7 +127,7 @@ describe('the file of breached passwords', () => {
     expect(await breached.has('two')).toBe(false);
   });
 
-  test('stops the start with one line, naming setting and file, when it is missing, of another kind or not in order', async () => {
+  test('stops the start with one line, naming setting and file, if it is missing, not a file or not sorted', async () => {
     const wrong = {
       'no such file': join(directory, 'missing'),
       'illegal operation on a directory': directory,

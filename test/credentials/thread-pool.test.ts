@@ -1,10 +1,10 @@
-/** What password hashes may take from everything else on the machine. Linux gives each thread a priority of its own; others do not. */
+/** The priority of the threads that hash passwords. Only Linux gives each thread its own priority. */
 import { readdir, readFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import { expect, test } from 'vitest';
 import { lowerThreadPoolPriority } from '../../src/credentials/thread-pool.ts';
 
-test.runIf(process.platform === 'linux')('threads that hash passwords yield to the one that serves (rule 38)', async () => {
+test.runIf(process.platform === 'linux')('threads that hash passwords yield to the thread that serves requests (rule 38)', async () => {
   const lowered = await lowerThreadPoolPriority();
   expect(lowered).toBe(Number(process.env['UV_THREADPOOL_SIZE'] ?? 4));
   const threads = await readdir('/proc/self/task');

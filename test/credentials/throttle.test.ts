@@ -18,7 +18,10 @@ let key: string;
 
 const open = (url: string) => connectPool(url, 10, () => undefined).db;
 
-/** As `patient`: on a slow machine a crowd also waits for connections and locks, and no such wait ends. */
+/**
+ * Disables the statement and lock timeouts, as `patient` does for the throttle: on a slow machine many attempts wait for connections and
+ * locks.
+ */
 function openPatiently({ url }: TestDatabase): Kysely<Database> {
   const { db, pool } = connectPool(`${url}?statement_timeout=0&query_timeout=0&lock_timeout=0`, 10, () => undefined);
   pool.options.connectionTimeoutMillis = 0;
@@ -79,7 +82,7 @@ async function refusal(claim: {
 }
 
 describe('an account', () => {
-  test('429 — has five failures free, then its password is not looked at for a second (rule 39: guessing does not pay)', async () => {
+  test('429 — has five free failures, then its password is not verified for a second (rule 39: guessing does not pay)', async () => {
     for (let failure = 1; failure <= 5; failure += 1) {
       expect(await throttle.attempt(adaElsewhere(), bad)).toEqual({ granted: undefined, failures: failure });
     }
@@ -101,7 +104,7 @@ describe('an account', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
   });
 
-  test('429 — opens after a hundred failures only when an administrator resets it (rule 39: no slow guessing without end)', async () => {
+  test('429 — after a hundred failures is only opened by an administrator (rule 39: no endless slow guessing)', async () => {
     await throttle.attempt(ada, bad);
     await db.updateTable('login_attempt').set({ failures: 98 }).where('kind', '=', 'account').execute();
     expect((await throttle.attempt(adaElsewhere(), bad)).failures).toBe(99);
@@ -117,7 +120,7 @@ describe('an account', () => {
     expect(await resetAttempts(db, 'nobody')).toBe(false);
   });
 
-  test('starts anew after a success (rule 39: consecutive failures)', async () => {
+  test('starts again after a success (rule 39: consecutive failures)', async () => {
     for (let round = 0; round < 3; round += 1) {
       for (let failure = 1; failure <= 4; failure += 1) expect((await throttle.attempt(adaElsewhere(), bad)).failures).toBe(failure);
       expect((await throttle.attempt(adaElsewhere(), good)).granted).toBe('come in');
@@ -125,7 +128,7 @@ describe('an account', () => {
     expect(await row('account')).toMatchObject({ failures: 0, pending: 0, blocked_until: null });
   });
 
-  test('is one however its name is typed, and need not exist nor be possible (rule 39: throttling tells nothing)', async () => {
+  test('is the same for all spellings of its name, and need not exist or be valid (rule 39: throttling reveals nothing)', async () => {
     for (const name of ['ada', 'ADA', 'Ada', 'ａｄａ', 'aDa']) await throttle.attempt({ ...adaElsewhere(), name }, bad);
     await refusal(adaElsewhere());
     for (const name of ['', 'no\u{0}body']) {
@@ -134,7 +137,7 @@ describe('an account', () => {
     }
   });
 
-  test('is not readable in the table, nor is the address (people type passwords into the name field)', async () => {
+  test('is not readable in the table, nor is the address, because people type passwords into the name field', async () => {
     await throttle.attempt(ada, bad);
     const rows = await db.selectFrom('login_attempt').selectAll().execute();
     expect(rows.map(({ subject }) => subject.length)).toEqual([32, 32]);
@@ -164,7 +167,7 @@ describe('an address', () => {
     await refusal(from('192.0.2.1', 'another'));
   });
 
-  test('429 — leaves no row for a name that it sends after its failures, undecided attempts of a dead process included (rule 40)', async () => {
+  test('429 — leaves no row for names that it sends after its failures, undecided attempts of a dead process included (rule 40)', async () => {
     const rows = async () => (await db.selectFrom('login_attempt').select(['kind', 'subject']).execute()).length;
     for (let failure = 1; failure <= 20; failure += 1) await throttle.attempt(from('192.0.2.1', `user${failure}`), bad);
     expect((await throttle.attempt(from('192.0.2.2', 'allowed'), good)).granted).toBe('come in');
@@ -182,7 +185,7 @@ describe('an address', () => {
     expect(await rows()).toBe(21 + 2);
   });
 
-  test('429 — of IPv6 is its network (rule 40)', async () => {
+  test('429 — is the network for IPv6 (rule 40)', async () => {
     for (let failure = 1; failure <= 20; failure += 1) {
       await throttle.attempt(from(`2001:db8::${failure.toString(16)}`, `user${failure}`), bad);
     }
@@ -190,7 +193,7 @@ describe('an address', () => {
     expect((await throttle.attempt(from('2001:db8:0:1::1', 'another'), good)).granted).toBe('come in');
   });
 
-  test('keeps its failures when one of them succeeds (rule 40: an account of one’s own does not pay for guessing others)', async () => {
+  test('keeps its failures after a success (rule 40: an attacker’s own account does not reset the count)', async () => {
     for (let failure = 1; failure <= 19; failure += 1) {
       await throttle.attempt(from('192.0.2.1', `user${failure}`), bad);
       expect((await throttle.attempt(from('192.0.2.1', 'mallory'), good)).granted).toBe('come in');
@@ -201,7 +204,7 @@ describe('an address', () => {
   });
 });
 
-describe('many at once', () => {
+describe('concurrent attempts', () => {
   const hashing = { gate: createHashingQueue(undefined, { schedule: patient }), peppers: [] };
   let crowded: Kysely<Database>;
   beforeAll(() => {
@@ -229,7 +232,7 @@ describe('many at once', () => {
   const refused = (results: PromiseSettledResult<unknown>[]) =>
     results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
 
-  test('429 — of 200 guesses at one account five are looked at (rule 41: sending them at once does not beat the limit)', async () => {
+  test('429 — of 200 guesses for one account five are verified (rule 41: concurrency does not evade the limit)', async () => {
     expect(granted(await times(1, () => login(throttle, ada, password)))).toBe(1);
     looks = 0;
     const results = await times(200, (index) => login(throttle, adaElsewhere(), `guess ${index}`));
@@ -239,7 +242,7 @@ describe('many at once', () => {
     expect(await row('account')).toMatchObject({ failures: 5, pending: 0 });
   });
 
-  test('429 — nor are more looked at when they are spread over several instances (rule 41)', async () => {
+  test('429 — of 200 guesses over several instances five are verified as well (rule 41)', async () => {
     const databases = [openPatiently(database), openPatiently(database), openPatiently(database)];
     const instances = databases.map((one) => createThrottle(one, patient));
     const results = await times(200, (index) => login(instances[index % 3] ?? throttle, adaElsewhere(), `guess ${index}`));
@@ -248,14 +251,14 @@ describe('many at once', () => {
     await Promise.all(databases.map((one) => one.destroy()));
   });
 
-  test('429 — of 200 guesses at as many accounts from one address twenty are looked at (rules 40 and 41)', async () => {
+  test('429 — of 200 guesses for 200 accounts from one address twenty are verified (rules 40 and 41)', async () => {
     const results = await times(200, (index) => login(throttle, { ...ada, name: `user${index}` }, `guess ${index}`));
     expect(looks).toBe(20);
     for (const problem of refused(results)) expect(problem).toMatchObject({ code: 'rate-limited' });
     expect(await row('address')).toMatchObject({ failures: 20, pending: 0 });
   });
 
-  test('200 — 50 right passwords for one account are all accepted (rule 41: not refused for being parallel)', async () => {
+  test('200 — 50 right passwords for one account are all accepted (rule 41: concurrency alone is no reason to refuse)', async () => {
     const results = await times(50, () => login(throttle, ada, password));
     expect(refused(results)).toEqual([]);
     expect(granted(results)).toBe(50);
@@ -270,7 +273,7 @@ describe('many at once', () => {
     expect(granted([...near, ...far])).toBe(100);
   });
 
-  test('200 — so are 50 on several instances, also when only one failure is left (rule 41)', async () => {
+  test('200 — 50 right passwords over several instances are all accepted, also with only one failure left (rule 41)', async () => {
     for (let failure = 1; failure <= 4; failure += 1) await throttle.attempt(ada, bad);
     const databases = [openPatiently(database), openPatiently(database), openPatiently(database)];
     const instances = databases.map((one) => createThrottle(one, patient));
@@ -280,24 +283,24 @@ describe('many at once', () => {
     await Promise.all(databases.map((one) => one.destroy()));
   });
 
-  test('429 — among right passwords the wrong ones count no less (rule 41)', async () => {
+  test('429 — wrong passwords count the same among right ones (rule 41)', async () => {
     const results = await times(40, (index) => login(throttle, adaElsewhere(), index % 2 === 0 ? password : `guess ${index}`));
     const wrong = results.filter((result) => result.status === 'fulfilled' && result.value.granted === undefined).length;
-    // Every right one starts the count anew, so all that can be said is that each look at a password is accounted for.
+    // Every right password resets the count, so the test can only check that each verification has a result.
     expect(looks).toBe(granted(results) + wrong);
     expect((await row('account')).pending).toBe(0);
     for (const problem of refused(results)) expect(problem).toMatchObject({ code: 'rate-limited' });
   });
 });
 
-describe('an attempt that is decided by the statement it leads to', () => {
+describe('an attempt that its own statement decides', () => {
   const goodTogether = async ({ handOver }: Attempt) => {
     const { account, address } = handOver();
     await sql`select end_login_attempt(${account}, ${address}, 'succeeded')`.execute(db);
     return 'come in';
   };
 
-  test('200 — resets the count of the account, and is decided once only (rule 41)', async () => {
+  test('200 — resets the count of the account, and is decided only once (rule 41)', async () => {
     for (let failure = 1; failure <= 3; failure += 1) await throttle.attempt(ada, bad);
     await db.updateTable('login_attempt').set({ pending: 1 }).execute();
     expect(await throttle.attempt(ada, goodTogether)).toEqual({ granted: 'come in', failures: 0 });
@@ -305,13 +308,13 @@ describe('an attempt that is decided by the statement it leads to', () => {
     expect(await row('address')).toMatchObject({ failures: 3, pending: 1 });
   });
 
-  test('503 — is given back when that statement failed', async () => {
+  test('503 — is not counted if that statement failed', async () => {
     const failing = async ({ handOver }: Attempt) => sql`select 1 / 0, ${handOver().account}::bytea`.execute(db);
     await expect(throttle.attempt(ada, failing)).rejects.toThrow('division by zero');
     expect(await row('account')).toMatchObject({ failures: 0, pending: 0 });
   });
 
-  test('503 — counts as a failure later when nobody knows whether it was (rule 41: no free guesses)', async () => {
+  test('503 — counts as a failure later if its outcome is unknown (rule 41: no free guesses)', async () => {
     const doubtful = async ({ handOver }: Attempt) => {
       handOver();
       throw new Problem('outcome-unknown');
@@ -323,7 +326,7 @@ describe('an attempt that is decided by the statement it leads to', () => {
   });
 });
 
-test('only a failure waits for the disk: nobody is told of the other outcomes before a later commit has (rules 41 and 88)', async () => {
+test('only a failure waits for the disk; other outcomes are answered after a later commit (rules 41 and 88)', async () => {
   const own = await createDatabase();
   const durable = new URL(own.url);
   durable.searchParams.set('options', '-c synchronous_commit=on');
@@ -346,15 +349,15 @@ test('only a failure waits for the disk: nobody is told of the other outcomes be
   await own.drop();
 });
 
-describe('an attempt that goes wrong', () => {
-  test('503 — is not counted when the password was not looked at', async () => {
+describe('an attempt that fails for another reason', () => {
+  test('503 — is not counted if the password was not verified', async () => {
     const failing = () => Promise.reject(new Error('the gate is full'));
     for (let round = 0; round < 30; round += 1) await expect(throttle.attempt(ada, failing)).rejects.toThrow('the gate is full');
     expect(await row('account')).toMatchObject({ failures: 0, pending: 0 });
     expect((await throttle.attempt(ada, good)).granted).toBe('come in');
   });
 
-  test('counts as a failure when its process died (rule 41: killing the service gives no free guesses)', async () => {
+  test('counts as a failure if its process died (rule 41: killing the service gives no free guesses)', async () => {
     await throttle.attempt(ada, bad);
     await db.updateTable('login_attempt').set({ pending: 4, failures: 1 }).execute();
     await later('12 seconds');
@@ -369,7 +372,7 @@ describe('an attempt that goes wrong', () => {
     expect(await row('address')).toMatchObject({ failures: 6, pending: 0 });
   });
 
-  test('503 — waits for those under way elsewhere, then gives up without a look at the password (rule 41)', async () => {
+  test('503 — waits for attempts in other processes, then fails without verifying the password (rule 41)', async () => {
     await throttle.attempt(ada, bad);
     await db.updateTable('login_attempt').set({ pending: 5, failures: 0 }).where('kind', '=', 'account').execute();
     const impatient = createThrottle(db, (ms, action) => {
@@ -384,14 +387,14 @@ describe('an attempt that goes wrong', () => {
     expect((await waiting).granted).toBe('come in');
   });
 
-  test('503 — is no pass when the database cannot count it (rule 3)', async () => {
+  test('503 — is not let through when the database cannot count it (rule 3)', async () => {
     const nowhere = open('postgres://127.0.0.1:1/nowhere');
     await expect(createThrottle(nowhere).attempt(ada, good)).rejects.toSatisfy(isOutage);
     expect(looks).toBe(0);
     await nowhere.destroy();
   });
 
-  test('is no pass when the database cannot take it back, although the password is right (rule 3)', async () => {
+  test('is not let through when the database cannot take it back, even with the right password (rule 3)', async () => {
     const own = await createDatabase();
     const ownDb = open(own.url);
     const instance = createThrottle(ownDb);
@@ -404,11 +407,11 @@ describe('an attempt that goes wrong', () => {
 });
 
 describe('housekeeping', () => {
-  test('deletes what says nothing any more and keeps what still counts', async () => {
+  test('deletes rows that no longer count and no others', async () => {
     await throttle.attempt(ada, good);
     await throttle.attempt({ ...ada, name: 'grace' }, bad);
     await throttle.attempt({ ...ada, name: 'mallory' }, bad);
-    // As of a process that has died while it looked at another password.
+    // The state after a process died while it verified another password.
     await sql`update login_attempt set pending = 1
       where ctid = (select max(ctid) from login_attempt where kind = 'account' and failures = 1)`.execute(db);
     expect(await deleteIdleAttempts(db, 1000)).toBe(0);
