@@ -10,7 +10,7 @@ export interface ProblemFacts {
   status: number;
   /**
    * Whether such an answer to an unauthenticated request counts against the limit of its address (rule 81). A failure of the service itself
-   * does not: it must neither use up the limit of the client's address nor be hidden behind a 429 (decision 72).
+   * does not. It must neither use up the limit of the client's address nor be hidden behind a 429 (decision 72).
    */
   limit: 'address' | 'none';
   /** The audit event of such an answer; undefined if there is none, or a use case writes it. */
@@ -129,8 +129,8 @@ type FaultText =
   | { code: FaultCode; values?: never };
 
 /**
- * One entry of a problem's `errors`: the place (`pointer` is an RFC 6901 JSON pointer into the body, including form fields; `parameter`
- * names a path, query or header parameter) and the fault. `values` fills the placeholders of the text.
+ * One entry of a problem's `errors`: the place and the fault. `pointer` is an RFC 6901 JSON pointer into the body, including form fields.
+ * `parameter` names a path, query or header parameter. `values` fills the placeholders of the text.
  */
 export type Fault = FaultText & ({ pointer: string; parameter?: never } | { parameter: string; pointer?: never });
 

@@ -38,7 +38,7 @@ export interface MadeKey {
 
 /**
  * Creates a key. Throws 422 `validation-failed` for a profile that the user does not have and for scopes that the profile does not grant
- * now; 409 `conflict` if the user has {@link liveKeysPerUser} live keys.
+ * now. Throws 409 `conflict` if the user has {@link liveKeysPerUser} live keys.
  */
 export async function createKey(context: Context, caller: Caller, principal: Principal, wanted: WantedKey): Promise<MadeKey> {
   const { name, expiresInDays } = wanted;

@@ -34,8 +34,8 @@ export function carrierOf(message: IncomingMessage): Carrier {
 
 /**
  * Finds the caller and sets it as the request's `principal`. Throws 401 `unauthenticated` without a credential, and the scheme's error for
- * an invalid one. Throws 403 for a valid one that `security` of the operation does not accept, such as an API key where a session is needed
- * (rule 59).
+ * an invalid one. Throws 403 for a valid one of a kind that `security` does not accept, such as an API key where a session is needed (rule
+ * 59).
  */
 export async function authenticate(
   request: FastifyRequest,

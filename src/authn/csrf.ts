@@ -74,8 +74,8 @@ export function logoutAllowed(headers: LogoutHeaders, policy: OriginPolicy): boo
 }
 
 /**
- * The meaning of the query parameter `logout` of /auth (rule 22): `end` the session, `keep` it (the parameter is absent), or `malformed`,
- * which is a 400: another value than 1, a repetition, or another method than HEAD.
+ * The meaning of the query parameter `logout` of /auth (rule 22): `end` the session, `keep` it, or `malformed`. `keep` means that the
+ * parameter is absent. `malformed` is a 400: another value than 1, a repetition, or another method than HEAD.
  */
 export function logoutIntent(method: string, query: { logout?: HeaderValue }): 'end' | 'keep' | 'malformed' {
   if (query.logout === undefined) return 'keep';

@@ -63,8 +63,8 @@ export class PrincipalCache {
   }
 
   /**
-   * Stores a verified principal until three seconds after its verification began, or until `lifeMilliseconds` (the remaining life of the
-   * session, key or token) after that, if earlier. Does nothing if rights have changed since.
+   * Stores a verified principal for three seconds from the start of its verification, or for `lifeMilliseconds` if that is shorter: the
+   * remaining life of the session, key or token. Does nothing if rights have changed since.
    */
   keep(hash: string, subject: string, principal: Principal, lifeMilliseconds: number, { generation, at }: VerificationStart): void {
     if (!this.#enabled || generation !== this.#generation) return;

@@ -1,6 +1,6 @@
 /**
- * The target and the protection of a PostgreSQL URL. node-postgres itself parses it, because it has rules of its own: query parameters take
- * precedence over the rest of the URL, and PGHOST, PGSSLMODE and others replace missing parts.
+ * The target and the protection of a PostgreSQL URL. node-postgres itself parses it, because it has rules of its own. Query parameters take
+ * precedence over the rest of the URL. PGHOST, PGSSLMODE and others replace missing parts.
  */
 import { isIPv6 } from 'node:net';
 import { Client } from 'pg';

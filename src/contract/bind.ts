@@ -34,8 +34,7 @@ export interface OperationRoute {
 
 /**
  * Makes a route of every operation. Throws if an operation has no handler, names a missing security scheme, requires two schemes at once,
- * or does not declare which sessions may use it. So the service does not start with an operation that is unprotected or not served (rule
- * 3).
+ * or declares no session rights. So the service does not start with an operation that is unprotected or not served (rule 3).
  */
 export async function makeRoutes(binding: Binding): Promise<OperationRoute[]> {
   const declared = await declaredRoutes(binding.document);

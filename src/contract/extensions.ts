@@ -1,7 +1,7 @@
 /** The extensions of operations in openapi.yaml: policy that OpenAPI has no member for. docs/architecture.md explains them. */
 import { sessionRights, type SessionRights } from '../rights/session-rights.ts';
 
-/** Each extension with the values that it takes. */
+/** Each extension with its allowed values. */
 export const extensionValues = {
   'x-ignores-unknown-parameters': [true],
   'x-refuses-cross-site': [true],
@@ -19,7 +19,7 @@ export interface Extensions {
   refusesCrossSite: boolean;
   /** Whether a request passes through @fastify/session: its session comes from the database, not from a cache, and its answer may set cookies. */
   writesSession: boolean;
-  /** What sessions may do; undefined where callers without a credential are let in. */
+  /** The rights of sessions; undefined if the operation accepts callers without a credential. */
   sessionRights: SessionRights | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The input and the result of a handler, derived from the generated types: an undeclared status, a missing header or a wrong body does not
+ * The input and the result of a handler, derived from the generated types. An undeclared status, a missing header or a wrong body does not
  * compile. Handlers throw refusals as Problems.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -31,7 +31,7 @@ export async function getAttemptKey(db: Kysely<Database>): Promise<Buffer> {
 }
 
 /**
- * The key of an account is a hash of its name, whether or not the account exists (rule 39), so throttling does not reveal which names
+ * The key of an account is a hash of its name, whether or not the account exists (rule 39). So throttling does not reveal which names
  * exist. A text that cannot be a name is hashed as it is.
  */
 export function subjectsOf(key: Buffer, name: string, address: string): Subjects {
@@ -58,7 +58,7 @@ const begin = prepare<Subjects & { name: string | undefined }, Verdict & { [Colu
 
 /**
  * Counts the attempt, unless there are too many; after `go` the caller must call `endAttempt`. Also returns the account called `name`. The
- * commit does not wait for the disk: no caller gets an answer before a later statement has waited, which puts this one on disk too.
+ * commit does not wait for the disk. No client gets an answer before a later statement has waited, which puts this one on disk too.
  */
 export async function beginAttempt(
   db: Kysely<Database>,

@@ -1,5 +1,5 @@
 /**
- * Searches passwords in a file of breached ones, as published by Have I Been Pwned: lines of an upper-case SHA-1 and an optional count, in
+ * Searches a file of breached passwords in the format of Have I Been Pwned: lines of an upper-case SHA-1 and an optional count, in
  * ascending order. The file may have any size; a search reads a few kilobytes. Each search opens the file anew, so the operator may replace
  * it (by renaming) while the service runs.
  */

@@ -60,7 +60,7 @@ export async function hashPassword({ gate, peppers: [pepper] }: Hashing, passwor
 }
 
 /**
- * Compares a password with a stored hash. Undefined stands for a user who does not exist or has no password: it never matches and takes the
+ * Compares a password with a stored hash. Undefined stands for a user who does not exist or has no password. It never matches and takes the
  * same time, so the time does not reveal which names exist (rule 42). Throws `busy`, without a comparison, when the gate is full.
  */
 export async function verifyPassword({ gate, peppers }: Hashing, storedHash: string | undefined, password: string): Promise<Verification> {

@@ -11,8 +11,8 @@ import { beginAttempt, endAttempt, getAttemptKey, subjectsOf, type Subjects } fr
 import { busy, KeyedQueues, scheduleTimeout, type BoundedQueue, type Schedule } from '../http/concurrency-limit.ts';
 
 /**
- * At most four attempts on an account and eight from an address run at once in this process, which is enough for busy cores; the others
- * wait. The queues are longer than a legitimate burst: 50 logins at once need about a second on two cores.
+ * At most four attempts on an account and eight from an address run at once in this process; the others wait. That is enough to use all
+ * cores. The queues are longer than a legitimate burst: 50 logins at once need about a second on two cores.
  */
 const accountLane = { running: 4, waiting: 256, waitMs: 5000 };
 const addressLane = { running: 8, waiting: 512, waitMs: 5000 };

@@ -23,8 +23,8 @@ export function cleanAddress(text: string | undefined): string {
 }
 
 /**
- * The group that counts as one client: an IPv4 address itself, and the /64 of an IPv6 address (`2001:db8:0:1::/64`), because one client
- * usually has a whole /64. Accepts the same texts as {@link cleanAddress}.
+ * The group that counts as one client. An IPv4 address is its own group. The group of an IPv6 address is its /64 (`2001:db8:0:1::/64`),
+ * because one client usually has a whole /64. Accepts the same texts as {@link cleanAddress}.
  */
 export function addressGroup(text: string): string {
   const address = cleanAddress(text);

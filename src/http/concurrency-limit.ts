@@ -37,7 +37,7 @@ export const scheduleTimeout: Schedule = (ms, action) => {
 const refusals: (() => void)[] = [];
 
 /**
- * Runs simultaneous refusals one in each turn of the event loop: an answer costs a millisecond, and hundreds in a row would delay every
+ * Runs simultaneous refusals one in each turn of the event loop. An answer costs a millisecond, and hundreds in a row would delay every
  * other request.
  */
 function refuseInTurn(refuse: () => void): void {

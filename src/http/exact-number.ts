@@ -1,6 +1,6 @@
 /**
- * Checks whether a JSON number comes back unchanged, both from a double (the number type of JavaScript callers) and from PostgreSQL's
- * numeric (the number type of jsonb). It checks digits only: the grammar was checked before.
+ * Checks whether a JSON number comes back unchanged from a double and from PostgreSQL's numeric. JavaScript callers read it into a double;
+ * jsonb stores it as numeric. It checks digits only: the grammar was checked before.
  */
 
 /** No double needs a longer exponent, and numeric would write it out: `0e-16000`, eight bytes, comes back as 16,002. */

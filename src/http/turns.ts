@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** The pieces of each caller that has any, in the order of the callers' turns. */
 const waiting = new Map<string, (() => void)[]>();
-/** After a piece that took longer, the next one waits for as long as that piece took: the rest of the process gets half of the time. */
+/** After a piece that took longer, the next one waits for as long as that piece took. So the rest of the process gets half of the time. */
 const longMilliseconds = 2;
 let isScheduled = false;
 

@@ -17,8 +17,8 @@ const batchRows = 1_000;
 const keepDays = 1;
 
 /**
- * Calls `deleteBatch` until it deletes less than a whole batch, so that no table grows faster than it is cleaned; returns the number of
- * deleted rows.
+ * Calls `deleteBatch` until it deletes less than a whole batch, and returns the number of deleted rows. So no table grows faster than it is
+ * cleaned.
  */
 export async function deleteInBatches(deleteBatch: () => Promise<number>): Promise<number> {
   let deleted = 0;

@@ -25,7 +25,7 @@ interface Reply extends Question {
 }
 
 /**
- * Measures the requests of `app` on `context` and serves the metrics, of this process or of all workers, to callers with `token` as their
+ * Measures the requests of `app` on `context` and serves the metrics of this process or of all workers. Callers need `token` as their
  * bearer token. Call it before any other hook is added, so that requests which those refuse are counted.
  */
 export function exposeMetrics(app: FastifyInstance, context: Context, token: Secret): void {

@@ -1,6 +1,6 @@
 /**
- * OpenID providers over HTTP: list them, begin and complete a sign-in or a link, list and remove the user's own links, and receive a
- * provider's logout.
+ * OpenID providers over HTTP: list them, begin and complete a sign-in or a link, list and remove the user's own links, receive a provider's
+ * logout.
  */
 import type { Handlers } from '../contract/operation.ts';
 import type { Context } from '../context.ts';

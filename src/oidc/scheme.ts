@@ -16,7 +16,7 @@ import { ceilingOf } from './tokens/scopes.ts';
 import { verifyAccessToken } from './tokens/verify.ts';
 
 /**
- * Undefined without `Authorization`. Throws 401 `invalid-token` for another authorization scheme and for any invalid token, and 403
+ * Undefined without `Authorization`. Throws 401 `invalid-token` for another authorization scheme and for any invalid token. Throws 403
  * `identity-not-linked` for a valid token whose subject is not linked to a user.
  */
 export function bearerScheme(context: Context): Scheme {

@@ -38,8 +38,8 @@ export function describeLink(
 /**
  * Removes the caller's link with this id and ends the sessions that were opened through the identity. Returns whether the session of this
  * request was one of them. With the last link to an issuer, the user loses the profiles that its claims grant. Throws 404 `not-found` if
- * the caller has no such link, 409 `last-sign-in-method` if the user could not sign in afterwards, and 401 if the session of this request
- * has ended meanwhile.
+ * the caller has no such link, and 409 `last-sign-in-method` if the user could not sign in afterwards. Throws 401 if the session of this
+ * request has ended meanwhile.
  */
 export async function unlinkOwn(context: Context, caller: Caller, principal: Principal, id: string): Promise<boolean> {
   const { id: currentId } = sessionOf(principal);

@@ -1,6 +1,6 @@
 /**
- * Changes a password in one transaction. Either the new password is set, all other sessions are ended and this session has a new token, or
- * nothing has changed (security rules 43 and 44).
+ * Changes a password in one transaction: sets the new password, ends all other sessions and gives this session a new token. If a part
+ * fails, nothing has changed (security rules 43 and 44).
  */
 import { recordRefusal } from '../audit/record.ts';
 import { insertEvent } from '../audit/store.ts';
@@ -25,9 +25,9 @@ export interface PasswordChange {
 }
 
 /**
- * Sets the new password and returns the session's new token. Throws 403 `credential-mismatch` for a wrong present password, 422
- * `password-rejected` for a new one that the policy rejects or that is not repeated exactly, 429 after too many failures, 409 or 401 if the
- * session has been refreshed or ended meanwhile.
+ * Sets the new password and returns the session's new token. Throws 403 `credential-mismatch` for a wrong present password. Throws 422
+ * `password-rejected` for a new one that the policy rejects or that is not repeated exactly. Throws 429 after too many failures, and 409 or
+ * 401 if the session has been refreshed or ended meanwhile.
  */
 export async function changePassword(context: Context, caller: Caller, principal: Principal, change: PasswordChange): Promise<string> {
   const { store, principals } = context;

@@ -14,7 +14,7 @@ import type { Claims } from '../tokens/claims.ts';
 import type { ClaimedProfiles } from '../issuers-file/claims.ts';
 import type { Issuer } from '../issuers-file/read.ts';
 
-/** The names of the profiles that the claims grant, in the order of the map; none if the claim is missing or neither text nor a list. */
+/** The names of the profiles that the claims grant, in the order of the map. Empty if the claim is missing or neither text nor a list. */
 export function claimedProfiles(profiles: ClaimedProfiles | undefined, claims: Claims): string[] {
   if (!profiles) return [];
   let value: unknown = claims;
@@ -63,7 +63,7 @@ export async function followClaims(
   return true;
 }
 
-/** The user whose profiles change, the decider of the change, and the identity that it concerns. */
+/** The user whose profiles change, the cause of the change, and the identity that it concerns. */
 export interface ClaimedChange {
   user: { id: string; name: string };
   by: 'issuer' | 'user';

@@ -22,7 +22,7 @@ export interface CompletedSignIn {
 }
 
 /**
- * Completes the flow that the browser began: consumes the transaction, verifies the user who signed in at the provider, and opens a session
+ * Completes the flow that the browser began. Consumes the transaction, verifies the user who signed in at the provider, and opens a session
  * or links the identity. An error is audited and thrown: {@link SignInError}, 503 `issuer-unavailable`, or an error of `authenticate`. That
  * function returns the principal of the session in which a link was begun, if the request has that session.
  */

@@ -24,8 +24,9 @@ export function requireSameSession(principal: Principal | undefined, sessionId: 
 
 /**
  * Links the subject that has signed in at the provider to the principal's user, whose profiles then follow the claims of the ID token. An
- * existing link stays. Throws 401 if the session has ended meanwhile, and {@link SignInError}: `taken` if the identity is linked to another
- * user, `too-old` if the sign-in at the provider is not fresh. The browser may have removed the parameter that demands a fresh one.
+ * existing link stays. Throws 401 if the session has ended meanwhile. Throws {@link SignInError} `taken` if the identity is linked to
+ * another user, and `too-old` if the sign-in at the provider is not fresh. The browser may have removed the parameter that demands a fresh
+ * one.
  */
 export async function linkOwn(
   context: Context,

@@ -38,8 +38,8 @@ export async function insertTransaction(db: Kysely<Database>, transaction: NewTr
 }
 
 /**
- * Deletes and returns the transaction with this state, so that only the first of several answers with the state finds it; undefined if
- * there is none.
+ * Deletes and returns the transaction with this state; undefined if there is none. So only the first of several answers with the state
+ * finds it.
  */
 export function consumeTransactionRow(db: Kysely<Database>, stateHash: Buffer): Promise<SignInTransaction | undefined> {
   return db

@@ -19,7 +19,7 @@ import { isLoopback, type Issuer } from '../issuers-file/read.ts';
 export const leewaySeconds = 60;
 
 /**
- * Fetches the issuer's metadata. Throws if the issuer does not answer, if the metadata names another issuer than configured, or if
+ * Fetches the issuer's metadata. Throws if the issuer does not answer or the metadata names another issuer than configured. Also throws if
  * `jwks_uri` is neither https nor, where that is allowed, on the loopback address.
  */
 export async function discover(issuer: Issuer, timeout = timeoutMilliseconds): Promise<{ client: Configuration; jwksUri: URL }> {

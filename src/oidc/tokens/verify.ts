@@ -1,6 +1,6 @@
 /**
  * Verifies access tokens (security rules 45, 46, 49 and 50): RFC 9068 read strictly, or the issuer's introspection response. It returns the
- * issuer's claims about the subject; it does not look up users.
+ * issuer's claims about the subject; it does not query users.
  */
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
 import { Problem } from '../../errors.ts';
