@@ -11,6 +11,7 @@ const FORBIDDEN = /[\p{C}\p{Default_Ignorable_Code_Point}]|(?! )\p{Z}/u;
  * The normal form (rule 35). Undefined if the text cannot be a user name: empty, over 128 code points in that form, with control or
  * invisible characters, or with white space at either end. All names are stored and searched in this form; normalising twice changes
  * nothing.
+ *
  * NOTE: JavaScript has no case folding of its own. Upper case and back gives Unicode's full folding: ß, ẞ and ss are equal, and so are ς
  * and σ. In addition the dotless ı equals i, which only makes more names equal. Lower case comes first because ẞ has no upper case.
  */

@@ -9,8 +9,8 @@ import { grantMap } from '../rights/permit.ts';
 import type { Principal } from './principal.ts';
 
 /**
- * The profile under which the caller acts, for a LEFT JOIN LATERAL after the table of the credential. `isMeant` is a condition on `user_profile`
- * and that table. No row when the user does not have such a profile at this moment.
+ * The profile under which the caller acts, for a LEFT JOIN LATERAL after the table of the credential. `isMeant` is a condition on
+ * `user_profile` and that table. No row if the user does not have such a profile now.
  */
 export const actingProfile = (credential: 'session' | 'api_key' | 'identity', isMeant: RawBuilder<boolean>) =>
   builder

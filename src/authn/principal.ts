@@ -11,8 +11,8 @@ export interface SessionRecord {
   expiresAt: Date;
   credentialVersion: number;
   /**
-   * Whether the user proved who they are within the last 15 minutes, by the database's clock. Neither a refresh nor a switch renews that, and
-   * the time of a token (`iat`) does not count.
+   * Whether the user authenticated within the last 15 minutes, by the database's clock. Neither a refresh nor a switch renews that, and the
+   * time of a token (`iat`) does not count.
    */
   fresh: boolean;
   /** False for a token that a refresh has replaced less than ten seconds ago: it still reads and writes, but rotates nothing. */

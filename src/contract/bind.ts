@@ -40,7 +40,7 @@ export async function makeRoutes(binding: Binding): Promise<OperationRoute[]> {
   const declared = await declaredRoutes(binding.document);
   return operationsOf(binding.document).map((operation) => {
     const route = declared.get(operation.operationId);
-    if (!route) throw new Error(`openapi.yaml: ${operation.operationId} is kept from being a route`);
+    if (!route) throw new Error(`openapi.yaml: ${operation.operationId} has no route`);
     return { operation, options: { ...route, ...routeOptions(operation, binding) } };
   });
 }

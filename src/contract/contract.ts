@@ -87,7 +87,7 @@ export function resolve<T>(document: ContractDocument, value: T | Reference): T 
       .slice(2)
       .split('/')
       .reduce<unknown>((node, part) => (node as Record<string, unknown> | undefined)?.[part.replaceAll('~1', '/')], document);
-    if (found === undefined) throw new Error(`openapi.yaml: nothing at ${$ref}`);
+    if (found === undefined) throw new Error(`openapi.yaml: ${$ref} does not exist`);
   }
   return found as T;
 }

@@ -17,7 +17,10 @@ export interface Extensions {
   ignoresUnknownParameters: boolean;
   /** Whether a request of another site is refused even where no credential counts. */
   refusesCrossSite: boolean;
-  /** Whether a request passes through @fastify/session: its session comes from the database, not from a cache, and its answer may set cookies. */
+  /**
+   * Whether a request passes through @fastify/session. Its session then comes from the database, not from a cache, and its answer may set
+   * cookies.
+   */
   writesSession: boolean;
   /** The rights of sessions; undefined if the operation accepts callers without a credential. */
   sessionRights: SessionRights | undefined;

@@ -67,7 +67,7 @@ export async function beginAttempt(
 ): Promise<{ verdict: Verdict; account: Account | undefined }> {
   const { rows } = await db.executeQuery(begin.query({ ...subjects, name: normaliseUserName(name) }));
   const [row] = rows;
-  if (!row) throw new Error('begin_login_attempt has no answer');
+  if (!row) throw new Error('begin_login_attempt returned no row');
   return { verdict: row, account: row.id === null ? undefined : (row as Account) };
 }
 

@@ -52,13 +52,13 @@ export interface Throttle {
   /** The number of attempts that ended with each outcome in this process. */
   readonly outcomes: Readonly<Record<Outcome, number>>;
   /**
-   * Counts an attempt, then runs `evaluate`, which verifies the password and returns a value for a good attempt, else undefined. A value resets the
-   * account's count; undefined counts as one more failure. When `evaluate` throws, the attempt is not counted, unless a statement that may have
-   * decided it has an unknown outcome.
+   * Counts an attempt, then runs `evaluate`, which verifies the password and returns a value for a good attempt, else undefined. A value
+   * resets the account's count; undefined counts as one more failure. If `evaluate` throws, the attempt is not counted, unless a statement
+   * that may have decided it has an unknown outcome.
    *
-   * `failures` is the number of failures of the account in a row; at `failuresUntilLocked` only an administrator can unlock it. Throws `rate-limited`
-   * with Retry-After, without running `evaluate`, while the account or the address is throttled; `busy` when too many attempts wait; and what the
-   * database throws. Do not call it inside a transaction.
+   * `failures` is the number of failures of the account in a row; at `failuresUntilLocked` only an administrator can unlock it. Throws
+   * `rate-limited` with Retry-After, without running `evaluate`, while the account or the address is throttled. Throws `busy` if too many
+   * attempts wait, and the errors of the database. Do not call it inside a transaction.
    */
   attempt<T>(claim: Claim, evaluate: (attempt: Attempt) => Promise<T | undefined>): Promise<{ granted: T | undefined; failures: number }>;
 }

@@ -24,6 +24,7 @@ const zero = 48;
  * Whether the number keeps its decimal value (rule 70): it is finite as a double, and that double prints as the same value. The notation
  * does not matter: `1.0`, `1e2` and `0.10` are exact. A negative zero is not, because numeric has no sign for it. The time is linear in the
  * length of the token and does not depend on the size of the exponent.
+ *
  * @param token a number of RFC 8259's grammar
  */
 export function isExactNumber(token: string): boolean {

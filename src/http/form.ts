@@ -9,6 +9,7 @@ import { pointerTo } from './pointer.ts';
  * The pairs of the text (rule 71), split and decoded as in the URL standard, with `+` as a space. Unlike there, invalid input is neither
  * replaced nor passed on. Undecodable bytes, U+0000, lone surrogates and repeated names are faults. Each is reported once a name, up to
  * {@link maximumFaults} in all; then reading stops. A pair without `=` has the value `''`. The caller must limit the length of the text.
+ *
  * @param kind whether faults name a query parameter or point to a form field
  * @returns `values` without a prototype, so that a field called `__proto__` is only a field; unusable if there are faults
  */

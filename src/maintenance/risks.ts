@@ -16,7 +16,7 @@ export function risksOf(
 ): string[] {
   const risks: string[] = [];
   if (config.passwordMinLength < advisedMinimum) {
-    risks.push(`PASSWORD_MIN_LENGTH is below ${advisedMinimum}, too few characters where a password is all that is asked for`);
+    risks.push(`PASSWORD_MIN_LENGTH is below ${advisedMinimum}, too few characters for a password that is the only factor`);
   }
   if (config.production && superuser) {
     risks.push('The role of DATABASE_URL is a superuser: give the service one that owns nothing but its own tables');
@@ -25,7 +25,7 @@ export function risksOf(
     if (!config.production || url === undefined) continue;
     const address = readDatabaseAddress(url.reveal());
     if (address.encryption !== 'none' || isLocal(address)) continue;
-    risks.push(`${name} turns off TLS: everybody on the network between this machine and the database can read everything`);
+    risks.push(`${name} turns off TLS: every host on the way between this machine and the database can read all traffic`);
   }
   if (lacksProxy(config)) risks.push(unnamedProxyRisk);
   if (threads < advisedThreads) {

@@ -128,18 +128,18 @@ async function readIssuer(members: SchemaReader, environment: Environment): Prom
   const algorithms = members.texts('algorithms', { required: !isOpaque, minimum: 1 }) ?? (isOpaque ? ['RS256'] : []);
   for (const [index, algorithm] of algorithms.entries()) {
     if (asymmetric.includes(algorithm)) continue;
-    const accepted = `only ${asymmetric.join(', ')}: a signature must be one that nobody else can make`;
+    const accepted = `only ${asymmetric.join(', ')}: only the issuer can make such a signature`;
     report(`algorithms: "${algorithm}" is not accepted, ${accepted}`, 'algorithms', index);
   }
   if (tokenType === 'jwt' && clientId === undefined) {
     report('clientId is required with tokenType: jwt, to tell access tokens from ID tokens', 'tokenType');
   } else if (tokenType === 'jwt' && clientId === audience) {
-    report('audience must not be the clientId with tokenType: jwt, for then access tokens look like ID tokens', 'audience');
+    report('audience must not be the clientId with tokenType: jwt, because access tokens would look like ID tokens', 'audience');
   }
   const clients = members.texts('clients', { minimum: 1 });
   const clientSecret = await readSecret(members, environment);
   if (isOpaque && (clientId === undefined || clientSecret === undefined)) {
-    report('clientId and a secret are required with tokenType: opaque, to ask the issuer what a token is', 'tokenType');
+    report('clientId and a secret are required with tokenType: opaque, for the introspection of tokens at the issuer', 'tokenType');
   }
   const allowMissingAudience = members.flag('allowMissingAudience');
   if (allowMissingAudience && !isOpaque) report('allowMissingAudience is for tokenType: opaque only: remove it', 'allowMissingAudience');
@@ -184,7 +184,7 @@ export function isLoopback(url: URL): boolean {
 function checkAddress(issuer: string, allowInsecureHttp: boolean, report: (problem: string, name: string) => void): void {
   const url = URL.parse(issuer);
   if (!url || !/^https?:\/\//.test(issuer) || url.search || url.hash || url.username || url.password || /[\s?#]/.test(issuer)) {
-    report(`issuer must be a URL without query, fragment and credentials, exactly as tokens carry it, not "${issuer}"`, 'issuer');
+    report(`issuer must be a URL without query, fragment and credentials, exactly as in the tokens, not "${issuer}"`, 'issuer');
   } else if (allowInsecureHttp && !isLoopback(url)) {
     report('allowInsecureHttp is for an issuer on localhost only: remove it', 'allowInsecureHttp');
   } else if (url.protocol === 'http:' && !allowInsecureHttp) {

@@ -51,7 +51,7 @@ async function readLogoutToken(context: Context, caller: Caller, provider: Provi
 async function verify({ algorithms, clientId, issuer, keys }: Provider, token: string, now: number): Promise<JWTPayload> {
   const { typ, crit } = decodeHeader(token);
   const type = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
-  if (crit !== undefined || !['logout+jwt', 'jwt', undefined].includes(type)) throw new errors.JWTInvalid('of another type');
+  if (crit !== undefined || !['logout+jwt', 'jwt', undefined].includes(type)) throw new errors.JWTInvalid('it has another type');
   return await verifySigned(token, keys.find, {
     algorithms: [...algorithms],
     issuer,
@@ -66,7 +66,7 @@ function decodeHeader(token: string): ReturnType<typeof decodeProtectedHeader> {
   try {
     return decodeProtectedHeader(token);
   } catch (error) {
-    throw new errors.JWTInvalid('is no token', { cause: error });
+    throw new errors.JWTInvalid('it is no JWT', { cause: error });
   }
 }
 
@@ -77,7 +77,7 @@ function readClaims({ issuer }: Provider, claims: JWTPayload, now: number): Issu
   const event = typeof events === 'object' && events !== null ? (events as Record<string, unknown>)[logoutEvent] : undefined;
   const isLogout = typeof event === 'object' && event !== null && !Array.isArray(event) && !('nonce' in claims);
   if (!named || !isLogout || !isText(jti) || !isTime(iat) || iat > now / 1_000 + leewaySeconds) {
-    throw new errors.JWTInvalid('says no logout');
+    throw new errors.JWTInvalid('its claims are not those of a logout token');
   }
   // A replay ends only sessions that were opened before the logout, so the service need not store any jti.
   return { issuer, subject: sub, issuerSessionId: sid, openedBefore: new Date((iat + leewaySeconds) * 1_000) };

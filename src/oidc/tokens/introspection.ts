@@ -69,7 +69,7 @@ export class Introspection {
     const pause = this.#failedAt + pauseMilliseconds - this.#options.now();
     if (pause > 0) throw issuerUnavailable(Math.ceil(pause / 1_000), undefined);
     // Any client can cause an introspection, so their number is bounded.
-    if (this.#running.size >= maximumRunning) throw issuerUnavailable(1, new Error('too many questions are under way'));
+    if (this.#running.size >= maximumRunning) throw issuerUnavailable(1, new Error('too many introspections are running'));
     const asked = this.#question(hash, token).finally(() => this.#running.delete(hash));
     this.#running.set(hash, asked);
     return await asked;
@@ -96,7 +96,7 @@ export class Introspection {
       if (error instanceof ResponseBodyError && error.error === 'unsupported_token_type') return inactive;
       if (isAboutToken(error)) return { refusal: new Error(`${this.#issuer.issuer} answers with status ${statusOf(error)} about a token`) };
       this.#failedAt = this.#options.now();
-      const failure = new Error(`${this.#issuer.issuer} does not say whether its tokens are good: ${innermostMessage(error)}`, {
+      const failure = new Error(`${this.#issuer.issuer} does not answer introspection: ${innermostMessage(error)}`, {
         cause: error,
       });
       this.#options.onError(failure);
