@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { addressGroup, addressIn, cleanAddress } from '../../src/http/address.ts';
 
-describe('the address that attempts are counted by', () => {
-  test('is an IPv4 address itself, however it is written (rule 40: mapping it into IPv6 is no second chance)', () => {
+describe('the address for counting attempts', () => {
+  test('is an IPv4 address in any notation (rule 40: the form mapped into IPv6 is not counted separately)', () => {
     for (const written of ['192.0.2.1', '::ffff:192.0.2.1', '::FFFF:c000:201', '0:0:0:0:0:ffff:192.0.2.1']) {
       expect(addressGroup(written)).toBe('192.0.2.1');
     }
@@ -20,7 +20,7 @@ describe('the address that attempts are counted by', () => {
     expect(addressGroup('1::')).toBe('1:0:0:0::/64');
   });
 
-  test('does not change with the port, brackets or zone id that a proxy writes (rule 40)', () => {
+  test('ignores the port, brackets and zone id that a proxy writes (rule 40)', () => {
     for (const written of ['192.0.2.1:443', '[::ffff:192.0.2.1]:443', '[::ffff:192.0.2.1]'])
       expect(addressGroup(written)).toBe('192.0.2.1');
     for (const written of ['[2001:db8:0:1::2]:443', '[2001:db8:0:1::2]', '2001:db8:0:1::2%eth0', '[2001:db8:0:1::2%25eth0]:443']) {
@@ -28,7 +28,7 @@ describe('the address that attempts are counted by', () => {
     }
   });
 
-  test('is the same for every text that names no address (rule 40: made-up texts are no further chances)', () => {
+  test('is the same for all texts without an address (rule 40: invented texts are not counted separately)', () => {
     const texts = [
       '',
       'unknown',
@@ -48,7 +48,7 @@ describe('the address that attempts are counted by', () => {
   });
 });
 
-describe('the address that the log and the audit trail show', () => {
+describe('the address in the log and the audit trail', () => {
   test.each([
     ['192.0.2.1', '192.0.2.1'],
     ['192.0.2.1:50412', '192.0.2.1'],
@@ -63,7 +63,7 @@ describe('the address that the log and the audit trail show', () => {
   });
 });
 
-test('an address is in a list of ranges however it is written, and no text is in an empty one (rule 83)', () => {
+test('an address is in a list of ranges in any notation, and no text is in an empty list (rule 83)', () => {
   const isIn = addressIn(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32', 'fe80::1']);
   for (const inside of ['10.1.2.3', '10.1.2.3:80', '::ffff:10.1.2.3', '192.0.2.1', '[2001:db8::9]:80', 'fe80::1%eth0']) {
     expect(isIn(inside), inside).toBe(true);

@@ -1,4 +1,4 @@
-/** Which address a client has where a proxy tells it, as the limits, the log and the audit trail see it. */
+/** The client address that a proxy sends, as the limits, the log and the audit trail use it. */
 import { describe, expect, test } from 'vitest';
 import { sendRequest } from '../support/raw.ts';
 import { useService, type Answer } from '../support/service.ts';
@@ -6,7 +6,7 @@ import { useService, type Answer } from '../support/service.ts';
 const service = useService({ TRUST_PROXY: '127.0.0.1,10.0.0.0/8' });
 
 let people = 0;
-/** A wrong password for a name of its own, so that only the address counts. */
+/** Signs in with a wrong password and a new name, so that only the address counts. */
 function guess(forwardedFor: string): Promise<Answer> {
   const form = { user: `person ${(people += 1)}`, password: 'not a password at all' };
   return service().call('POST', '/auth', { form, headers: { 'x-forwarded-for': forwardedFor } });
@@ -25,20 +25,20 @@ describe('behind a proxy that writes ports', { timeout: 120_000 }, () => {
     ['an IPv4 address', (n) => `203.0.113.8:${50_000 + n}`],
     ['an IPv6 address', (n) => `[2001:db8::${n}]:${50_000 + n}`],
     ['what is no address', (n) => `client-${n}`],
-  ])('429 — %s has twenty wrong passwords in five minutes, whatever its ports (rule 40)', async (_what, address) => {
+  ])('429 — %s has twenty wrong passwords in five minutes, with any port (rule 40)', async (_what, address) => {
     expect(await statusesOf(30, address)).toEqual(twentyAllowed(30));
   });
 
-  test('401 — the twentieth is looked at and the next is not, and another address has its own twenty (rule 40)', async () => {
+  test('401 — the twentieth attempt is verified and the next is refused, and another address has its own twenty (rule 40)', async () => {
     expect(await statusesOf(21, (n) => `203.0.113.20:${n}`)).toEqual(twentyAllowed(21));
     expect((await guess('203.0.113.21:1')).status).toBe(401);
   });
 
-  test('the audit trail shows the address without the port, also behind two proxies that both write ports (rules 83 and 84)', async () => {
+  test('the audit trail has the address without the port, also behind two proxies that both write ports (rules 83 and 84)', async () => {
     await guess('198.51.100.1:4711');
     await guess('203.0.113.9, 198.51.100.2:4711, 10.1.2.3:8080');
     await guess('[2001:db8:ffff::1]:4711');
-    // The client's own line, and that of the proxy below it.
+    // The client's own line, and below it that of the proxy.
     const lines = ['x-forwarded-for', '203.0.113.9', 'x-forwarded-for', '198.51.100.3:4711'];
     const form = ['content-type', 'application/x-www-form-urlencoded'];
     await sendRequest(service().url, 'POST', '/auth', [...lines, ...form], 'user=made+up&password=not+the+password');

@@ -3,7 +3,7 @@ import { createHashingQueue, BoundedQueue, KeyedQueues, type Schedule } from '..
 
 const limits = { running: 2, waiting: 3, waitMs: 2000 };
 
-/** A clock that only moves when told, and tells how many timers are still set. */
+/** A clock that a test moves, with the timers that are still set. */
 function manualClock() {
   const timers = new Set<{ at: number; action: () => void }>();
   let now = 0;
@@ -19,7 +19,7 @@ function manualClock() {
   return { schedule, advance, timers };
 }
 
-/** A job that ends when told to. */
+/** A job that a test ends. */
 function job() {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let started = false;
@@ -32,7 +32,7 @@ function job() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('the gate', () => {
+describe('the bounded queue', () => {
   test('runs as many jobs as it has permits and the others in order of arrival (rule 38)', async () => {
     const gate = new BoundedQueue(limits);
     const jobs = [job(), job(), job(), job()];
@@ -47,7 +47,7 @@ describe('the gate', () => {
     expect(gate.idle).toBe(true);
   });
 
-  test('503 — refuses at once when the queue is full, and says when to come back (rule 38: hashing cannot exhaust the process)', async () => {
+  test('503 — refuses at once when it is full, and says when to retry (rule 38: hashing cannot exhaust the process)', async () => {
     const gate = new BoundedQueue(limits);
     const jobs = Array.from({ length: 5 }, job);
     const results = jobs.map(({ run }) => gate.run(run));
@@ -58,7 +58,7 @@ describe('the gate', () => {
     expect(late.started()).toBe(false);
   });
 
-  test('503 — refuses the one who has waited too long, and leaves no timer behind (rule 38)', async () => {
+  test('503 — refuses a job that has waited too long, and leaves no timer behind (rule 38)', async () => {
     const clock = manualClock();
     const gate = new BoundedQueue(limits, { schedule: clock.schedule });
     const jobs = [job(), job(), job()];
@@ -74,7 +74,7 @@ describe('the gate', () => {
     expect(gate.idle).toBe(true);
   });
 
-  test('answers those it refuses together one in a turn of the event loop, so that other requests come in between (rule 38)', async () => {
+  test('refuses one waiting job in each turn of the event loop, so that other requests are served in between (rule 38)', async () => {
     const clock = manualClock();
     const gate = new BoundedQueue(limits, { schedule: clock.schedule });
     const jobs = Array.from({ length: 5 }, job);
@@ -91,7 +91,7 @@ describe('the gate', () => {
     await Promise.all(results);
   });
 
-  test('keeps the permit until the job has ended, although nobody waits for it any more (rule 38: clients that leave do not make room)', async () => {
+  test('returns the permit when the job ends, not when its client leaves (rule 38: clients that leave do not free permits)', async () => {
     const gate = new BoundedQueue({ running: 1, waiting: 1, waitMs: 2000 });
     const abandoned = job();
     const first = gate.run(abandoned.run);
@@ -107,7 +107,7 @@ describe('the gate', () => {
     expect(await next).toBe('done');
   });
 
-  test('passes the permit on when a job fails', async () => {
+  test('passes the permit on after a job has failed', async () => {
     const gate = new BoundedQueue({ running: 1, waiting: 1, waitMs: 2000 });
     const failing = job();
     const first = gate.run(failing.run);
@@ -120,7 +120,7 @@ describe('the gate', () => {
     expect(gate.idle).toBe(true);
   });
 
-  test('gives one permit back once, however often it is returned', async () => {
+  test('counts a permit once even if it is returned twice', async () => {
     const gate = new BoundedQueue({ running: 1, waiting: 0, waitMs: 0 });
     const leave = await gate.enter();
     leave();
@@ -130,7 +130,7 @@ describe('the gate', () => {
     again();
   });
 
-  test('lets 50 jobs at once through on one core and on many (rule 38)', async () => {
+  test('runs all of 50 concurrent jobs on one core and on many (rule 38)', async () => {
     for (const cores of [1, 2, 64]) {
       const gate = createHashingQueue(cores);
       let running = 0;
@@ -146,7 +146,7 @@ describe('the gate', () => {
   });
 });
 
-test('queues by key count what runs, waits and was refused, of keys without work too', async () => {
+test('queues by key count running, waiting and refused jobs, also of keys without jobs', async () => {
   const queues = new KeyedQueues({ running: 1, waiting: 1, waitMs: 2000 });
   const jobs = [job(), job(), job()];
   const [ada, waiting, bob] = ['ada', 'ada', 'bob'].map((key, index) => queues.run(key, () => jobs[index]?.run() ?? Promise.reject()));

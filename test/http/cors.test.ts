@@ -10,7 +10,7 @@ describe('cross-origin requests', () => {
     await service().createUser('ada');
   });
 
-  test('a trusted origin may send the cookie, write, and read the answer and its headers (rules 28 and 31)', async () => {
+  test('a trusted origin can send the cookie, write, and read the answer and its headers (rules 28 and 31)', async () => {
     const cookie = await service().signIn('ada');
     const headers = { origin: trusted, 'sec-fetch-site': 'cross-site' };
     const answer = await service().call('POST', '/rest/entity/note', { cookie, json: {}, headers });
@@ -21,7 +21,7 @@ describe('cross-origin requests', () => {
     expect(answer.headers.get('vary')).toBe('Origin');
   });
 
-  test('its preflight is answered without a credential, a refusal too can be read', async () => {
+  test('its preflight is answered without a credential, and it can read a refusal', async () => {
     const headers = { origin: trusted, 'access-control-request-method': 'DELETE', 'access-control-request-headers': 'if-match' };
     const preflight = await service().call('OPTIONS', '/rest/entity/note/1', { headers });
     expect(preflight.status).toBe(204);
@@ -47,7 +47,7 @@ describe('cross-origin requests', () => {
     },
   );
 
-  test('without TRUSTED_ORIGINS there is no CORS at all (rule 31)', async () => {
+  test('without TRUSTED_ORIGINS no answer has a CORS header (rule 31)', async () => {
     const plain = await TestService.start();
     const answer = await plain.call('GET', '/auth', { headers: { origin: trusted } });
     expect([answer.status, corsHeaders(answer.headers), answer.headers.get('vary')]).toEqual([401, [], null]);

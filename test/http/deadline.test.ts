@@ -5,7 +5,7 @@ import { answerInTime } from '../../src/http/deadline.ts';
 
 const never = () => new Promise<never>(() => undefined);
 
-/** A server whose handlers have a second; those under `/never` take longer. */
+/** A server whose handlers have one second. Those under `/never` do not end. */
 async function serve(): Promise<string> {
   const app = Fastify();
   answerProblems(
@@ -30,7 +30,7 @@ async function serve(): Promise<string> {
   return app.listen({ host: '127.0.0.1', port: 0 });
 }
 
-test('503 — outcome-unknown from a handler that does not come to an end, with a body as without one (rule 80)', async () => {
+test('503 — outcome-unknown from a handler that does not end, with and without a body (rule 80)', async () => {
   const address = await serve();
   expect((await fetch(`${address}/at-once`)).status).toBe(200);
   for (const init of [{}, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }]) {
@@ -41,18 +41,18 @@ test('503 — outcome-unknown from a handler that does not come to an end, with 
   }
 });
 
-test('an answer that is about to leave is not answered once more, which would end the process (rule 80)', async () => {
+test('a reply in its onSend hook at the deadline gets no second answer, which would end the process (rule 80)', async () => {
   const address = await serve();
   await expect(fetch(`${address}/held`)).rejects.toThrow();
   expect((await fetch(`${address}/at-once`)).status).toBe(200);
 });
 
-test('an answer that has begun and does not come to an end is cut off (rule 80)', async () => {
+test('an answer that has begun and does not end is cut off (rule 80)', async () => {
   const answer = await fetch(`${await serve()}/half`);
   await expect(answer.text()).rejects.toThrow();
 });
 
-test('503 — places that are used again keep nobody waiting and answer nobody for another (rule 80)', async () => {
+test('503 — a reused slot delays no request and answers no other request (rule 80)', async () => {
   const address = await serve();
   const statusesOf = async (path: string, times: number) => {
     const answers = await Promise.all(Array.from({ length: times }, () => fetch(`${address}${path}`)));

@@ -1,4 +1,4 @@
-/** The reader of form bodies and query strings: what it decodes as the URL standard does, and what it refuses to guess. */
+/** The reader of form bodies and query strings: it decodes as the URL standard does, and refuses ambiguous input. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readPairs } from '../../src/http/form.ts';
@@ -32,7 +32,7 @@ describe('decoding', () => {
     expect(fields(text)).toEqual(values);
   });
 
-  test('a field called __proto__ or constructor is only a field', () => {
+  test('a field called __proto__ or constructor is an ordinary field', () => {
     const { values, faults } = readPairs('__proto__=x&constructor=y', 'field');
     expect(faults).toEqual([]);
     expect(Object.entries(values)).toEqual([
@@ -46,7 +46,7 @@ describe('decoding', () => {
 });
 
 describe('refusals', () => {
-  test('twenty are reported at most, and what follows the twentieth is not read (rule 75)', () => {
+  test('at most twenty are reported, and the text after the twentieth is not read (rule 75)', () => {
     const text = Array.from({ length: 2_000 }, (_, n) => `a${n}=%`).join('&');
     const { values, faults } = readPairs(`${text}&late=1`, 'field');
     expect(faults).toEqual(Array.from({ length: 20 }, (_, n) => ({ code: 'invalid-encoding', pointer: `/a${n}` })));
@@ -65,7 +65,7 @@ describe('refusals', () => {
     ['a lone surrogate', 'a=\uD800'],
     ['an escaped U+0000', 'a=b%00c'],
     ['a raw U+0000', 'a=\0'],
-  ])('%s in a value is refused, not kept raw (rule 71)', (_, text) => {
+  ])('%s in a value is refused, not stored raw (rule 71)', (_, text) => {
     expect(readPairs(`b=1&${text}`, 'field')).toEqual({
       values: expect.objectContaining({ b: '1' }),
       faults: [{ code: 'invalid-encoding', pointer: '/a' }],
@@ -73,7 +73,7 @@ describe('refusals', () => {
     expect(readPairs(text, 'parameter').faults).toEqual([{ code: 'invalid-encoding', parameter: 'a' }]);
   });
 
-  test('a name that cannot be decoded is reported as it was sent (rule 71)', () => {
+  test('a name that cannot be decoded is reported as the client sent it (rule 71)', () => {
     expect(readPairs('%zz/=1', 'field').faults).toEqual([{ code: 'invalid-encoding', pointer: '/%zz~1' }]);
     expect(readPairs('%00=1&a%=2', 'parameter').faults).toEqual([
       { code: 'invalid-encoding', parameter: '%00' },
@@ -82,7 +82,7 @@ describe('refusals', () => {
     expect(readPairs('\uD800=1', 'parameter').faults).toEqual([{ code: 'invalid-encoding', parameter: '\uFFFD' }]);
   });
 
-  test('a repeated name is refused once, however often and however it is written (rule 69)', () => {
+  test('a repeated name is refused once, in any number and encoding (rule 69)', () => {
     expect(readPairs('a=1&b=2&a=1', 'parameter').faults).toEqual([{ code: 'repeated', parameter: 'a' }]);
     expect(readPairs('a=1&%61=2&a&a=%61', 'field').faults).toEqual([{ code: 'repeated', pointer: '/a' }]);
     expect(readPairs('__proto__=1&__proto__=2', 'field').faults).toEqual([{ code: 'repeated', pointer: '/__proto__' }]);
@@ -101,7 +101,7 @@ describe('refusals', () => {
 describe('agreement with URLSearchParams', () => {
   const texts = fc.string({ unit: 'binary', maxLength: 12 }).filter((text) => text.isWellFormed() && !text.includes('\0'));
 
-  test('whatever it writes is read back', () => {
+  test('all texts that it writes are read back', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.tuple(texts, texts), { selector: ([name]) => name }), (pairs) => {
         const { values, faults } = readPairs(new URLSearchParams(pairs).toString(), 'field');
@@ -112,7 +112,7 @@ describe('agreement with URLSearchParams', () => {
     );
   });
 
-  test('any text is either read as it reads it or refused, and nothing throws', () => {
+  test('any text is read with the same result or refused, and nothing throws', () => {
     const pieces = fc.constantFrom(
       'a',
       'b',

@@ -1,4 +1,4 @@
-/** Answers that a client does not read, and bodies that it does not finish, take memory: each caller has a limit (rule 80). */
+/** The bytes that the process holds for unread answers and unfinished bodies have a limit for each caller (rule 80). */
 import Fastify from 'fastify';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -7,7 +7,7 @@ import { boundHeldBytes, HeldBytes, type HeldBytesLimits } from '../../src/http/
 import type { Entity } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 
-/** Answers of 14 MB take seconds on a machine that is busy with something else. */
+/** Answers of 14 MB take seconds on a busy machine. */
 const timeout = 60_000;
 
 const service = useService({ BODY_LIMIT_BYTES: '16000000' });
@@ -19,7 +19,7 @@ beforeAll(async () => {
   bob = await service().openSession((await service().createUser('bob')).id);
 });
 
-/** Opens a connection that sends `text`, and reads no more than the first bytes of an answer, which it waits for if `isAnswered`. */
+/** Opens a connection that sends `text`. With `isAnswered` it waits for the first bytes of an answer; it never reads more. */
 async function openWithoutReading(text: string, isAnswered: boolean, url = service().url): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -34,10 +34,10 @@ const own = (cookie: string) => service().call('GET', '/auth', { cookie });
 const statusOf = async (cookie: string) => (await own(cookie)).status;
 
 test(
-  '429 — a user who does not read 64 MiB of answers is refused, another is not, until the connections end (rule 80)',
+  '429 — a user with 64 MiB of unread answers is refused, another is served, until the connections end (rule 80)',
   { timeout },
   async () => {
-    // More than the operating system takes for a client that does not read.
+    // More than the operating system buffers for a client that does not read.
     const text = 'x'.repeat(14_000_000);
     const { body } = await service().call<Entity>('POST', '/rest/entity/large', { cookie: ada, json: { text } });
     const path = `/rest/entity/large/${body.key}`;
@@ -54,7 +54,7 @@ test(
   },
 );
 
-test('429 — a user who has not finished bodies of 64 MiB begins no further one, another user does, until the connections end (rule 80)', async () => {
+test('429 — a user with 64 MiB of unfinished bodies is refused, another user is not, until the connections end (rule 80)', async () => {
   const head = `POST /rest/entity/large HTTP/1.1\r\nHost: localhost\r\nCookie: ${ada}\r\nContent-Type: application/json\r\n`;
   const sockets = await Promise.all([1, 2, 3, 4, 5].map(() => openWithoutReading(`${head}Content-Length: 15999999\r\n\r\n{`, false)));
   const [answer] = (await Promise.race(sockets.map((socket) => once(socket, 'data')))) as [Buffer];
@@ -69,7 +69,7 @@ test('429 — a user who has not finished bodies of 64 MiB begins no further one
 });
 
 describe('with smaller limits', () => {
-  /** A server whose `GET /late` answers 100,000 characters when told to, with the status of a request that needs no room. */
+  /** A server whose `GET /late` answers 100,000 characters when the test says so, and the status of a request that needs no memory. */
   async function startServer(limits: HeldBytesLimits) {
     const app = Fastify({ bodyLimit: 50_000 });
     onTestFinished(() => app.close());
@@ -93,7 +93,7 @@ describe('with smaller limits', () => {
 
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
-  test('200 — answers to clients that have left before these were ready are not counted (rule 80)', async () => {
+  test('200 — answers that are ready after their clients have disconnected are not counted (rule 80)', async () => {
     const { url, late, status } = await startServer({ caller: 150_000, process: 1_000_000 });
     const sockets = await Promise.all([1, 2].map(() => openWithoutReading(get('/late'), false, url)));
     await expect.poll(() => late.arrived).toBe(2);
@@ -104,7 +104,7 @@ describe('with smaller limits', () => {
     expect(await status()).toBe(200);
   });
 
-  test('200 — a body counts for no more than the server reads of it, whatever length is announced (rule 80)', async () => {
+  test('200 — a body counts with the bytes that the server reads, not with the announced length (rule 80)', async () => {
     const { url, late, bodies, status } = await startServer({ caller: 150_000, process: 150_000 });
     const post = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 999999999999999\r\n\r\nx';
     // The refusal of the body waits for the answer before it.
@@ -116,7 +116,7 @@ describe('with smaller limits', () => {
     expect(answers.toString('latin1')).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('429 — a body whose answer waits behind another one is counted until the connection ends (rule 80)', async () => {
+  test('429 — a body whose answer waits for another one is counted until the connection ends (rule 80)', async () => {
     const { url, bodies, status } = await startServer({ caller: 20_000, process: 1_000_000 });
     const post = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 19000\r\n\r\n${'x'.repeat(19_000)}`;
     const socket = await openWithoutReading(get('/late') + post, false, url);
@@ -126,7 +126,7 @@ describe('with smaller limits', () => {
     await expect.poll(() => status('x'.repeat(2_000))).toBe(200);
   });
 
-  test('503 — beyond the limit of the process long bodies of any caller are refused, until there is room again (rule 80)', async () => {
+  test('503 — above the limit of the process long bodies of all callers are refused, until memory is free again (rule 80)', async () => {
     const { url, bodies, status } = await startServer({ caller: 1_000_000, process: 100_000 });
     const head = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 49999\r\n\r\nx';
     const sockets = await Promise.all([1, 2].map(() => openWithoutReading(head, false, url)));

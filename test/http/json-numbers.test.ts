@@ -1,4 +1,6 @@
-/** The numbers of a JSON body: those that keep their value are read, however they are written, and all others refused (rule 70). */
+/**
+ * The numbers of a JSON body. The server accepts those that a double represents exactly, in any notation, and refuses all others (rule 70).
+ */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readJson } from '../../src/http/json.ts';
@@ -67,8 +69,8 @@ describe('numbers', () => {
     }
   });
 
-  test('a number as long as a body is judged in linear time (rule 70)', () => {
-    // Linear work is some tens of milliseconds; quadratic work would be many minutes, far more than a test may take.
+  test('a number as long as a body is read in linear time (rule 70)', () => {
+    // Linear work takes tens of milliseconds. Quadratic work would take many minutes and exceed the test's time limit.
     const length = 1_000_000;
     for (const digits of ['1', '0', '01', '10', '9']) {
       const long = digits.repeat(length / digits.length);
@@ -91,7 +93,7 @@ describe('numbers', () => {
   });
 });
 
-/** Numbers of JSON's grammar, written in every way: doubles as printed, shifted, padded, and one digit off; and plain random ones. */
+/** Numbers of the JSON grammar in all notations: doubles as printed, shifted, padded, and one digit off; and random ones. */
 const digits = (minLength: number, maxLength: number): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom('0', '1', '2', '3', '4', '5', '6', '7', '8', '9'), { minLength, maxLength }).map((all) => all.join(''));
 const random = fc
@@ -126,7 +128,7 @@ function fractionOf(number: string): { numerator: bigint; exponent: number } {
   return { numerator: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
 }
 
-/** The oracle: compares the two values as fractions of big integers, and shares no code or idea with the reader. */
+/** The oracle: compares the two values as fractions of big integers, and shares no code or method with the reader. */
 function keepsItsValue(number: string): boolean {
   const double = Number(number);
   if (!Number.isFinite(double)) return false;

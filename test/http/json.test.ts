@@ -1,4 +1,7 @@
-/** The reader of JSON bodies: what it refuses, where it says the fault is, and that it agrees with JSON.parse on everything else. */
+/**
+ * The reader of JSON bodies: the documents it refuses, the pointers of the faults, and its agreement with JSON.parse on all other
+ * documents.
+ */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readJson } from '../../src/http/json.ts';
@@ -12,8 +15,8 @@ function expectFault(text: string, code: FaultCode, pointer: string, values?: Re
   expect(read(text)).toEqual(values ? { code, pointer, values } : { code, pointer });
 }
 
-describe('what is accepted', () => {
-  test('a document comes back as its text, untouched, and as its value', () => {
+describe('accepted documents', () => {
+  test('a document is returned as its unchanged text and as its value', () => {
     const text = ' {"a":[1.0, 1e2 ,"\\u00e9 \\ud83d\\ude00 😀"],"":{},"b":null, "c":[true,false,[]]}\r\n\t';
     expect(read(text)).toEqual({ text, value: { a: [1, 100, 'é 😀 😀'], '': {}, b: null, c: [true, false, []] } });
   });
@@ -22,11 +25,11 @@ describe('what is accepted', () => {
     expect(read(text)).toEqual({ text, value: JSON.parse(text) });
   });
 
-  test('names that differ are not duplicates, nor are equal names in different objects', () => {
+  test('different names are no duplicates, nor are equal names in different objects', () => {
     expect(accepts('{"a":1,"A":2,"b":{"a":3},"c":[{"a":4},{"a":5}]}')).toBe(true);
   });
 
-  test('a reserved name is an ordinary text where it is a value (rule 70)', () => {
+  test('a reserved name is an ordinary text as a value (rule 70)', () => {
     expect(accepts('["__proto__","constructor",{"constructors":"prototype","__proto":1}]')).toBe(true);
     expectFault('{"constructor":1}', 'member-name-reserved', '/constructor');
   });
@@ -40,7 +43,7 @@ describe('encoding', () => {
     ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22]],
     ['a sequence cut off', [0x22, 0xe2, 0x82, 0x22]],
     ['UTF-16', [0x7b, 0x00, 0x7d, 0x00, 0xff]],
-  ])('%s is refused: no text is guessed from bytes (rule 70)', (_, bytes) => {
+  ])('%s is refused: the reader guesses no text (rule 70)', (_, bytes) => {
     expect(readJson(Buffer.from('"é"'))).toMatchObject({ value: 'é' });
     expect(readJson(Buffer.from(bytes))).toEqual({ code: 'invalid-encoding', pointer: '' });
   });
@@ -99,7 +102,7 @@ describe('members', () => {
     ['{"a":1,"\\u0061":2}', '/a'],
     ['{"x":[0,{"a/b":1,"~":2,"a\\/b":3}]}', '/x/1/a~1b'],
     ['{"":1,"":2}', '/'],
-  ])('%s has a member twice, and neither is chosen (rule 70)', (text, pointer) => {
+  ])('%s has a member twice, and the reader chooses neither (rule 70)', (text, pointer) => {
     expectFault(text, 'duplicate-member', pointer);
   });
 
@@ -112,7 +115,7 @@ describe('members', () => {
     expectFault(text, 'member-name-reserved', pointer);
   });
 
-  test('a name has 128 characters at most, whatever they are encoded in, and a longer one is not echoed (rule 70)', () => {
+  test('a name has at most 128 characters in any encoding, and a longer one is not repeated in the answer (rule 70)', () => {
     expect(accepts(JSON.stringify({ ['😀'.repeat(128)]: 1 }))).toBe(true);
     expect(accepts(`{"${'\\u0061'.repeat(128)}":1}`)).toBe(true);
     expectFault(JSON.stringify({ in: [{ ['a'.repeat(129)]: 1 }] }), 'member-name-too-long', '/in/0', { limit: 128 });
@@ -120,7 +123,7 @@ describe('members', () => {
   });
 });
 
-describe('characters that PostgreSQL or UTF-8 cannot keep', () => {
+describe('characters that PostgreSQL or UTF-8 cannot store', () => {
   test.each([
     ['["a\\u0000"]', '/0', 'nul-character'],
     ['{"a":{"\\u0000":1}}', '/a', 'nul-character'],
@@ -154,12 +157,12 @@ describe('size', () => {
     expectFault('['.repeat(100_000), 'too-deep', '/0'.repeat(32), { limit: 32 });
   });
 
-  test('10,000 values are read, the array around them counted, and the next is refused (rule 70)', () => {
+  test('10,000 values are read, including the array itself, and the next one is refused (rule 70)', () => {
     expect(accepts(JSON.stringify(Array(9_999).fill(0)))).toBe(true);
     expectFault(JSON.stringify(Array(10_000).fill(0)), 'too-many-values', '/9999', { limit: 10_000 });
   });
 
-  test('a caller may set other limits', () => {
+  test('a caller can set other limits', () => {
     const limits = { depth: 1, values: 2, nameLength: 1 };
     expect(readJson(Buffer.from('{"a":1}'), limits)).toMatchObject({ value: { a: 1 } });
     expect(readJson(Buffer.from('{"a":[]}'), limits)).toMatchObject({ code: 'too-deep' });
@@ -169,7 +172,7 @@ describe('size', () => {
 });
 
 describe('agreement with JSON.parse', () => {
-  test('whatever JSON.stringify writes is read, unless it breaks a rule of its own', () => {
+  test('all documents of JSON.stringify are read, except those that break a rule of the reader', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' }), fc.constantFrom(undefined, ' ', '\t'), (value, space) => {
         fc.pre(!breaksRules(value));
@@ -182,7 +185,7 @@ describe('agreement with JSON.parse', () => {
     );
   });
 
-  test('a damaged document is refused as invalid-json exactly when JSON.parse refuses it, as far as no other fault comes first', () => {
+  test('a damaged document is refused as invalid-json exactly if JSON.parse refuses it, unless another fault comes first', () => {
     const seen = { refused: 0, accepted: 0 };
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.array(damage, { minLength: 1, maxLength: 3 }), (value, damages) => {
@@ -207,7 +210,7 @@ describe('agreement with JSON.parse', () => {
     expect(seen.refused).toBeGreaterThan(100);
   });
 
-  test('no bytes at all make it throw', () => {
+  test('never throws, with any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         const result = readJson(Buffer.from(bytes));
@@ -236,7 +239,7 @@ function parses(text: string): boolean {
   }
 }
 
-/** What fc.jsonValue can make and rule 70 refuses. */
+/** Whether rule 70 refuses this value of fc.jsonValue. */
 function breaksRules(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('\0') || !value.isWellFormed();
   if (typeof value === 'number') return Object.is(value, -0);

@@ -10,7 +10,7 @@ test('503 — a request that was read and not answered in time may have had its 
   expect(problemOf(timeout, request(true)).code).toBe('outcome-unknown');
 });
 
-test('408 — one whose body did not arrive in time had none, and no second answer follows on its connection', () => {
+test('408 — a request whose body did not arrive in time had no effect, and its connection closes', () => {
   const problem = problemOf(timeout, request(false));
   expect(problem.code).toBe('request-timeout');
   expect(problem.headers).toEqual({ Connection: 'close' });

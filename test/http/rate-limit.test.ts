@@ -1,4 +1,4 @@
-/** The rate limits at the very limit, on a clock that the test moves. */
+/** The exact bounds of the rate limits, on a clock that the test moves. */
 import type { FastifyRequest } from 'fastify';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Principal } from '../../src/authn/principal.ts';
@@ -11,11 +11,11 @@ beforeEach(() => {
   milliseconds = 0;
 });
 
-/** How many of `count` draws at once succeed. */
+/** The number of `count` immediate draws that succeed. */
 const granted = (count: number, draw: () => boolean) => Array.from({ length: count }, draw).filter(Boolean).length;
 
 describe('an address', () => {
-  test('has fifty requests at once and not one more, then one each 100 ms (rule 81)', () => {
+  test('has a burst of exactly fifty requests, then one each 100 ms (rule 81)', () => {
     const limit = new AddressLimit(now);
     const draw = () => limit.take('192.0.2.1');
     expect(granted(50, draw)).toBe(50);
@@ -28,20 +28,20 @@ describe('an address', () => {
     expect(granted(20, draw)).toBe(10);
   });
 
-  test('saves up no more than fifty (rule 81)', () => {
+  test('accumulates no more than fifty (rule 81)', () => {
     const limit = new AddressLimit(now);
     limit.take('192.0.2.1');
     milliseconds = 3_600_000;
     expect(granted(60, () => limit.take('192.0.2.1'))).toBe(50);
   });
 
-  test('costs another address nothing, and is the same with a port or within its /64 (rule 81)', () => {
+  test('does not affect another address, and is the same with a port or within its /64 (rule 81)', () => {
     const limit = new AddressLimit(now);
     expect(granted(50, () => limit.take('2001:db8::1'))).toBe(50);
     expect([limit.take('2001:db8::2'), limit.take('[2001:db8::3]:443'), limit.take('2001:db8:0:1::1')]).toEqual([false, false, true]);
   });
 
-  test('is forgotten when 50,000 others have asked since, and not before (rule 81: the memory is bounded)', () => {
+  test('is removed after 50,000 newer addresses, and not before (rule 81: the memory is bounded)', () => {
     const limit = new AddressLimit(now);
     const others = (count: number) => {
       for (let n = 0; n < count; n++) limit.take(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`);
@@ -54,7 +54,7 @@ describe('an address', () => {
   });
 });
 
-test('a user has five seconds’ worth at once and not one more, by whatever credential (rule 81)', async () => {
+test('a user has a burst of exactly five seconds’ worth, with any credential (rule 81)', async () => {
   const principalOf = (id: string) => ({ user: { id } }) as Principal;
   const scheme = async (request: FastifyRequest) => principalOf(request.id);
   const schemes = limitUsers({ sessionCookie: scheme, apiKey: scheme, oauth2: scheme, openId: scheme }, 2, now);
@@ -71,7 +71,7 @@ test('a user has five seconds’ worth at once and not one more, by whatever cre
   expect([await ask('ada'), await ask('ada')]).toEqual(['served', 'rate-limited']);
 });
 
-test('what goes wrong in the service counts for no address; an issuer that does not answer does (rule 81)', () => {
+test('faults of the service do not count for an address; an issuer that does not answer does (rule 81)', () => {
   for (const code of ['unavailable', 'busy', 'outcome-unknown', 'internal-error', 'rate-limited'] as const) {
     expect(new Problem(code).limit, code).toBe('none');
   }

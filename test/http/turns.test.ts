@@ -1,4 +1,4 @@
-/** Long bodies of one caller delay those of another by one piece of work, and refusals not at all (rule 80). */
+/** Long bodies of one caller delay those of another by one piece of work, and do not delay refusals (rule 80). */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -14,7 +14,7 @@ const spin = (milliseconds: number) => {
   while (performance.now() < end);
 };
 
-/** Pieces of work that say when they are done. */
+/** Pieces of work that record their names when they are done. */
 function pieces() {
   const done: string[] = [];
   const ended: Promise<void>[] = [];
@@ -31,7 +31,7 @@ function pieces() {
   return { done, add, end: () => Promise.all(ended) };
 }
 
-test('callers have one piece done each in rotation, and each caller’s in order (rule 80)', async () => {
+test('one piece of each caller runs in rotation, and each caller’s pieces in order (rule 80)', async () => {
   const { done, add, end } = pieces();
   for (const name of ['a1', 'a2', 'a3', 'a4']) add('ada', name);
   for (const name of ['b1', 'b2']) add('bob', name);
@@ -64,21 +64,21 @@ async function openConnection(cookie: string, body: string): Promise<{ socket: S
   return { socket, send: () => void socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`) };
 }
 
-/** A session that the process has looked up already. */
+/** A session that the process has already cached. */
 async function cookieOf(name: string): Promise<string> {
   const cookie = await service().openSession((await service().createUser(name)).id);
   expect((await service().call('GET', '/auth', { cookie })).status).toBe(200);
   return cookie;
 }
 
-test('422 — a long body is read before most of those that another user sent earlier (rule 80)', async () => {
+test('422 — a long body is read before most of another user’s earlier ones (rule 80)', async () => {
   const [ada, bob] = [await cookieOf('ada'), await cookieOf('bob')];
-  // Read whole, and refused: no object.
+  // Read as a whole, and refused because it is not an object.
   const body = `[${'{"member":1},'.repeat(4_900)}{}]`;
   const connections = await Promise.all([...Array.from({ length: 30 }, () => ada), bob].map((cookie) => openConnection(cookie, body)));
   const answered: number[] = [];
   const { add } = pieces();
-  // No body has its turn until all have arrived.
+  // No body gets its turn until all have arrived.
   for (let n = 0; n < 20; n++) add(`caller ${n}`, '', 10);
   const answers = connections.map(async ({ socket, send }, index) => {
     send();
@@ -90,7 +90,7 @@ test('422 — a long body is read before most of those that another user sent ea
   expect(answered.indexOf(30)).toBeLessThan(15);
 });
 
-test('a long body whose client leaves before its turn creates nothing (rule 80)', async () => {
+test('a long body whose client disconnects before its turn creates nothing (rule 80)', async () => {
   const cookie = await cookieOf('carol');
   const { socket, send } = await openConnection(cookie, JSON.stringify({ text: 'x'.repeat(20_000) }));
   const { done, add, end } = pieces();

@@ -1,4 +1,4 @@
-/** What an operator is told of a proxy that TRUST_PROXY does not name. */
+/** The warning about a proxy that TRUST_PROXY does not name. */
 import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { addressOf, readAddresses } from '../../src/http/client-address.ts';
@@ -13,7 +13,7 @@ describe('without trusted proxies', () => {
     return { ask, warnings: () => lines.filter(({ event }) => event === 'configuration.risky') };
   }
 
-  test('a request that a proxy has passed on is warned of once, and its words are not believed (rule 83)', async () => {
+  test('a request through a proxy is logged once as a warning, and its headers are not trusted (rule 83)', async () => {
     const { ask, warnings } = await listen([]);
     expect(await ask({})).toBe('127.0.0.1');
     expect(warnings()).toEqual([]);
@@ -21,7 +21,7 @@ describe('without trusted proxies', () => {
     expect(warnings()).toEqual([expect.objectContaining({ level: 40, msg: expect.stringContaining('TRUST_PROXY') })]);
   });
 
-  test('so is one with `Forwarded`; with trusted proxies there is nothing to warn of (rule 83)', async () => {
+  test('`Forwarded` is logged as well, and nothing is logged with trusted proxies (rule 83)', async () => {
     const untold = await listen([]);
     await untold.ask({ forwarded: 'for=203.0.113.7' });
     expect(untold.warnings()).toHaveLength(1);

@@ -1,10 +1,10 @@
-/** The limit by user, which is off unless RATE_LIMIT_PER_USER says how many requests a second (security rule 81). */
+/** The limit for each user, which RATE_LIMIT_PER_USER sets in requests per second. It is off by default (security rule 81). */
 import { expect, test } from 'vitest';
 import { useService } from '../support/service.ts';
 
 const service = useService({ RATE_LIMIT_PER_USER: '2' });
 
-test('429 — a user who sends more than the setting allows, with whatever credentials, while others are served (rule 81)', async () => {
+test('429 — a user above the limit is refused, with any credentials, while others are served (rule 81)', async () => {
   const { id } = await service().createUser('ada');
   await service().createUser('grace');
   const [cookie, key, other] = [await service().openSession(id), await service().createKey(id), await service().signIn('grace')];
@@ -26,7 +26,7 @@ test('429 — a user who sends more than the setting allows, with whatever crede
   expect(events).toEqual([{ user_name: 'ada', detail: { operation: 'getSession', limit: 'user' } }]);
 });
 
-test('200 — without the setting as many as the service can answer (rule 81)', async () => {
+test('200 — without the setting there is no limit (rule 81)', async () => {
   const free = await service().replica({ RATE_LIMIT_PER_USER: '0' });
   const { id } = await free.createUser('joan');
   const cookie = await free.openSession(id);

@@ -23,7 +23,7 @@ async function refusedConnect(): Promise<Duplex> {
   return socket;
 }
 
-describe('CONNECT, which takes the connection out of the hands of the HTTP server', () => {
+describe('CONNECT, which detaches the connection from the HTTP server', () => {
   beforeEach(() => {
     app = Fastify({ http: nodeOptions });
     answerForNode(app, {}, new URL('http://localhost:3000'));
@@ -33,21 +33,21 @@ describe('CONNECT, which takes the connection out of the hands of the HTTP serve
     await app.close();
   });
 
-  test('a client that breaks the connection does not end the process', async () => {
+  test('a client that resets the connection does not end the process', async () => {
     const socket = await refusedConnect();
     expect(socket.listenerCount('error')).toBeGreaterThan(0);
     socket.destroy(new Error('read ECONNRESET'));
     await once(socket, 'close').catch(() => undefined);
   });
 
-  test('a client that keeps its side open does not hold the connection for ever (rule 80)', async () => {
+  test('a client that leaves its side open does not hold the connection open (rule 80)', async () => {
     const socket = await refusedConnect();
     await once(socket, 'close');
     expect(socket.destroyed).toBe(true);
   });
 });
 
-describe('a request target that is a whole address (RFC 9112 section 3.2.2)', () => {
+describe('a request target in absolute form (RFC 9112 section 3.2.2)', () => {
   const service = useService();
 
   test.each([
@@ -62,7 +62,7 @@ describe('a request target that is a whole address (RFC 9112 section 3.2.2)', ()
     expect(originForm({ url })).toBe(target);
   });
 
-  test('200 — signs in and authenticates as by the path alone', async () => {
+  test('200 — signs in and authenticates as with the path only', async () => {
     await service().createUser('ada');
     const form = new URLSearchParams({ user: 'ada', password }).toString();
     const headers = ['content-type', 'application/x-www-form-urlencoded'];
