@@ -14,10 +14,10 @@ const secretNames = names.filter((name) => /PASSWORD$|TOKEN$|SECRET$|KEY$|^DATAB
 const valueOf = (name: string) =>
   name.endsWith('_URL') ? `postgres://ada:${canary}@db.example.com:5433/entities?sslpassword=${canary}` : canary;
 const config = readConfig(Object.fromEntries(secretNames.map((name) => [name, valueOf(name)])));
-/** `ADMIN_PASSWORD` is `adminPassword` in the configuration. */
+/** The name in the configuration: `adminPassword` for `ADMIN_PASSWORD`. */
 const memberOf = (name: string) => name.toLowerCase().replaceAll(/_(\w)/g, (_match, letter: string) => letter.toUpperCase());
 
-test('each setting that holds a secret is a Secret (rule 84)', () => {
+test('each setting that contains a secret is a Secret (rule 84)', () => {
   expect(secretNames).toEqual(expect.arrayContaining(['ADMIN_PASSWORD', 'DATABASE_DIRECT_URL', 'DATABASE_URL', 'METRICS_TOKEN']));
   for (const name of secretNames) {
     const secret: unknown = config[memberOf(name) as keyof typeof config];

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ConfigError, originPolicy, readConfig, usesSecureCookie } from '../../src/config/settings.ts';
 
-/** What is wrong with an environment; empty when the service would start with it. */
+/** The problems of an environment; empty if the service would start with it. */
 function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
     readConfig(environment);
@@ -21,7 +21,7 @@ const production = {
   DATABASE_URL: 'postgres://app:secret@db.example.com/entities?sslmode=verify-full',
 };
 
-test('a token for metrics is a secret of at least 32 bytes that a header can carry (rule 86)', () => {
+test('a token for metrics is a secret of at least 32 bytes that a header can contain (rule 86)', () => {
   const token = 'x'.repeat(32);
   expect(problemsOf({ METRICS_TOKEN: token })).toEqual([]);
   for (const bad of [token.slice(1), `${token} ${token}`, `${token}é`, 'x'.repeat(300)]) {
@@ -32,7 +32,7 @@ test('a token for metrics is a secret of at least 32 bytes that a header can car
   }
 });
 
-test('traces go to a URL without secrets, which would be in the log with it', () => {
+test('traces go to a URL without secrets, because the log contains the URL', () => {
   expect(problemsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com:4318' })).toEqual([]);
   for (const bad of ['collector:4318', 'ftp://collector', 'https://user:secret@collector', 'https://collector?key=secret']) {
     expect(problemsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: bad })).toEqual([expect.stringMatching(/^OTEL_EXPORTER_OTLP_ENDPOINT must be a URL/)]);
@@ -47,7 +47,7 @@ test('the share of traces is a number from 0 to 1', () => {
 });
 
 describe('without any setting', () => {
-  test('the service is for one machine: loopback, its own database, no proxy and no other origin is believed', () => {
+  test('the service is for one machine: loopback, its own database, and no trusted proxy or origin', () => {
     const config = readConfig({});
     expect(config).toMatchObject({ host: '127.0.0.1', port: 3000, dataDir: './data', adminUser: 'admin', production: false });
     expect(config.publicUrl.origin).toBe('http://localhost:3000');
@@ -55,7 +55,7 @@ describe('without any setting', () => {
     expect([config.trustProxy, [...config.trustedOrigins]]).toEqual([[], []]);
   });
 
-  test('the limits are the ones the rules set (rules 12, 32, 70, 88)', () => {
+  test('the limits are those of the rules (rules 12, 32, 70, 88)', () => {
     expect(readConfig({})).toMatchObject({
       sessionIdleSeconds: 30 * 60,
       sessionAbsoluteSeconds: 8 * 60 * 60,
@@ -67,40 +67,40 @@ describe('without any setting', () => {
     });
   });
 
-  test('an empty value is no value', () => {
+  test('an empty value is an unset one', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: '', TRUST_PROXY: '', ADMIN_PASSWORD: '' })).toEqual(readConfig({}));
   });
 });
 
-test('PUBLIC_URL follows PORT until it is set, and is where the origin of browsers is compared with (rule 29)', () => {
+test('PUBLIC_URL follows PORT if it is not set, and is compared with the origin of browsers (rule 29)', () => {
   expect(originPolicy(readConfig({ PORT: '8080' })).publicOrigin).toBe('http://localhost:8080');
   expect(originPolicy(readConfig({ PORT: '8080', PUBLIC_URL: 'https://api.example.com:443/' })).publicOrigin).toBe(
     'https://api.example.com',
   );
 });
 
-test('the cookie is secure wherever clients come by https (rule 9)', () => {
+test('the cookie is secure if clients use https (rule 9)', () => {
   expect(usesSecureCookie(readConfig({}))).toBe(false);
   expect(usesSecureCookie(readConfig({ PUBLIC_URL: 'https://localhost' }))).toBe(true);
 });
 
-test('lists take blanks around their commas, and origins are compared as browsers write them', () => {
+test('lists may have blanks around their commas, and origins are compared as browsers write them', () => {
   const config = readConfig({ TRUSTED_ORIGINS: 'https://App.example.com:443 , http://localhost:5173', TRUST_PROXY: '10.0.0.0/8, ::1' });
   expect([...config.trustedOrigins]).toEqual(['https://app.example.com', 'http://localhost:5173']);
   expect(config.trustProxy).toEqual(['10.0.0.0/8', '::1']);
 });
 
-test('ADMIN_USER is read in the one form names are kept in (rule 35)', () => {
+test('ADMIN_USER is read in the canonical form of names (rule 35)', () => {
   expect(readConfig({ ADMIN_USER: 'ＡＤＡ' }).adminUser).toBe('ada');
 });
 
-test('all problems are told at once, each with its setting', () => {
+test('all problems are reported at once, each with its setting', () => {
   const problems = problemsOf({ PORT: '-1', LOG_LEVEL: 'loud', WORKERS: '0', DATABASE_URL: 'mysql://x/y', RATE_LIMIT: 'maybe' });
   expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['PORT', 'DATABASE_URL', 'RATE_LIMIT', 'LOG_LEVEL', 'WORKERS']);
   for (const problem of problems) expect(problem).not.toContain('\n');
 });
 
-describe('what does not fit is refused', () => {
+describe('invalid values are refused', () => {
   test.each([
     ['PORT', '70000'],
     ['PORT', '1e3'],
@@ -140,24 +140,24 @@ describe('what does not fit is refused', () => {
     },
   );
 
-  test('plain http anywhere but on this machine, where no browser would keep the cookie', () => {
+  test('plain http except on this machine, because no browser would store the cookie', () => {
     expect(problemsOf({ PUBLIC_URL: 'http://127.0.0.1:3000' })).toEqual([]);
     expect(problemsOf({ PUBLIC_URL: 'http://[::1]:3000' })).toEqual([]);
     expect(problemsOf({ PUBLIC_URL: 'http://api.example.com' })).toEqual([expect.stringContaining('PUBLIC_URL must be https')]);
   });
 
-  test('PORT=0 without PUBLIC_URL, since nobody would know where the service is', () => {
+  test('PORT=0 without PUBLIC_URL, because the service’s URL would be unknown', () => {
     expect(problemsOf({ PORT: '0' })).toEqual([expect.stringContaining('PUBLIC_URL')]);
     expect(problemsOf({ PORT: '0', PUBLIC_URL: 'http://localhost' })).toEqual([]);
   });
 });
 
 describe('in production', () => {
-  test('a whole configuration starts', () => {
+  test('a complete configuration starts', () => {
     expect(problemsOf(production)).toEqual([]);
   });
 
-  test('plain http is refused, the default included (rule 86)', () => {
+  test('plain http is refused, including the default (rule 86)', () => {
     expect(problemsOf({ ...production, PUBLIC_URL: 'http://localhost:3000' })).toHaveLength(1);
     expect(problemsOf({ ...production, PUBLIC_URL: '' })).toHaveLength(1);
   });
@@ -167,7 +167,7 @@ describe('in production', () => {
     expect(problemsOf({ LOG_LEVEL: level })).toEqual([]);
   });
 
-  describe.each(['DATABASE_URL', 'DATABASE_DIRECT_URL'])('the way to a database on another machine: %s', (name) => {
+  describe.each(['DATABASE_URL', 'DATABASE_DIRECT_URL'])('the connection to a database on another machine: %s', (name) => {
     const at = (url: string) => problemsOf({ ...production, [name]: `postgres://${url}` });
     const open = [expect.stringContaining(`${name} must end with ?sslmode=verify-full`)];
     const certificates = join(import.meta.dirname, 'settings.test.ts');
@@ -178,7 +178,7 @@ describe('in production', () => {
       'app:secret@db.example.com/entities?ssl=true',
       `app:secret@db.example.com/entities?sslmode=verify-full&sslrootcert=${certificates}`,
       'app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=verify-full',
-    ])('%s is taken: it is verified, or said to be safe (rule 88)', (url) => {
+    ])('%s is accepted: the connection is verified, or the setting turns that off explicitly (rule 88)', (url) => {
       expect(at(url)).toEqual([]);
     });
 
@@ -190,7 +190,7 @@ describe('in production', () => {
       'app:secret@%2Frun%2Fpostgresql/entities',
       '/entities?host=/run/postgresql',
       '/entities',
-    ])('%s is taken: it does not leave this machine (rule 88)', (url) => {
+    ])('%s is accepted: it does not leave this machine (rule 88)', (url) => {
       expect(at(url)).toEqual([]);
     });
 
@@ -205,13 +205,13 @@ describe('in production', () => {
       `app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=verify-ca&sslrootcert=${certificates}`,
       'app:secret@localhost%2eexample.com/entities',
       'app:secret@localhost,db.example.com/entities',
-    ])('%s is refused: node-postgres would talk to another machine without verifying it (rule 88)', (url) => {
+    ])('%s is refused: node-postgres would connect to another machine without verifying it (rule 88)', (url) => {
       expect(at(url)).toEqual(open);
       expect(problemsOf({ DATABASE_URL: 'postgres://localhost/entities', [name]: `postgres://${url}` }), 'in development').toEqual([]);
     });
 
     test.each(['sslmode=verify-full&sslmode=disable', 'sslmode=disable&sslmode=verify-full', 'sslmode=verify-full&sslmode=no-verify'])(
-      '?%s is refused everywhere: two values are a mistake, of which only one would count (rule 88)',
+      '?%s is refused everywhere: two values are a mistake, and only one would count (rule 88)',
       (query) => {
         const url = `postgres://app:secret@db.example.com/entities?${query}`;
         for (const settings of [production, { DATABASE_URL: 'postgres://localhost/entities' }]) {
@@ -228,7 +228,7 @@ describe('in production', () => {
       },
     );
 
-    test.each(['scram-sha-256', 'md5,password,none'])('?require_auth=%s is taken (rule 88)', (list) => {
+    test.each(['scram-sha-256', 'md5,password,none'])('?require_auth=%s is accepted (rule 88)', (list) => {
       expect(at(`app:secret@localhost/entities?require_auth=${list}`)).toEqual([]);
     });
 
@@ -244,7 +244,7 @@ describe('in production', () => {
       expect(others).toEqual([]);
     });
 
-    test('what PGHOST and PGSSLMODE stand in for is judged as well (rule 88)', () => {
+    test('the values of PGHOST and PGSSLMODE are checked as well (rule 88)', () => {
       vi.stubEnv('PGHOST', 'db.example.com');
       expect(at('/entities')).toEqual(open);
       expect(at('localhost/entities')).toEqual([]);
@@ -254,7 +254,7 @@ describe('in production', () => {
       expect(at('/entities')).toEqual(open);
     });
 
-    test('NODE_TLS_REJECT_UNAUTHORIZED=0 turns all of it off, and is told (rule 88)', () => {
+    test('NODE_TLS_REJECT_UNAUTHORIZED=0 turns off all verification and is reported (rule 88)', () => {
       vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
       const url = 'postgres://app:secret@db.example.com/entities?sslmode=verify-full';
       const local = 'postgres://localhost/entities';
