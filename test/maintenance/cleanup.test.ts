@@ -14,7 +14,7 @@ beforeAll(async () => {
   await service().signIn('emmy');
 });
 
-test('removes all that is over, however many, and nothing that is not (rule 12)', async () => {
+test('removes all ended sessions, in any number, and no others (rule 12)', async () => {
   const { db } = service();
   const { id } = await service().createUser('ada');
   const cookie = await service().signIn('ada');
@@ -29,7 +29,7 @@ test('removes all that is over, however many, and nothing that is not (rule 12)'
   expect((await service().call('GET', '/auth', { cookie })).status).toBe(200);
 });
 
-test('removes tokens that a profile switch has replaced, and keeps those by which reuse is recognised (rule 12)', async () => {
+test('removes tokens that a profile switch has replaced, and not those that detect reuse (rule 12)', async () => {
   const { db } = service();
   await service().createUser('grace');
   let cookie = await service().signIn('grace');
@@ -89,7 +89,7 @@ test.each([
     remove: (db: Kysely<Database>) => deleteExpiredTransactions(db, 3),
   },
 ])(
-  'removes $limit rows of $table at once, and does not wait for those that another replica holds',
+  'removes $limit rows of $table at once, and does not wait for rows that another replica has locked',
   async ({ table, limit, insert, remove }) => {
     const { db } = service();
     await service()
@@ -98,7 +98,7 @@ test.each([
     await service().signIn('emmy');
     await insert.execute(db);
     await db.transaction().execute(async (other) => {
-      // One of those that are over: the session that has just begun is none.
+      // One of the expired rows; the session that has just begun is not one.
       await sql`select 1 from ${sql.table(table)} where ctid = (select max(ctid) from ${sql.table(table)}) for update`.execute(other);
       expect(await remove(db)).toBe(limit);
       expect(await remove(db)).toBe(1);

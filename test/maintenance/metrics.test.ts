@@ -17,7 +17,7 @@ const service = useService({ METRICS_TOKEN: metricsToken, ISSUERS_FILE: await wr
 const read = () => scrape(service().url);
 
 describe('GET /metrics', () => {
-  test('200 — who has the token gets the text format of Prometheus; 401 — anybody else', async () => {
+  test('200 — with the token the text format of Prometheus; 401 — without it', async () => {
     const authorization = `Bearer ${metricsToken}`;
     const answer = await service().call('GET', '/metrics', { headers: { authorization } });
     expect(answer.status).toBe(200);
@@ -34,7 +34,7 @@ describe('GET /metrics', () => {
     }
   });
 
-  test('404 — without METRICS_TOKEN there is no such thing', async () => {
+  test('404 — without METRICS_TOKEN there is no endpoint', async () => {
     const plain = await service().replica();
     expect((await plain.call('GET', '/metrics', { headers: { authorization: `Bearer ${metricsToken}` } })).status).toBe(404);
     await plain.close();
@@ -44,7 +44,7 @@ describe('GET /metrics', () => {
 describe('requests', () => {
   const name = 'entity_service_request_duration_seconds_count';
 
-  test('are counted by operation and status, with those outside the contract and those that are none', async () => {
+  test('are counted by operation and status, including those outside the contract and malformed ones', async () => {
     await service().createUser('reader', { note: ['read'] });
     const cookie = await service().signIn('reader');
     const before = await read();
@@ -71,7 +71,7 @@ describe('requests', () => {
     expect([...operations].filter((operation) => /[^a-zA-Z]/.test(operation ?? '/'))).toEqual([]);
   });
 
-  test('whose client hangs up are not in flight any more', async () => {
+  test('are no longer in flight after their clients have disconnected', async () => {
     const url = new URL('/auth', service().url);
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '100' };
     const hanging = request(url, { method: 'POST', headers });
@@ -84,7 +84,7 @@ describe('requests', () => {
   });
 });
 
-test('passwords are counted by what became of them', async () => {
+test('password verifications are counted by result', async () => {
   const name = 'entity_service_password_attempts_total';
   await service().createUser('grace');
   const before = await read();
@@ -97,7 +97,7 @@ test('passwords are counted by what became of them', async () => {
   expect(after.value('entity_service_password_gate_running_limit')).toBeGreaterThan(0);
 });
 
-test('the cache tells what it has found, and the pool what it has open', async () => {
+test('the cache shows its hits and the pool its open connections', async () => {
   const { id } = await service().createUser('ada');
   const cookie = await service().openSession(id);
   await service().settle();
@@ -144,7 +144,7 @@ test('live sessions are counted, ended ones are not', async () => {
   await replica.close();
 });
 
-test('an issuer is there once its keys were asked for, and says whether it answered', async () => {
+test('an issuer is listed after the first request of its keys, with whether it answered', async () => {
   expect((await read()).labels('entity_service_issuer_up')).toEqual([]);
   const tokens = [await corp.mint(), await gone.mint()];
   await gone.close();
@@ -161,7 +161,7 @@ test('refusals that the audit trail leaves out are counted', async () => {
   expect((await read()).value('entity_service_audit_left_out_total')).toBe(2);
 });
 
-test('of several workers the event loop that holds up most is told of, not the mean', async () => {
+test('of several workers the longest event loop delay is shown, not the mean', async () => {
   const name = 'nodejs_eventloop_lag_p99_seconds';
   const { registry } = createMetricSet(service().context);
   const worker = async (seconds: number) => {
@@ -173,7 +173,7 @@ test('of several workers the event loop that holds up most is told of, not the m
   expect(text).toContain(`\n${name} 0.5\n`);
 });
 
-test('any worker answers for all of them', async () => {
+test('each worker answers for all workers', async () => {
   vi.setConfig({ testTimeout: 60_000 });
   const database = await createDatabase();
   const secret = 'one password for this only';
@@ -186,7 +186,7 @@ test('any worker answers for all of them', async () => {
   });
   await started.ready;
   const cookie = cookieHeader(await signIn(started, 'admin', secret), started);
-  // A connection each, which the primary hands out in turn.
+  // One connection each, which the primary distributes in turn.
   for (let time = 0; time < 20; time++) await fetch(`${started.url}/auth`, { headers: { cookie, connection: 'close' } });
   for (let time = 0; time < 2; time++) {
     const metrics = await scrape(started.url);

@@ -1,4 +1,4 @@
-/** The dashboard and the alert rules in a real Prometheus that watches the service as docs/observability.md tells operators to. */
+/** The dashboard and the alert rules in a real Prometheus, configured as in docs/observability.md. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,12 +20,12 @@ interface Dashboard {
 const { templating, panels } = JSON.parse(readDocument('docs/observability/grafana-dashboard.json')) as Dashboard;
 const targets = panels.flatMap(({ title, targets = [] }) => targets.map((target) => ({ panel: title, ...target })));
 const folder = join(import.meta.dirname, '../../docs/observability');
-/** As Grafana escapes a host for a regular expression in a string of PromQL. */
+/** Escapes a host as Grafana does for a regular expression in a PromQL string. */
 const escaped = (value: string) => value.replaceAll('.', String.raw`\\.`);
 const reason = whyNoPrometheus();
-/** Of each scrape and each look at the rules. */
+/** The interval of scrapes and of rule evaluations. */
 const interval = '500ms';
-/** What Grafana makes of that: it is never less than four scrapes. */
+/** The interval that Grafana computes from it: at least four scrapes. */
 const rateInterval = '2s';
 
 describe.skipIf(reason)(`Prometheus${reason ? ` (skipped: ${reason})` : ''}`, () => {
@@ -41,7 +41,7 @@ describe.skipIf(reason)(`Prometheus${reason ? ` (skipped: ${reason})` : ''}`, ()
     service = await TestService.start({ METRICS_TOKEN: metricsToken, ISSUERS_FILE: await writeIssuers(issuer.entry()) });
     await service.createUser('ada');
     cookie = await service.signIn('ada');
-    // Of two who sign in at once one is refused.
+    // Of two concurrent sign-ins one is refused.
     service.context.gate = new BoundedQueue({ running: 1, waiting: 0, waitMs: 0 });
     prometheus = await startPrometheus(await documented());
   });
@@ -54,7 +54,7 @@ describe.skipIf(reason)(`Prometheus${reason ? ` (skipped: ${reason})` : ''}`, ()
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** The configuration in docs/observability.md, but for the places. */
+  /** The configuration in docs/observability.md with the paths and hosts of this test. */
   const documented = async () => {
     const token = join(directory, 'token');
     await writeFile(token, metricsToken);
@@ -70,7 +70,7 @@ describe.skipIf(reason)(`Prometheus${reason ? ` (skipped: ${reason})` : ''}`, ()
     };
   };
 
-  /** What a dashboard is there for: reads, writes, sign-ins, and some of each that fail. */
+  /** The traffic that a dashboard shows: reads, writes, sign-ins, and failures of each. */
   const traffic = async () => {
     const signIn = (secret: string) => service.call('POST', '/auth', { form: { user: 'ada', password: secret } });
     const authorization = `Bearer ${await issuer.mint()}`;
@@ -84,7 +84,7 @@ describe.skipIf(reason)(`Prometheus${reason ? ` (skipped: ${reason})` : ''}`, ()
     ]);
   };
 
-  /** Replaces variables as Grafana does where all their values are chosen. */
+  /** Replaces variables as Grafana does if all their values are chosen. */
   const fill = async (expression: string) => {
     let filled = expression.replaceAll('$__rate_interval', rateInterval);
     for (const { name, definition } of templating.list) {
@@ -96,11 +96,11 @@ describe.skipIf(reason)(`Prometheus${reason ? ` (skipped: ${reason})` : ''}`, ()
     return filled;
   };
 
-  test('knows the job and the instance by which the dashboard chooses', async () => {
+  test('has the job and the instance that the dashboard selects', async () => {
     await expect.poll(() => fill('$job at $instance')).toBe(`entity-service at ${escaped(new URL(service.url).host)}`);
   });
 
-  test('gives numbers for every line of every panel, with the labels that its legend shows', async () => {
+  test('has numbers for every line of every panel, with the labels in its legend', async () => {
     expect(targets.length).toBeGreaterThan(25);
     const incomplete = async () => {
       await traffic();
@@ -125,7 +125,7 @@ describe.skipIf(reason)(`Prometheus${reason ? ` (skipped: ${reason})` : ''}`, ()
     await expect.poll(evaluated).toEqual(healthy);
   });
 
-  test('raises each alert for what it is meant for, and for nothing else: docs/observability/alerts.test.yaml', async () => {
+  test('raises each alert in its own situation only: docs/observability/alerts.test.yaml', async () => {
     await testRules(join(folder, 'alerts.test.yaml'));
   });
 });

@@ -16,12 +16,12 @@ const careful = {
 };
 const usual = { superuser: false, threads: 16 };
 
-test('nothing is said about careful settings, nor about development', () => {
+test('careful settings and development have no warning', () => {
   expect(risksOf(careful, usual)).toEqual([]);
   expect(risksOf({ ...careful, production: false }, { ...usual, superuser: true })).toEqual([]);
 });
 
-test('short passwords, a superuser and an open way to the database are told (rules 32, 38, 86, 88)', () => {
+test('short passwords, a superuser and an unprotected database connection are reported (rules 32, 38, 86, 88)', () => {
   expect(risksOf({ ...careful, passwordMinLength: 14 }, usual)).toEqual([expect.stringContaining('PASSWORD_MIN_LENGTH')]);
   expect(risksOf(careful, { ...usual, superuser: true })).toEqual([expect.stringContaining('superuser')]);
   const open = new Secret('postgres://app@db.example.com/entities?sslmode=disable');
@@ -32,12 +32,12 @@ test('short passwords, a superuser and an open way to the database are told (rul
   expect(risksOf(careful, { ...usual, threads: 4 })).toEqual([expect.stringContaining('UV_THREADPOOL_SIZE')]);
 });
 
-test('https without a trusted proxy is told: the service speaks plain http, so there is a proxy (rule 83)', () => {
+test('https without a trusted proxy is reported: the service speaks plain http, so there is a proxy (rule 83)', () => {
   expect(risksOf({ ...careful, trustProxy: [] }, usual)).toEqual([expect.stringContaining('TRUST_PROXY')]);
   expect(lacksProxy({ publicUrl: new URL('http://localhost:3000'), trustProxy: [] })).toBe(false);
 });
 
-test('whether the role is a superuser is what PostgreSQL says itself', async () => {
+test('the superuser check agrees with PostgreSQL', async () => {
   const { rows } = await sql<{ superuser: string }>`select current_setting('is_superuser') as superuser`.execute(service().db);
   expect(await isSuperuser(service().db)).toBe(rows[0]?.superuser === 'on');
 });
