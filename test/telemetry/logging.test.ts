@@ -15,10 +15,10 @@ const program = `
   more();
 `;
 
-test('lines are written in batches, and those in hand are written when the process exits', async () => {
+test('lines are written in batches, and buffered ones are written when the process exits', async () => {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] });
   const lines = (await text(child.stdout)).trimEnd().split('\n');
-  // A batch that is being written when the process exits may come after those in hand.
+  // A batch that is being written at exit may follow the buffered lines.
   const numbers = lines.map((line) => (JSON.parse(line) as { n: number }).n).toSorted((one, other) => one - other);
   expect(numbers).toEqual(Array.from({ length: 2_000 }, (_, n) => n));
 });

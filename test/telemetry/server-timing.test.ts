@@ -3,7 +3,7 @@ import { useService } from '../support/service.ts';
 
 const service = useService({ NODE_ENV: 'development' });
 
-test('in development an answer says what authentication, the database and all of it took', async () => {
+test('in development an answer has the durations of authentication, the database and the whole request', async () => {
   const { id } = await service().createUser('ada');
   const cookie = await service().openSession(id);
   const answer = await service().call('GET', '/rest/entity/note/1', { cookie });
@@ -18,7 +18,7 @@ test('in development an answer says what authentication, the database and all of
   for (const name of ['auth', 'db']) expect(times.get(name)).toBeLessThanOrEqual(times.get('total') ?? 0);
 });
 
-test('otherwise no answer does', async () => {
+test('outside development no answer has them', async () => {
   const other = await service().replica({ NODE_ENV: '' });
   expect((await other.call('GET', '/health/live')).headers.has('server-timing')).toBe(false);
   await other.close();

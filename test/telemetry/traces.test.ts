@@ -23,7 +23,7 @@ const traceparent = `00-${given.traceId}-${given.spanId}-01`;
 
 const named = ({ spans }: Collector, name: string) => spans.filter((span) => span.name === name);
 
-test('a request is a span of its operation, and what it waited for are spans below it', async () => {
+test('a request is a span of its operation, with child spans for its waits', async () => {
   const collector = await startCollector();
   const service = await TestService.start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ISSUERS_FILE: issuersFile });
   await service.createUser('ada');
@@ -61,7 +61,7 @@ test('a request is a span of its operation, and what it waited for are spans bel
   expect(signedIn?.traceId).not.toBe(read?.traceId);
 });
 
-test('the trace of a caller is continued if the caller is one of TRUST_PROXY, else a new one begins', async () => {
+test('the trace of a caller in TRUST_PROXY is continued; any other request begins a new trace', async () => {
   const collector = await startCollector();
   const headers = { traceparent };
   for (const settings of [{}, { TRUST_PROXY: '127.0.0.0/8' }]) {
@@ -75,10 +75,10 @@ test('the trace of a caller is continued if the caller is one of TRUST_PROXY, el
   expect(trusted).toMatchObject({ traceId: given.traceId, parentSpanId: given.spanId });
 });
 
-test('which traces are sent is what OTEL_TRACES_SAMPLER says; of the callers in TRUST_PROXY, what they have decided', async () => {
+test('OTEL_TRACES_SAMPLER decides which traces are sent; for callers in TRUST_PROXY their decision counts', async () => {
   const declined = traceparent.replace(/01$/, '00');
   const rows = [
-    // The sampler, its share, and what is sent of: nobody's decision, a caller's yes, a caller's no.
+    // The sampler, its share, and whether a trace is sent: without a caller's decision, with its yes, with its no.
     ['', '', [true, true, false]],
     ['parentbased_traceidratio', '0', [false, true, false]],
     ['parentbased_traceidratio', '1', [true, true, false]],
@@ -100,7 +100,7 @@ test('which traces are sent is what OTEL_TRACES_SAMPLER says; of the callers in 
   }
 });
 
-test('what is done for a request that is not sent is in no other trace of its connection', async () => {
+test('the work of an unsampled request is in no other trace of its connection', async () => {
   const collector = await startCollector();
   const settings = { OTEL_TRACES_SAMPLER: 'parentbased_always_off', TRUST_PROXY: '127.0.0.0/8' };
   const service = await TestService.start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...settings });
@@ -119,7 +119,7 @@ test('what is done for a request that is not sent is in no other trace of its co
   expect(named(collector, 'entity.find')).toEqual([]);
 });
 
-test('the service is called what OTEL_SERVICE_NAME says, and has the attributes in OTEL_RESOURCE_ATTRIBUTES', async () => {
+test('the service has the name in OTEL_SERVICE_NAME and the attributes in OTEL_RESOURCE_ATTRIBUTES', async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
   const names: (string | undefined)[][] = [];
   for (const [name, attributes] of [
@@ -144,7 +144,7 @@ test('the service is called what OTEL_SERVICE_NAME says, and has the attributes 
   ]);
 });
 
-test('a collector that is gone, or does not answer, holds up nothing', async () => {
+test('a collector that is unreachable or does not answer delays nothing', async () => {
   const silent = createServer(() => undefined);
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const { port } = silent.address() as { port: number };
@@ -161,7 +161,7 @@ test('a collector that is gone, or does not answer, holds up nothing', async () 
   silent.close();
 });
 
-test('spans that come faster than a collector takes them are dropped, which is told', async () => {
+test('spans that arrive faster than a collector accepts them are dropped, with an error', async () => {
   const { promise: allowed, resolve: allow } = Promise.withResolvers<void>();
   const slow = createServer((_request, response) => void allowed.then(() => response.end('{}')));
   await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
@@ -172,7 +172,7 @@ test('spans that come faster than a collector takes them are dropped, which is t
   const request = { routeOptions: { config: {} }, socket: {}, method: 'GET', id: '1' } as FastifyRequest;
   const scope = traces.open(request, { raw: new EventEmitter() } as FastifyReply);
   const work = () => scope?.begin({ kind: 'database', name: 'select' }).end();
-  // What it keeps, what is on its way, and more.
+  // More than the queue and the batch in transit contain.
   for (let span = 0; span < 2_048 + 512 + 100; span++) work();
   expect(errors).toEqual([]);
   allow();
@@ -182,7 +182,7 @@ test('spans that come faster than a collector takes them are dropped, which is t
   slow.close();
 });
 
-test('one id leads from the problem to the log, the audit trail and the trace of the request', async () => {
+test('one id is in the problem, the log, the audit trail and the trace of a request', async () => {
   const collector = await startCollector();
   const database = await createDatabase();
   const secret = 'one password for this only';
@@ -212,7 +212,7 @@ test('one id leads from the problem to the log, the audit trail and the trace of
   await database.drop();
 });
 
-test('nothing of OpenTelemetry is loaded before it is known that there are traces', () => {
+test('the code loads no OpenTelemetry package unless traces are configured', () => {
   const project = join(import.meta.dirname, '../..');
   const importing = (pattern: RegExp) =>
     globSync('src/**/*.ts', { cwd: project }).filter((file) => pattern.test(readFileSync(join(project, file), 'utf8')));
