@@ -17,7 +17,7 @@ function refusal(code: string, message: string): DatabaseError {
   return Object.assign(new DatabaseError(message, message.length, 'error'), { code });
 }
 
-describe('why the service cannot start', () => {
+describe('the reason why the service cannot start', () => {
   test('settings have a line each', () => {
     expect(explainFailure(new ConfigError(['PORT is wrong', 'HOST is wrong']), undefined)).toEqual(['- PORT is wrong', '- HOST is wrong']);
   });
@@ -74,7 +74,7 @@ describe('why the service cannot start', () => {
     expect(explainFailure(error, config)).toEqual([line]);
   });
 
-  test('what fails at the direct address is told with its setting, or with DATABASE_URL where there is only that', () => {
+  test('a failure at the direct address names its setting, or DATABASE_URL if that is the only one', () => {
     const refused = new DirectAddressError(failure('ECONNREFUSED', 'connect'));
     expect(explainFailure(refused, config)).toEqual([`${server} refuses connections: start it, or correct host and port`]);
     expect(explainFailure(refused, { ...config, databaseDirectUrl: direct })).toEqual([
@@ -82,13 +82,13 @@ describe('why the service cannot start', () => {
     ]);
   });
 
-  test('no line holds the password', () => {
+  test('no line contains the password', () => {
     for (const code of ['ECONNREFUSED', 'ENOTFOUND', '28P01', '3D000', '42501', 'XX000']) {
       expect(explainFailure(refusal(code, 'refused'), config).join()).not.toMatch(/pa:ss|pa%3Ass/);
     }
   });
 
-  test('even what is no error has a line', () => {
+  test('an error without a message has a line too', () => {
     expect(explainFailure(new Error(''), undefined)).toEqual(['Error']);
   });
 });

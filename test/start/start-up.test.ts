@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-test('what the service is made of does not load fetch and WebSocket, as an import of node:http does', async () => {
+test('the modules of the service do not load fetch and WebSocket, as an import of node:http does', async () => {
   const loads = async (module: string) => {
     const program = `await import(${JSON.stringify(module)}); console.log(process.moduleLoadList.join());`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { cwd: root });
