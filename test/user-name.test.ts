@@ -5,7 +5,7 @@ import { normaliseUserName } from '../src/user-name.ts';
 const zeroWidthSpace = '\u{200b}';
 
 describe('a user name', () => {
-  test('is one name in whatever case, width and composition it is typed (rule 35: nobody registers a twin)', () => {
+  test('is the same name in any case, width and composition (rule 35: no second user with the same name)', () => {
     for (const typed of ['ada', 'ADA', 'Ada', 'Ａｄａ']) expect(normaliseUserName(typed)).toBe('ada');
     expect(normaliseUserName('zoe\u{308}')).toBe(normaliseUserName('ZOË'));
     for (const typed of ['straße', 'STRASSE', 'STRAẞE']) expect(normaliseUserName(typed)).toBe('strasse');
@@ -35,7 +35,7 @@ describe('a user name', () => {
     for (const typed of [' ada', 'ada ', '\u{a0}ada', 'ada\u{3000}', ' ']) expect(normaliseUserName(typed)).toBeUndefined();
   });
 
-  test('keeps its canonical form when normalised again (rule 35: what is stored is what is looked up)', () => {
+  test('keeps its canonical form when normalised again (rule 35: the stored name is the one in queries)', () => {
     for (let code = 0; code < 0x110000; code += 1) {
       const once = normaliseUserName(String.fromCodePoint(code));
       if (once !== undefined && normaliseUserName(once) !== once) expect.unreachable(`U+${code.toString(16)}`);

@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const workers = join(import.meta.dirname, '../src/workers.ts');
 
-/** A primary that sends to a worker which has just been killed, before it has heard of that; the worker only waits. */
+/** A primary that sends messages to a killed worker before it has received the exit event. The worker only waits. */
 const primary = `
   import cluster from 'node:cluster';
   import { readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const primary = `
   }
 `;
 
-/** A primary that can start no worker, because the directory to start it in is not there. */
+/** A primary that can start no worker, because their working directory does not exist. */
 const primaryWithoutWorkers = `
   import cluster from 'node:cluster';
   import { startWorkers } from ${JSON.stringify(workers)};
@@ -42,7 +42,7 @@ const primaryWithoutWorkers = `
   setInterval(() => {}, 1_000);
 `;
 
-/** A primary that is told to stop before it has learnt that its workers cannot be started. */
+/** A primary that must stop before it detects that its workers cannot be started. */
 const primaryStoppedAtOnce = `
   import cluster from 'node:cluster';
   import { startWorkers } from ${JSON.stringify(workers)};
@@ -53,7 +53,7 @@ const primaryStoppedAtOnce = `
   process.exit(0);
 `;
 
-/** A primary whose worker ends, and whose next worker cannot be started; the one after that can. */
+/** A primary whose worker ends and whose next worker cannot be started. The one after that can. */
 const primaryForATime = `
   import cluster from 'node:cluster';
   import { createServer } from 'node:http';
@@ -75,7 +75,7 @@ const primaryForATime = `
   }
 `;
 
-/** A primary that is killed; its worker then says that it has stopped listening, before it learns of that. */
+/** A primary that is killed. Its worker then reports that it has stopped listening, before it detects the kill. */
 const killedPrimary = `
   import cluster from 'node:cluster';
   import { waitForPrimary } from ${JSON.stringify(workers)};
@@ -104,15 +104,15 @@ async function run(program: string): Promise<{ code: number | null; lines: strin
   return { code, lines: output.split('\n').filter(Boolean), errors };
 }
 
-test.skipIf(!existsSync('/proc/self/stat'))('a worker that dies while it is sent something does not take the primary with it', async () => {
+test.skipIf(!existsSync('/proc/self/stat'))('a worker that dies while the primary sends it messages does not end the primary', async () => {
   expect(await run(primary)).toEqual({ code: 0, lines: [], errors: '' });
 });
 
-test('a worker whose primary has just died ends without an error when it tells that it has stopped listening', async () => {
+test('a worker whose primary has just died ends without an error when it reports that it has stopped listening', async () => {
   expect(await run(killedPrimary)).toEqual({ code: null, lines: ['the worker ended with 0'], errors: '' });
 });
 
-test('a worker that cannot be started ends the start with the reason, and the others stop', async () => {
+test('a worker that cannot be started ends the start with the reason, and the other workers stop', async () => {
   const reason = expect.stringMatching(/^a worker could not be started: spawn .* ENOENT$/);
   expect(await run(primaryWithoutWorkers)).toEqual({ code: 0, lines: [reason, 'stopped'], errors: '' });
 });
@@ -121,7 +121,7 @@ test('a stop does not wait for workers that could not be started', async () => {
   expect(await run(primaryStoppedAtOnce)).toEqual({ code: 0, lines: ['stopped'], errors: '' });
 });
 
-test('a worker that cannot be started in place of one that ended is told, and tried again', async () => {
+test('if the replacement of an ended worker cannot be started, that is reported and tried again', async () => {
   expect(await run(primaryForATime)).toEqual({
     code: 0,
     lines: ['worker N ended with SIGKILL', expect.stringMatching(/^a worker could not be started: /), 'listens again'],
