@@ -348,6 +348,26 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.analyze_grown_tables()
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO '$user', 'public'
+AS $function$
+declare
+  pages integer := current_setting('block_size');
+  grown regclass;
+begin
+  for grown in
+    select oid from pg_class
+    where relnamespace = (select pronamespace from pg_proc where oid = 'analyze_grown_tables()'::regprocedure) and relkind = 'r'
+      and pg_relation_size(oid) / pages >= greatest(16, 2 * relpages)
+  loop
+    execute format('analyze (skip_locked) %s', grown);
+    return next grown::text;
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.begin_login_attempt(account bytea, address bytea, OUT verdict text, OUT retry_seconds integer)
  RETURNS record
  LANGUAGE plpgsql

@@ -5,7 +5,7 @@
  * Only for statements that wait for no other transaction's rows: what is sent behind one that waits, waits too.
  */
 import { DatabaseError } from 'pg';
-import { TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
+import { firstStatement, TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
 import { connectionStaysUsable, connectionWasLost } from '../failure.ts';
 import type { Executor } from './prepared.ts';
 
@@ -123,6 +123,7 @@ class PipelinedConnection {
     client.on('end', () => this.retire(client));
     try {
       await client.connect();
+      await client.send({ name: undefined, text: firstStatement, values: [] });
       client.onUnresponsive = onSilence;
       this.client = client;
     } catch (error) {

@@ -15,6 +15,11 @@ export interface Statement {
   values: unknown[];
 }
 
+/**
+ * The first statement of each connection. A server that accepts connections and closes them fails here, where no write can be in doubt.
+ */
+export const firstStatement = 'select';
+
 /** The rows as node-postgres reads them. */
 export type Rows = Promise<{ rows: unknown[] }>;
 

@@ -4,7 +4,7 @@ import { spanning } from '../../telemetry/spans.ts';
 import { connectionStaysUsable, connectionWasLost } from '../failure.ts';
 import { nameOf } from './statement-names.ts';
 import { nameOfText, statementWork } from './statement-work.ts';
-import { TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
+import { firstStatement, TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
 
 /** A client that names what Kysely leaves unnamed, and describes its statements to traces. */
 class PooledClient extends TimeoutClient {
@@ -28,7 +28,18 @@ class PooledClient extends TimeoutClient {
       // No statement was sent yet, so this loss leaves no outcome unknown.
       callback(connectionWasLost(error) ? new Error('Connection terminated while connecting', { cause: error }) : error);
     };
-    return super.connect(report) as never;
+    const begin = (error: unknown) => {
+      if (error) return report(error);
+      // An error without a listener would end the process. The pool listens only after this callback.
+      const ignore = () => undefined;
+      this.on('error', ignore);
+      super.query(firstStatement, (failure: unknown) => {
+        if (failure) void this.end();
+        else this.off('error', ignore);
+        report(failure);
+      });
+    };
+    return super.connect(begin) as never;
   }
 }
 
