@@ -113,9 +113,9 @@ const changes: Row[] = [
     ['user.created', 'identity.linked', 'profile.assigned'],
     ({ user }) => bear(`${user}-new`, {}),
   ],
-  ['a profile by a claim', 200, 'user_profile', ['profile.assigned'], ({ user }) => bear(user, { groups: ['admins'] })],
+  ['a profile assigned by a claim', 200, 'user_profile', ['profile.assigned'], ({ user }) => bear(user, { groups: ['admins'] })],
   [
-    'a profile taken by a claim',
+    'a profile removed by a claim',
     200,
     'user_profile',
     ['profile.removed'],
@@ -127,7 +127,7 @@ const changes: Row[] = [
   ['a password change', 204, 'user_account', ['password.changed'], ({ cookie }) => status(act.changePassword(cookie))],
   ['a logout', 204, 'session', ['logout'], ({ cookie }) => status(act.logOut(cookie))],
   ['the end of another session', 204, 'session', ['session.revoked'], ({ cookie, otherId }) => status(act.revokeSession(cookie, otherId))],
-  ['the end of the session that asks', 204, 'session', ['logout'], ({ cookie, sessionId }) => status(act.revokeSession(cookie, sessionId))],
+  ['the end of the caller’s session', 204, 'session', ['logout'], ({ cookie, sessionId }) => status(act.revokeSession(cookie, sessionId))],
   ['the end of all other sessions', 200, 'session', ['session.revoked'], ({ cookie }) => status(act.revokeOtherSessions(cookie))],
   [
     'a logout at the provider',

@@ -44,7 +44,7 @@ test.each(['idle_expires_at', 'expires_at'] as const)(
       .execute();
     await use({ cookie });
     await endSilently('session', column);
-    expect(await ask({ cookie }), 'the cache has it until then').toBe(200);
+    expect(await ask({ cookie }), 'cached until the deadline').toBe(200);
     clock.advance(2);
     expect(await ask({ cookie })).toBe(401);
   },
@@ -59,7 +59,7 @@ test('401 — for a cached API key from its deadline on, without the three secon
     .execute();
   await use({ headers });
   await endSilently('api_key', 'expires_at');
-  expect(await ask({ headers }), 'the cache has it until then').toBe(200);
+  expect(await ask({ headers }), 'cached until the deadline').toBe(200);
   clock.advance(2);
   expect(await ask({ headers })).toBe(401);
 });

@@ -104,7 +104,7 @@ describe('a cached principal is removed', () => {
     cache.enable(false);
     expect([cache.find('a'), cache.size]).toEqual([undefined, 0]);
     verify('a', 'session 1');
-    expect(cache.find('a'), 'nothing is kept while it is down').toBe(undefined);
+    expect(cache.find('a'), 'nothing is cached while it is down').toBe(undefined);
     cache.enable(true);
     expect(cache.find('a')).toBe(undefined);
   });

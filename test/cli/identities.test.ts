@@ -150,7 +150,7 @@ describe('doctor', () => {
     expect(await told(withSwaggerUi)).toMatch(new RegExp(`^${line}${another}$`, 'm'));
   });
 
-  test('checks that the profiles exist that issuers give', async () => {
+  test('checks that the profiles of the issuers exist', async () => {
     const giving = await writeIssuers(
       corp.entry({ provision: { enabled: true, profile: 'ada' }, profiles: { claim: 'g', map: { a: 'nix' } } }),
     );

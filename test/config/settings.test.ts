@@ -27,7 +27,7 @@ test('a token for metrics is a secret of at least 32 bytes that a header can con
   for (const bad of [token.slice(1), `${token} ${token}`, `${token}é`, 'x'.repeat(300)]) {
     const [problem, ...others] = problemsOf({ METRICS_TOKEN: bad });
     expect(problem).toMatch(/^METRICS_TOKEN must be 32 to 256 /);
-    expect(problem, 'a secret is not told').not.toContain(bad);
+    expect(problem, 'a secret is not shown').not.toContain(bad);
     expect(others).toEqual([]);
   }
 });

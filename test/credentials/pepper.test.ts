@@ -54,10 +54,10 @@ describe('PASSWORD_PEPPER_FILE', () => {
     ['a value without an id', [first], /^line 1: must begin with an id/],
     ['an empty id', [`:${first}`], /^line 1: must begin with an id/],
     ['an id of more than eight characters', [`2026-2027:${first}`], /^line 1: must begin with an id/],
-    ['an id that is no word', [`a b:${first}`], /^line 1: must begin with an id/],
+    ['an id with a blank', [`a b:${first}`], /^line 1: must begin with an id/],
     ['fewer than 32 bytes', [`a:${first}`, `b:${first.slice(0, 31)}`], /^line 2: the value of b must be 32 to 1024/],
-    ['a blank at the end, which nobody sees', [`a:${first} `], /^line 1: the value of a must be/],
-    ['what is not ASCII', [`a:${first}é`], /^line 1: the value of a must be/],
+    ['a blank at the end', [`a:${first} `], /^line 1: the value of a must be/],
+    ['a character outside ASCII', [`a:${first}é`], /^line 1: the value of a must be/],
     ['the same id twice', [`a:${first}`, `a:${second}`], /^line 2: a is another pepper's id already/],
   ])('with %s is refused, without quoting the file (rules 86 and 87)', async (_title, lines, problem) => {
     const problems = await problemsOf(...lines);

@@ -53,7 +53,7 @@ describe('a new password', () => {
     expect(await policy.check(`${wide}x`, ada)).toEqual(fault('too-long', { maximum: 256 }));
   });
 
-  test('422 — keeps its spaces, at the ends as well (rule 32: nothing is trimmed)', async () => {
+  test('422 — counts its spaces, including those at the ends (rule 32: nothing is trimmed)', async () => {
     expect(await policy.check(` ${noise(13)} `, ada)).toEqual([]);
     expect(await policy.check(`  ${noise(11)} `, ada)).toEqual(fault('too-short', { minimum: 15 }));
   });

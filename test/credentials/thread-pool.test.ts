@@ -12,5 +12,5 @@ test.runIf(process.platform === 'linux')('threads that hash passwords yield to t
   const priorities = threads.map((thread) => getPriority(Number(thread)));
   const ofPool = priorities.filter((_, index) => names[index]?.startsWith('libuv-worker'));
   expect(ofPool).toEqual(Array.from({ length: lowered }, () => 10));
-  expect(getPriority(process.pid), 'the thread that serves keeps its own').toBeLessThan(10);
+  expect(getPriority(process.pid), 'the priority of the thread that serves requests is unchanged').toBeLessThan(10);
 });

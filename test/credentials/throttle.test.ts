@@ -75,7 +75,7 @@ async function refusal(claim: {
   const before = looks;
   const problem: unknown = await throttle.attempt(claim, good).catch((error: unknown) => error);
   expect(problem).toMatchObject({ ...throttled(expect.any(String)), values: { seconds: expect.any(Number) } });
-  expect(looks, 'the password was looked at').toBe(before);
+  expect(looks, 'the password was verified').toBe(before);
   const { code, values, headers } = problem as { code: string; values: { seconds: number }; headers: Record<string, string> };
   expect(headers['Retry-After']).toBe(String(values.seconds));
   return { code, seconds: values.seconds, headers };
@@ -193,14 +193,14 @@ describe('an address', () => {
     expect((await throttle.attempt(from('2001:db8:0:1::1', 'another'), good)).granted).toBe('come in');
   });
 
-  test('keeps its failures after a success (rule 40: an attacker’s own account does not reset the count)', async () => {
+  test('has the same failures after a success (rule 40: an attacker’s own account does not reset the count)', async () => {
     for (let failure = 1; failure <= 19; failure += 1) {
       await throttle.attempt(from('192.0.2.1', `user${failure}`), bad);
       expect((await throttle.attempt(from('192.0.2.1', 'mallory'), good)).granted).toBe('come in');
     }
     await throttle.attempt(from('192.0.2.1', 'user20'), bad);
     await refusal(from('192.0.2.1', 'mallory'));
-    expect((await throttle.attempt(from('192.0.2.9', 'user1'), bad)).failures, 'the other accounts keep theirs').toBe(2);
+    expect((await throttle.attempt(from('192.0.2.9', 'user1'), bad)).failures, 'the counts of the other accounts stay').toBe(2);
   });
 });
 

@@ -84,9 +84,9 @@ describe('json_merge_patch', () => {
     Object.fromEntries(Array.from({ length: count }, (_, n) => [`member${from + n}`, value]));
 
   test.each([
-    ['some members, some names that are no members', members(300, 'x'), members(300, null, 150)],
+    ['some members and some unknown names', members(300, 'x'), members(300, null, 150)],
     ['all members', members(300, 'x'), members(300, null)],
-    ['members of no object', 'text', members(300, null)],
+    ['members of a text', 'text', members(300, null)],
     ['members beside others that are changed and added', members(300, null), { ...members(200, null), ...members(150, { a: 1 }, 200) }],
     ['members of an object inside', { inside: members(300, { a: null }) }, { inside: { ...members(290, null), more: [null] } }],
   ])('a patch that removes many names gives the result of RFC 7396: %s', async (_what, target, patch) => {

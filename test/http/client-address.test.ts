@@ -24,7 +24,7 @@ describe('behind a proxy that writes ports', { timeout: 120_000 }, () => {
   test.each<[string, (n: number) => string]>([
     ['an IPv4 address', (n) => `203.0.113.8:${50_000 + n}`],
     ['an IPv6 address', (n) => `[2001:db8::${n}]:${50_000 + n}`],
-    ['what is no address', (n) => `client-${n}`],
+    ['a text that is no address', (n) => `client-${n}`],
   ])('429 — %s has twenty wrong passwords in five minutes, with any port (rule 40)', async (_what, address) => {
     expect(await statusesOf(30, address)).toEqual(twentyAllowed(30));
   });

@@ -32,7 +32,7 @@ describe('cross-origin requests', () => {
   });
 
   test.each(['https://evil.example', 'https://app.example.com.evil.example', 'http://app.example.com', 'null', 'https://APP.example.com'])(
-    'the origin %s gets no CORS header, and cannot write by the cookie (rules 28 and 31)',
+    'the origin %s gets no CORS header, and cannot write with the cookie (rules 28 and 31)',
     async (origin) => {
       const cookie = await service().signIn('ada');
       const headers = { origin, 'access-control-request-method': 'POST' };

@@ -55,12 +55,12 @@ describe('refusals', () => {
 
   test.each([
     ['a broken escape', 'a=%'],
-    ['an escape cut off', 'a=%4'],
+    ['a truncated escape', 'a=%4'],
     ['an escape with other letters', 'a=%zz'],
-    ['a byte that begins nothing', 'a=%FF'],
+    ['a byte that begins no character', 'a=%FF'],
     ['an overlong slash', 'a=%C0%AF'],
     ['an encoded surrogate', 'a=%ED%A0%80'],
-    ['a sequence cut off', 'a=%E2%82'],
+    ['a truncated sequence', 'a=%E2%82'],
     ['a byte that was not UTF-8 in the raw text', 'a=\uFFFD'],
     ['a lone surrogate', 'a=\uD800'],
     ['an escaped U+0000', 'a=b%00c'],

@@ -26,7 +26,7 @@ describe('numbers', () => {
       '-99999999999999.9',
     ],
     [
-      'fills a double',
+      'needs all digits of a double',
       '9007199254740992',
       '-9007199254740992',
       '1e23',
@@ -44,7 +44,7 @@ describe('numbers', () => {
       `1${'0'.repeat(308)}`,
     ],
     ['is padded with zeros', `1.${'0'.repeat(16_383)}`, `0.${'0'.repeat(300)}1e301`, `1${'0'.repeat(300)}e-300`],
-  ])('a number that %s keeps its value', (_, ...numbers) => {
+  ])('a number that %s is accepted with its value', (_, ...numbers) => {
     for (const number of numbers) expect(read(number)).toEqual({ text: number, value: Number(number) });
   });
 
@@ -60,7 +60,7 @@ describe('numbers', () => {
     ['is not finite', '1e400', '-1e400', '1e309', '1.7976931348623159e308', `1${'0'.repeat(309)}`],
     ['becomes zero', '1e-400', '-1e-400', '1e-324', `0.${'0'.repeat(400)}1`],
     ['is a negative zero', '-0', '-0.0', '-0e5', '-0.000E-3'],
-    ['would not fit into numeric', `1.${'0'.repeat(16_384)}`, '0e-16384', '0e-401', '0e401'],
+    ['exceeds numeric', `1.${'0'.repeat(16_384)}`, '0e-16384', '0e-401', '0e401'],
     ['has a huge exponent', '1e999999999', '1e-999999999', `1e${'9'.repeat(5_000)}`, '0e99999999999999999999'],
   ])('a number that %s is refused, not rounded (rule 70)', (_, ...numbers) => {
     for (const number of numbers) {

@@ -38,10 +38,10 @@ describe('accepted documents', () => {
 describe('encoding', () => {
   test.each([
     ['a byte order mark', [0xef, 0xbb, 0xbf, 0x7b, 0x7d]],
-    ['a byte that begins nothing', [0x22, 0xff, 0x22]],
+    ['a byte that begins no character', [0x22, 0xff, 0x22]],
     ['an overlong slash', [0x22, 0xc0, 0xaf, 0x22]],
     ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22]],
-    ['a sequence cut off', [0x22, 0xe2, 0x82, 0x22]],
+    ['a truncated sequence', [0x22, 0xe2, 0x82, 0x22]],
     ['UTF-16', [0x7b, 0x00, 0x7d, 0x00, 0xff]],
   ])('%s is refused: the reader guesses no text (rule 70)', (_, bytes) => {
     expect(readJson(Buffer.from('"é"'))).toMatchObject({ value: 'é' });

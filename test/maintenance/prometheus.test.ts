@@ -46,7 +46,7 @@ describe.skipIf(reason)(`Prometheus${reason ? ` (skipped: ${reason})` : ''}`, ()
     prometheus = await startPrometheus(await documented());
   });
   afterEach(() => {
-    expect(found.splice(0), 'answers that are not what openapi.yaml says').toEqual([]);
+    expect(found.splice(0), 'answers that do not match openapi.yaml').toEqual([]);
   });
   afterAll(async () => {
     await prometheus.stop();

@@ -220,7 +220,7 @@ describe('createSession', () => {
   });
 
   test.each<[string, Call, string[]]>([
-    ['nothing at all', { form: {} }, ['']],
+    ['an empty form', { form: {} }, ['']],
     ['only a user', { form: { user: 'ada' } }, ['/password']],
     ['an unknown field', { form: { user: 'ada', password, remember: '1' } }, ['/remember']],
     [
@@ -237,7 +237,7 @@ describe('createSession', () => {
     ['a password and an issuer', { form: { user: 'ada', password, oidcIssuer: 'corp', access_token: 't' } }, ['/user', '/password']],
     ['an issuer without a token', { form: { oidcIssuer: 'corp' } }, ['/access_token']],
     ['a token without an issuer', { form: { access_token: 't' } }, ['/user', '/password', '/oidcIssuer']],
-    ['a locale that is none', { form: { user: 'ada', password, locale: 'not_a_locale' } }, ['/locale']],
+    ['an invalid locale', { form: { user: 'ada', password, locale: 'not_a_locale' } }, ['/locale']],
     [
       'bad percent-encoding',
       { raw: 'user=ada&password=%E0%A4', headers: { 'content-type': 'application/x-www-form-urlencoded' } },

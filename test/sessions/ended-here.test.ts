@@ -51,7 +51,7 @@ test.each<[string, (ending: Ending) => Promise<{ status: number }>]>([
   ['a switch of the profile', ({ cookie }) => act.selectProfile(cookie)],
   ['a new password', ({ cookie }) => act.changePassword(cookie)],
   ['its revocation', async ({ cookie, other }) => act.revokeSession(other, (await sessionOf(service(), cookie)).id)],
-  ['the revocation of all others', ({ other }) => act.revokeOtherSessions(other)],
+  ['the revocation of all other sessions', ({ other }) => act.revokeOtherSessions(other)],
 ])('401 — after %s, without a notification (rules 14 and 17)', async (_what, end) => {
   const ending = await remembered();
   expect((await end(ending)).status).toBeLessThan(300);

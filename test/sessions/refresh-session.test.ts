@@ -17,7 +17,7 @@ describe('refreshSession', () => {
     await service().createUser('grace');
   });
 
-  test('200 — gives the same session a new token, and replaces the old one in the database (rule 15)', async () => {
+  test('200 — returns a new token of the same session, and replaces the old one in the database (rule 15)', async () => {
     const old = await service().signIn('ada');
     const before = await show(old);
     const answer = await refresh(old);

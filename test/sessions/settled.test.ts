@@ -58,7 +58,7 @@ test.each<[unknown, string, Act]>([
   [200, 'selectDefaultProfile', ({ cookie }) => status(act.selectProfile(cookie))],
   [204, 'endSession', ({ cookie }) => status(act.logOut(cookie))],
   [204, 'revokeSession of another session', ({ cookie, otherId }) => status(act.revokeSession(cookie, otherId))],
-  [204, 'revokeSession of the session that asks', ({ cookie, sessionId }) => status(act.revokeSession(cookie, sessionId))],
+  [204, 'revokeSession of the caller’s session', ({ cookie, sessionId }) => status(act.revokeSession(cookie, sessionId))],
   [200, 'revokeOtherSessions', ({ cookie }) => status(act.revokeOtherSessions(cookie))],
   [200, 'createSession with the cookie of a session, which it ends', ({ cookie, user }) => status(act.signIn(user, cookie))],
   [204, 'revokeKey', ({ cookie, keyId }) => status(act.revokeKey(cookie, keyId))],
@@ -79,7 +79,7 @@ test.each<[unknown, string, Act]>([
   await Promise.race([silent.asked, answer]);
   // An answer that does not wait would arrive within this time.
   for (let count = 0; count < 20; count++) expect((await service().call('GET', '/health/ready')).status).toBe(200);
-  expect(isAnswered, 'answered before the other process has heard').toBe(false);
+  expect(isAnswered, 'answered before the other process has confirmed').toBe(false);
   await silent.answer();
   expect(await answer).toBe(result);
 });

@@ -80,7 +80,7 @@ test.each<[string, End, unknown]>([
   ['a switch to another profile', ({ user, present }) => status(act.selectProfile(present, `${user}-second`)), 200],
   ['a switch to the profile that it has', ({ present }) => status(act.selectProfile(present)), 200],
   ['a logout', ({ present }) => status(act.logOut(present)), 204],
-  ['a logout by itself', ({ old }) => status(act.logOut(old)), 204],
+  ['a logout with the replaced token', ({ old }) => status(act.logOut(old)), 204],
   ['the end of the session by its user', ({ present, sessionId }) => status(act.revokeSession(present, sessionId)), 204],
   ['the end of the session from another one', ({ other, sessionId }) => status(act.revokeSession(other, sessionId)), 204],
   ['the end of all but another session', ({ other }) => status(act.revokeOtherSessions(other)), 200],

@@ -17,7 +17,7 @@ it.each([
   ['33 characters', 'a'.repeat(33)],
   ['a character of plain base64', `${'a'.repeat(31)}+`],
   ['padding', `${'a'.repeat(31)}=`],
-  ['a signature behind it', `${'a'.repeat(32)}.${'b'.repeat(43)}`],
+  ['a token with a signature', `${'a'.repeat(32)}.${'b'.repeat(43)}`],
   ['percent-encoding', `${'a'.repeat(29)}%20`],
   ['a trailing line break', `${'a'.repeat(32)}\n`],
   ['a line break inside', `${'a'.repeat(31)}\n`],

@@ -36,7 +36,7 @@ describe('the reason why the service cannot start', () => {
     ],
     ['nobody listens', failure('ECONNREFUSED', 'connect'), `${server} refuses connections: start it, or correct host and port`],
     [
-      'nobody listens on any address',
+      'no server listens on any address',
       Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' }),
       `${server} refuses connections: start it, or correct host and port`,
     ],
@@ -50,26 +50,26 @@ describe('the reason why the service cannot start', () => {
       failure(code, 'connect'),
       `${server} has no socket there that this user may open: start it, or correct host and port`,
     ]),
-    ['a file is not there', failure('ENOENT', 'open'), 'ENOENT happened'],
+    ['a file is missing', failure('ENOENT', 'open'), 'ENOENT happened'],
     [
       'the server cannot be trusted',
       new UntrustedServerError('the PostgreSQL server asks for the password in clear'),
       `${server}: the PostgreSQL server asks for the password in clear`,
     ],
-    ['nothing comes back', new Error('timeout expired'), `${server} does not answer: check host, port and firewall`],
+    ['the server does not answer', new Error('timeout expired'), `${server} does not answer: check host, port and firewall`],
     [
       'the password is wrong',
       refusal('28P01', 'password authentication failed'),
       `${server} does not let the user ada in: check user and password`,
     ],
-    ['there is no such database', refusal('3D000', 'does not exist'), `${server} has no database entities: create it first`],
+    ['the database is missing', refusal('3D000', 'does not exist'), `${server} has no database entities: create it first`],
     [
       'a right is missing',
       refusal('42501', 'permission denied for schema public'),
       `${server}: the user ada lacks a right (permission denied for schema public)`,
     ],
     ['something else is refused', refusal('53300', 'too many clients'), `${server}: too many clients`],
-    ['nobody foresaw it', new Error('first line\n  second line'), 'first line second line'],
+    ['the error is of any other kind', new Error('first line\n  second line'), 'first line second line'],
   ])('%s', (_title, error, line) => {
     expect(explainFailure(error, config)).toEqual([line]);
   });
