@@ -1,6 +1,6 @@
 /**
  * An administrator's changes of rights, each in one transaction with its audit event. The database notifies the services at commit
- * (`0002-sessions-and-keys.sql`), so a change affects the next request (rule 62).
+ * (`0005-principal-notices.sql`), so a change affects the next request (rule 62).
  */
 import type { Store } from '../database/port.ts';
 import type { Action, Condition } from '../database/tables.ts';

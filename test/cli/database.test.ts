@@ -40,9 +40,9 @@ describe('migrate', () => {
     const before = await admin.run(['migrate', '--check', '--json']);
     expect(before).toMatchObject({ code: 1, stderr: 'error: the database lacks migrations: run "migrate"\n' });
     const { pending } = JSON.parse(before.stdout) as { pending: string[] };
-    expect(pending[0]).toBe('0001-users-and-rights');
+    expect(pending[0]).toBe('0001-accounts');
     expect(await admin.refusal(['user', 'list'])).toMatch(
-      /^the database lacks 0001-users-and-rights, .*: run "migrate" or start the service$/,
+      /^the database lacks 0001-accounts, .*: run "migrate" or start the service$/,
     );
     expect(await admin.json(['migrate'])).toEqual({ applied: pending, pending: [] });
     expect(await admin.say(['migrate'])).toBe('Nothing to do: the database has every migration.\n');
