@@ -2,13 +2,11 @@
 import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
-import type { Kysely } from 'kysely';
 import type { Actor } from '../administration/actor.ts';
 import { readConfig, type Config } from '../config/settings.ts';
 import { openStore, type Store } from '../database/port.ts';
 import { layoutOf } from '../database/embedded/cluster.ts';
-import { migrationState } from '../database/migrate.ts';
-import type { Database } from '../database/tables.ts';
+import { pendingMigrations } from '../database/migrate.ts';
 import { openDatabase, type Prepared } from '../start/prepare-database.ts';
 import { operatingSystemUser } from './actor.ts';
 import { Refusal, toJson, type Outcome } from './output.ts';
@@ -117,11 +115,4 @@ export async function onAnyDatabase(
   } finally {
     await opened.close();
   }
-}
-
-/** The migrations that the database lacks. Throws {@link Refusal} if a later version has migrated it. */
-export async function pendingMigrations(db: Kysely<Database>): Promise<string[]> {
-  const { pending, unknown } = await migrationState(db);
-  if (unknown.length > 0) throw new Refusal(`the database belongs to a later version, which added ${unknown.join(', ')}`);
-  return pending;
 }

@@ -33,7 +33,7 @@ const provider: MigrationProvider = {
   },
 };
 
-async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator, db: Kysely<unknown>) => Promise<T>): Promise<T> {
+async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator, db: Kysely<Database>) => Promise<T>): Promise<T> {
   // One connection of its own, without the pool's timeouts: waiting for another replica's migration may take long.
   const pool = new Pool({
     connectionString: databaseUrl,
@@ -44,7 +44,7 @@ async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator, d
     Client: VerifiedClient as unknown as new () => VerifiedClient,
   });
   pool.on('error', () => undefined);
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   try {
     return await work(new Migrator({ db, provider }), db);
   } finally {
@@ -67,11 +67,13 @@ const analyzeTables = sql`
 
 /**
  * Applies what is missing, analyses all filled tables if anything was, and returns the names of what it applied. `directUrl` must not pool by
- * transaction. Throws {@link DirectAddressError}, with nothing of the failed file left behind.
+ * transaction. Throws {@link DirectAddressError}: nothing is changed if {@link pendingMigrations} refuses the database, and nothing of a failed
+ * file is left.
  */
 export async function migrate(directUrl: string): Promise<string[]> {
   try {
     return await withMigrator(directUrl, async (migrator, db) => {
+      await pendingMigrations(db);
       const { error, results = [] } = await migrator.migrateToLatest();
       if (error) throw error;
       if (results.length > 0) await analyzeTables.execute(db);
@@ -85,7 +87,7 @@ export async function migrate(directUrl: string): Promise<string[]> {
 export interface MigrationState {
   /** What the database lacks, in order. */
   pending: string[];
-  /** What it has that this version does not know: a later version has migrated it. */
+  /** What it has that this version does not know. */
   unknown: string[];
 }
 
@@ -97,6 +99,22 @@ export async function migrationState(db: Kysely<Database>): Promise<MigrationSta
     pending: known.filter((name) => !applied.includes(name)),
     unknown: applied.filter((name) => !known.includes(name)),
   };
+}
+
+/**
+ * What the database lacks, in order. Throws an error for the operator when the database has a migration that this version does not know: a later
+ * version has migrated it, or an unreleased one has made it (decision 92).
+ */
+export async function pendingMigrations(db: Kysely<Database>): Promise<string[]> {
+  const { pending, unknown } = await migrationState(db);
+  if (unknown.length === 0) return pending;
+  // A later version has all migrations of this one.
+  if (pending.length === 0) {
+    throw new Error(`the database has migrations of a later version (${unknown.join(', ')}): use that version, or a later one`);
+  }
+  throw new Error(
+    `an unreleased version made the database (${unknown.join(', ')}), and no version upgrades it: use an empty database, or keep the data as decision 92 in docs/decisions.md tells`,
+  );
 }
 
 async function appliedMigrations(db: Kysely<Database>): Promise<string[]> {

@@ -42,7 +42,7 @@ test('a database of a later version is reported in one line and is not changed (
   const service = await npmStart({ DATABASE_URL: later });
   expect((await service.ended).code).toBe(1);
   expect(reasonsIn(service.told())).toEqual([
-    'the database has migrations of a later version (9999-later): start that version, or a later one',
+    'the database has migrations of a later version (9999-later): use that version, or a later one',
   ]);
 });
 
