@@ -26,7 +26,7 @@ if (Number(version[0]) < needed[1] || (version[0] === needed[1] && Number(versio
 
 // libuv reads this when its first work begins. Four threads hash passwords, the others look up names and read files (rule 38). On Windows libuv
 // reads the environment with which the process was started, so that an assignment has no effect.
-if (process.platform !== 'win32' && !process.env.UV_THREADPOOL_SIZE) process.env.UV_THREADPOOL_SIZE = '16';
+if (process.platform !== 'win32' && !process.env.UV_THREADPOOL_SIZE) process.env.UV_THREADPOOL_SIZE = '8';
 
 // Compiled code of earlier starts. NODE_COMPILE_CACHE names another directory. Where the directory cannot be written, there is no cache.
 require('node:module').enableCompileCache(path.join(__dirname, '../node_modules/.cache/node'));

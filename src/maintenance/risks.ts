@@ -30,7 +30,7 @@ export function risksOf(
   if (lacksProxy(config)) risks.push(unnamedProxyRisk);
   if (threads < advisedThreads) {
     risks.push(
-      `UV_THREADPOOL_SIZE is ${threads}: password hashing can starve name look-ups and files. Set it to 16 in the environment of the process`,
+      `UV_THREADPOOL_SIZE is ${threads}: password hashing can starve name look-ups and files. Set it to 8 in the environment of the process`,
     );
   }
   return risks;

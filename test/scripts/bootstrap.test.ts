@@ -40,8 +40,8 @@ test('an old Node.js is reported in one line', () => {
   expect(packageJson.engines.node).toBe('>=24.18 <25');
 });
 
-test.runIf(process.platform === 'linux')('the thread pool has 16 threads, or the number in UV_THREADPOOL_SIZE (rule 38)', () => {
-  expect(bootstrapped(countThreads)).toBe('16');
+test.runIf(process.platform === 'linux')('the thread pool has 8 threads, or the number in UV_THREADPOOL_SIZE (rule 38)', () => {
+  expect(bootstrapped(countThreads)).toBe('8');
   expect(bootstrapped(countThreads, { UV_THREADPOOL_SIZE: '5' })).toBe('5');
 });
 
