@@ -33,14 +33,14 @@ export function apiKeyScheme(context: Context): Scheme {
       await auditRefusedKey(context, request.caller, parsed.id, keyHash);
       throw new Problem('unauthenticated');
     }
-    if (found.lastUsed === 'never') await noteFirstUse(context, request.caller, parsed.id, found.principal);
+    if (found.lastUsed === 'never') await recordFirstUse(context, request.caller, parsed.id, found.principal);
     else if (found.lastUsed === 'a while ago') await ignoreDiskFull(touchKey(store.db, parsed.id));
     principals.keep(hash, `key ${parsed.id}`, found.principal, found.lifeMilliseconds, started);
     return found.principal;
   };
 }
 
-async function noteFirstUse({ store }: Context, { origin }: Caller, id: string, { user }: Principal): Promise<void> {
+async function recordFirstUse({ store }: Context, { origin }: Caller, id: string, { user }: Principal): Promise<void> {
   await store.transaction(async (trx) => {
     if (!(await touchUnusedKey(trx, id))) return;
     await insertEvent(trx, origin, { event: 'api_key.first_used', outcome: 'ok', userName: user.name, detail: { key: id } });

@@ -38,7 +38,7 @@ export async function changePassword(context: Context, caller: Caller, principal
   const faults = await faultsOf(context, account, change);
   if (faults.length > 0) {
     const reasons = faults.map(({ code }) => code);
-    await noteRefused(context, caller, reasons);
+    await recordRefusedChange(context, caller, reasons);
     throw new Problem('password-rejected', { faults });
   }
   const passwordHash = await hashPassword(context, change.next);
@@ -72,12 +72,12 @@ async function confirmPresent(context: Context, caller: Caller, account: Account
     return matches || undefined;
   });
   if (confirmed) return;
-  await noteRefused(context, caller, ['credential-mismatch']);
+  await recordRefusedChange(context, caller, ['credential-mismatch']);
   throw new Problem('credential-mismatch');
 }
 
 /** Audits each refused change of the caller, as far as the quota allows. */
-function noteRefused(context: Context, caller: Caller, reasons: string[]): Promise<void> {
+function recordRefusedChange(context: Context, caller: Caller, reasons: string[]): Promise<void> {
   return recordRefusal(
     context,
     caller,

@@ -10,7 +10,7 @@ import type { Database } from '../database/tables.ts';
 import { revokeReused, type RevocationReason } from './revoke.ts';
 
 /** Ends, with an audit event, the session of a stale token if nobody has yet. */
-export async function endStale(context: Context, caller: Caller, tokenHash: Buffer): Promise<void> {
+export async function endSessionOfDeadToken(context: Context, caller: Caller, tokenHash: Buffer): Promise<void> {
   // One statement for what is merely made up, which is what floods are made of.
   if (!(await isUnended(context.store.db, tokenHash))) return;
   const session = await context.store.transaction(async (trx) => {

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { sessionCookie, tokenIn } from './cookie.ts';
 import { loadedSession } from './fastify-session.ts';
-import { endStale } from './dead-token.ts';
+import { endSessionOfDeadToken } from './dead-token.ts';
 import { hashToken } from './token.ts';
 import { findPrincipal } from './verify.ts';
 
@@ -21,7 +21,7 @@ export function sessionScheme(context: Context): Scheme {
     const loaded = loadedSession(request);
     const principal = loaded ? loaded.principal : await verify(context, hashToken(token));
     if (principal) return principal;
-    await endStale(context, request.caller, hashToken(token));
+    await endSessionOfDeadToken(context, request.caller, hashToken(token));
     throw new Problem('unauthenticated');
   };
 }
