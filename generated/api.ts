@@ -1879,7 +1879,6 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
-            503: components["responses"]["Unavailable"];
         };
     };
     startOpenIdSignIn: {

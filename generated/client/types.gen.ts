@@ -1726,12 +1726,6 @@ export type ListIssuersErrors = {
     429: Problem & {
         code?: 'rate-limited';
     };
-    /**
-     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
-     */
-    503: Problem & {
-        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
-    };
 };
 
 export type ListIssuersError = ListIssuersErrors[keyof ListIssuersErrors];

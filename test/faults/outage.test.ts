@@ -140,8 +140,11 @@ describe.for(['cut', 'reset'] as const)('a database that is %s', (way) => {
   });
 });
 
+/** What is answered before the first statement: the list of issuers, and the refusal of a logout token that no issuer has signed. */
+const answeredWithoutDatabase: Record<string, number> = { listIssuers: 200, logoutFromProvider: 400 };
+
 describe('an unresponsive database', () => {
-  test('503 — to every operation within seconds, and the service finds a moved database without a restart', async () => {
+  test('503 — to every operation that needs the database within seconds, and the service finds a moved database without a restart', async () => {
     await Promise.all(Array.from({ length: 12 }, () => note()));
     proxy.stall();
     forgetCallers();
@@ -149,11 +152,17 @@ describe('an unresponsive database', () => {
     const answers = await Promise.all(
       operations.map(async (operation) => {
         const method = methodOf(operation);
-        return [method, await service.call(method, pathOf(operation), exampleCall(operation, { cookie }))] as const;
+        return [operation, await service.call(method, pathOf(operation), exampleCall(operation, { cookie }))] as const;
       }),
     );
     expect(performance.now() - began).toBeLessThan(12_000);
-    for (const [method, answer] of answers) {
+    for (const [operation, answer] of answers) {
+      const withoutDatabase = answeredWithoutDatabase[operation.operationId];
+      if (withoutDatabase !== undefined) {
+        expect(answer.status, operation.operationId).toBe(withoutDatabase);
+        continue;
+      }
+      const method = methodOf(operation);
       const code = (method === 'HEAD' ? answer.headers.get('problem-code') : answer.body.code) ?? '';
       expect(['unavailable', 'outcome-unknown']).toContain(code);
       expectOutage(answer, method, code);
