@@ -1,7 +1,7 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { freePort } from '../../src/database/embedded/launch.ts';
+import { fixedPort } from '../support/fixed-port.ts';
 import { loginClient, TestIssuer } from '../support/issuer.ts';
 import { readDocument } from '../support/markdown.ts';
 import { npmStart } from '../support/start.ts';
@@ -10,7 +10,7 @@ import { comparable, projectDirectory, runAll, stepsOf } from '../support/docume
 vi.setConfig({ testTimeout: 120_000 });
 
 const tour = readDocument('docs/sign-in.md');
-const port = await freePort();
+const port = await fixedPort();
 const corp = await TestIssuer.start('corp', undefined, { publicUrl: `http://localhost:${port}` });
 
 const blockOf = (language: string) => new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(tour)?.[1] ?? '';

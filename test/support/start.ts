@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { ClientOptions, EntityServiceClient } from '../../src/client/index.ts';
-import { freePort } from '../../src/database/embedded/launch.ts';
+import { fixedPort } from './fixed-port.ts';
 import { checkedFetch } from './checked-fetch.ts';
 import { clientOf } from './client.ts';
 import { found } from './contract.ts';
@@ -51,7 +51,7 @@ export async function npmStart(
   settings: Record<string, string>,
   { port: given, cwd = project, ...identity }: StartOptions = {},
 ): Promise<Started> {
-  const port = given ?? (await freePort());
+  const port = given ?? (await fixedPort());
   const child = spawn('npm', ['start'], {
     cwd,
     env: loginEnvironment({ PORT: String(port), ...settings }),
