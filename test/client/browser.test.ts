@@ -2,13 +2,13 @@
 import { useService, password } from '../support/service.ts';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
-import { freePort } from '../../src/database/embedded/launch.ts';
+import { fixedPort } from '../support/fixed-port.ts';
 import { useBrowser } from '../support/browser.ts';
 import { bundleClient } from '../support/client-bundle.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-const port = await freePort();
+const port = await fixedPort();
 const origin = `http://localhost:${port}`;
 const service = useService({ PORT: String(port), PUBLIC_URL: origin });
 const openBrowser = useBrowser();

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { freePort } from '../../src/database/embedded/launch.ts';
+import { fixedPort } from '../support/fixed-port.ts';
 import { useBrowser } from '../support/browser.ts';
 import { bundleClient } from '../support/client-bundle.ts';
 import { rowsOf } from '../support/entities.ts';
@@ -27,7 +27,7 @@ async function serveApplication(): Promise<string> {
   return `http://localhost:${(server.address() as AddressInfo).port}`;
 }
 
-const port = await freePort();
+const port = await fixedPort();
 const origin = `http://localhost:${port}`;
 const [trusted, stranger] = [await serveApplication(), await serveApplication()];
 const service = useService({ PORT: String(port), PUBLIC_URL: origin, TRUSTED_ORIGINS: trusted });

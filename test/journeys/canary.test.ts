@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashKey, newKey } from '../../src/api-keys/key.ts';
 import type { ClientOptions, Fetch, SignIn } from '../../src/client/index.ts';
+import { fixedPort } from '../support/fixed-port.ts';
 import { checkedFetch } from '../support/checked-fetch.ts';
 import { clientOf, cookieHeader } from '../support/client.ts';
 import { startCollector } from '../support/collector.ts';
@@ -45,14 +45,6 @@ let origin: string;
 let log = '';
 const problems: string[] = [];
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** Records the problems of refusals. */
 const listen: Fetch = async (url, init) => {
   const response = await checkedFetch(url, init);
@@ -73,7 +65,7 @@ async function call(method: string, path: string, init: RequestInit = {}): Promi
 
 beforeAll(async () => {
   database = await createDatabase();
-  const port = await freePort();
+  const port = await fixedPort();
   origin = `http://127.0.0.1:${port}`;
   service = spawn(process.execPath, ['src/main.ts'], {
     env: {

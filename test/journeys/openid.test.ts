@@ -2,7 +2,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { beforeAll, expect, test, vi, type TestContext } from 'vitest';
 import { signInUrl } from '../../src/client/index.ts';
-import { freePort } from '../../src/database/embedded/launch.ts';
+import { fixedPort } from '../support/fixed-port.ts';
 import { useBrowser } from '../support/browser.ts';
 import { clientOf } from '../support/client.ts';
 import { execute, openDocs, tryOut } from '../support/docs-page.ts';
@@ -11,7 +11,7 @@ import { useService } from '../support/service.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
-const port = await freePort();
+const port = await fixedPort();
 const origin = `http://localhost:${port}`;
 const corp = await TestIssuer.start('corp', undefined, { publicUrl: origin });
 const swaggerUi = { clientId: docsClient.id, parameters: { resource: docsClient.resource } };

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { freePort } from '../../src/database/embedded/launch.ts';
+import { fixedPort } from '../support/fixed-port.ts';
 import { useBrowser } from '../support/browser.ts';
 import { execute, openDocs, tryOut } from '../support/docs-page.ts';
 import { password, useService } from '../support/service.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-const port = await freePort();
+const port = await fixedPort();
 const origin = `http://localhost:${port}`;
 const service = useService({ PORT: String(port), PUBLIC_URL: origin });
 const openBrowser = useBrowser();

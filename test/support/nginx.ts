@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../src/database/embedded/launch.ts';
+import { fixedPort } from './fixed-port.ts';
 
 const program = process.env['NGINX'] ?? '/usr/sbin/nginx';
 
@@ -52,7 +52,7 @@ http {
 /** Balances between the services at `urls` on its own port until it is stopped. */
 export async function startNginx(urls: string[]): Promise<{ port: number; stop: () => Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-nginx-'));
-  const port = await freePort();
+  const port = await fixedPort();
   const file = join(directory, 'nginx.conf');
   await writeFile(
     file,

@@ -8,7 +8,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
-import { freePort } from '../../src/database/embedded/launch.ts';
+import { fixedPort } from './fixed-port.ts';
 import { Proxy } from './proxy.ts';
 
 const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
@@ -44,7 +44,7 @@ export async function startPgBouncer(databaseUrl: string, serverConnections: num
   const proxy = await Proxy.open(databaseUrl);
   const { host, port: serverPort, user = '', password = '', database = '' } = new Client({ connectionString: proxy.urlOf(databaseUrl) });
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-pgbouncer-'));
-  const port = await freePort();
+  const port = await fixedPort();
   const file = join(directory, 'pgbouncer.ini');
   await writeFile(
     file,

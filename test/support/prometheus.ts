@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
-import { freePort } from '../../src/database/embedded/launch.ts';
+import { fixedPort } from './fixed-port.ts';
 
 const program = process.env['PROMETHEUS'] ?? '/usr/bin/prometheus';
 
@@ -45,7 +45,7 @@ export async function startPrometheus(configuration: object): Promise<Prometheus
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-prometheus-'));
   const file = join(directory, 'prometheus.yml');
   await writeFile(file, stringify(configuration));
-  const address = `127.0.0.1:${await freePort()}`;
+  const address = `127.0.0.1:${await fixedPort()}`;
   const flags = [`--config.file=${file}`, `--storage.tsdb.path=${directory}/data`, `--web.listen-address=${address}`, '--log.level=error'];
   const prometheus = spawn(program, flags, { stdio: 'inherit' });
   const ended = once(prometheus, 'exit');

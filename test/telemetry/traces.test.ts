@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Client } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { freePort } from '../../src/database/embedded/launch.ts';
+import { fixedPort } from '../support/fixed-port.ts';
 import { openTraces } from '../../src/telemetry/traces.ts';
 import { cookieHeader } from '../support/client.ts';
 import { startCollector, type Collector } from '../support/collector.ts';
@@ -148,7 +148,7 @@ test('a collector that is unreachable or does not answer delays nothing', async 
   const silent = createServer(() => undefined);
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const { port } = silent.address() as { port: number };
-  for (const endpoint of [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${port}`]) {
+  for (const endpoint of [`http://127.0.0.1:${await fixedPort()}`, `http://127.0.0.1:${port}`]) {
     const service = await TestService.start({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
     await service.createUser('ada');
     await service.signIn('ada', password);
