@@ -1,4 +1,4 @@
-/** The objects that one process shares among its handlers. `main.ts` and the tests create it; nothing in it belongs to a request. */
+/** The objects that one process shares among its handlers. `service.ts` and the tests create it; nothing in it belongs to a request. */
 import type { AuditQuota } from './audit/quota.ts';
 import type { PrincipalCache } from './authn/principal-cache.ts';
 import type { Config } from './config/settings.ts';
