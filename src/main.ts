@@ -42,9 +42,8 @@ async function run(settings: Config): Promise<void> {
   announce(settings, prepared.database);
 }
 
-/** Runs one of the workers. Only the primary, which stops them all, handles Ctrl-C. */
+/** Runs one of the workers. */
 async function runWorker(settings: Config, databaseUrl: string): Promise<void> {
-  process.on('SIGINT', () => undefined);
   opened.service = await openService(settings, databaseUrl);
 }
 
@@ -116,6 +115,9 @@ async function giveUp(error: unknown): Promise<void> {
 }
 
 process.on('SIGTERM', () => void stop());
-process.on('SIGINT', () => void stop());
+// Ctrl-C reaches every process of the terminal. Workers ignore it, because the primary stops them one after the other.
+process.on('SIGINT', () => {
+  if (!cluster.isWorker) void stop();
+});
 const started = start();
 started.catch((error: unknown) => void giveUp(error));
