@@ -9,7 +9,7 @@ const restartMilliseconds = 1_000;
 /** How the primary tells its workers which database it has opened. */
 const databaseVariable = 'WORKER_DATABASE_URL';
 
-/** What a worker asks its primary. The primary sends it back: at once when the worker has closed its port, else after a turn of its event loop. */
+/** A worker's message, which the primary sends back. `close`: at once. `turn`: after a turn of the primary's event loop. */
 interface Asked {
   asked?: 'close' | 'turn' | undefined;
 }
@@ -34,8 +34,8 @@ export function endWorker(reason: string): void {
 }
 
 /**
- * In a worker that has stopped listening: resolves when its primary knows, which accepts connections for all workers until the last one has.
- * At once in any other process.
+ * In a worker that has stopped listening: resolves when its primary knows that. The primary accepts connections for all workers until the last
+ * one has stopped listening. Resolves at once in any other process.
  */
 export async function waitForPrimary(): Promise<void> {
   await askPrimary('close');
@@ -61,8 +61,8 @@ async function askPrimary(asked: Asked['asked']): Promise<void> {
 }
 
 /**
- * Starts `count` workers on the database. `onLoss` hears of every worker that ends, or cannot be started, once all were ready. Another one is
- * started a second later.
+ * Starts `count` workers on the database. Once all were ready, `onLoss` receives the reason of each worker that ends or cannot be started. A
+ * second later another worker starts.
  */
 export function startWorkers(count: number, databaseUrl: string, onLoss: (reason: string) => void): Workers {
   const ready = Promise.withResolvers<void>();
@@ -94,7 +94,7 @@ export function startWorkers(count: number, databaseUrl: string, onLoss: (reason
     worker.once('exit', (code, signal) => over(`worker ${worker.process.pid} ended with ${signal ?? `code ${code}`}`));
     worker.on('message', ({ reason, asked }: { reason?: string } & Asked) => {
       told = reason ?? told;
-      // Messages keep their order, so by now the port is closed if it was the last one's. A worker that is gone needs no answer.
+      // Node's own message about the closed port came before this one. So the port is closed if this was the last worker.
       const answer = () => worker.send({ asked } satisfies Asked, () => undefined);
       if (asked === 'close') answer();
       if (asked === 'turn') void setImmediate().then(answer);

@@ -20,7 +20,7 @@ export interface IdentityRow extends Identity {
   createdAt: Date;
 }
 
-/** The user to whom the identity is linked; no row without a link. The statement adds its own columns. */
+/** The user linked to the identity. Without a link it returns no row. The statement adds its own columns. */
 export const linkedUser = (db: Kysely<Database>, { issuer, subject }: { [Key in keyof Identity]: string | Expression<string> }) =>
   db
     .selectFrom('identity')

@@ -58,13 +58,16 @@ export const updateMany = prepareGrouped<EntityRow>('entity.update-many', (rows)
           for no key update skip locked
         ) as found
       )`,
-    // Every row has such a number. The planner expects few rows in a range, and so goes by the index.
+    // Always true, since a statement has at most 64 rows. The planner then estimates few rows and uses the index.
     written: sql`${storeMerged(sql.ref('merged.userName'), sql.ref('merged.limit'))} and merged.n between 1 and 1000 returning n, entity.*`,
     ...rowsOfRequests,
   }),
 );
 
-/** What a grouped statement takes for one request: the values by name, and JSON text under `member`. There must be at least one value. */
+/**
+ * The input row of one request: the values by name, and JSON text under `member`. There must be at least one value. `text` must be one JSON
+ * value that `http/json.ts` has accepted: so it can neither end its row nor begin another.
+ */
 export function rowOf(values: object, member: 'fields' | 'patch', text: string): string {
   return `${JSON.stringify(values).slice(0, -1)},"${member}":${text}}`;
 }

@@ -114,8 +114,8 @@ export async function deleteEntity(
 }
 
 /**
- * What {@link updateStoredEntity} would make of a row that the permit covers, and its present version; undefined when there is none. With `light` there are no
- * fields for a heavy row.
+ * The fields that {@link updateStoredEntity} would store, and the present version; undefined if the permit covers no such row. With `light`
+ * there are no fields for a heavy row.
  */
 export async function previewUpdate(
   store: Store,

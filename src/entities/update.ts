@@ -12,7 +12,7 @@ import type { EntityRow } from './row.ts';
 import { previewUpdate, updateStoredEntity, updateGrouped, type Merge } from './store.ts';
 import type { EntityType } from '../entity-types/types.ts';
 
-/** In every round somebody succeeds, so only an entity that everybody changes all the time lets one caller fail so often. */
+/** A lost round means that another update won. Only an entity under constant change makes one caller lose this many. */
 const rounds = 100;
 
 export interface Change extends Merge {

@@ -1,7 +1,7 @@
 /**
  * The raw limit: the fastest form that we know of to answer the measured operations on this runtime and this database, with `node:http` and `pg`.
  * Reads share two connections, small writes share statements, callers and the answer of `GET /auth` come from memory, and the database's JSON
- * text is spliced into answers. It validates nothing, logs nothing, audits nothing and authorises nobody: it is there to be compared with.
+ * text is spliced into answers. It has no validation, log, audit trail or rights. The benchmark compares the service with it.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -47,7 +47,7 @@ export class WriteGroup<R> {
   readonly #pool: Executor;
   readonly #statement: GroupedStatement<R>;
   readonly #now: () => number;
-  /** A statement belongs to none of the requests that it serves. */
+  /** Runs a statement outside of any request, so that no trace counts it for a single request. */
   readonly #outside = AsyncLocalStorage.snapshot();
   #waiting: Waiting<R>[] = [];
   #underWay = 0;
