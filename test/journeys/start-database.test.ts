@@ -109,7 +109,7 @@ describe('npm start on DATABASE_URL', () => {
   test('workers ignore Ctrl-C, because their primary stops them one after the other (rule 92)', async () => {
     const service = await started({ WORKERS: '2' });
     const pids = await workersOf(service);
-    for (const pid of pids) process.kill(Number(pid), 'SIGINT');
+    for (const pid of pids) process.kill(pid, 'SIGINT');
     for (let index = 0; index < 20; index += 1) expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     expect(await workersOf(service)).toEqual(pids);
   });
