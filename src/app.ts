@@ -13,7 +13,7 @@ import { keyHandlers } from './api-keys/handlers.ts';
 import { apiKeyScheme } from './api-keys/scheme.ts';
 import { recordProblem } from './audit/record.ts';
 import type { Schemes } from './authn/authenticate.ts';
-import { originPolicy } from './config/settings.ts';
+import { originPolicy } from './config/public-url.ts';
 import type { Context } from './context.ts';
 import { entityHandlers } from './entities/handlers.ts';
 import { loginByToken } from './oidc/tokens/login.ts';

@@ -2,11 +2,10 @@
  * The settings, read once from the environment and checked; every problem is reported at once and nothing starts with a bad one.
  * docs/settings.md lists them; a test compares both.
  */
-import { BlockList, isIP } from 'node:net';
-import type { OriginPolicy } from '../authn/csrf.ts';
-import { databaseName, isLocal, readDatabaseAddress, type Address } from '../config/database-address.ts';
+import { readDatabaseUrl } from './database-settings.ts';
 import { Reader, type Environment } from './environment.ts';
-import { Secret } from './secrets.ts';
+import { readOrigins, readProxies, readPublicUrl } from './network-settings.ts';
+import type { Secret } from './secrets.ts';
 import { normaliseUserName } from '../user-name.ts';
 
 export interface Config {
@@ -73,7 +72,6 @@ const traceSamplers = [
   'parentbased_always_off',
   'parentbased_traceidratio',
 ] as const;
-const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
  * The settings of `environment` (usually `process.env`). Throws {@link ConfigError} with all problems. What only the file system or the
@@ -136,75 +134,6 @@ export function readConfig(environment: Environment): Config {
   return config;
 }
 
-/** Whether the session cookie is `Secure` and called `__Host-sid` (rule 9): everywhere but on plain http on the loopback address. */
-export function usesSecureCookie(config: Pick<Config, 'publicUrl'>): boolean {
-  return config.publicUrl.protocol === 'https:';
-}
-
-/** The origins that may act with a user's cookie. */
-export function originPolicy({ publicUrl, trustedOrigins }: Pick<Config, 'publicUrl' | 'trustedOrigins'>): OriginPolicy {
-  return { publicOrigin: publicUrl.origin, trustedOrigins };
-}
-
-function readPublicUrl(read: Reader, port: number, production: boolean): URL {
-  const fallback = `http://localhost:${port}`;
-  if (port === 0 && !read.text('PUBLIC_URL')) {
-    read.problems.push('PORT=0 lets the system choose a port, so PUBLIC_URL must say where clients reach the service');
-  }
-  const text = read.text('PUBLIC_URL', fallback);
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username) {
-    read.problems.push(`PUBLIC_URL must be an origin such as https://api.example.com, not "${text}"`);
-    return new URL(fallback);
-  }
-  if (url.protocol === 'http:' && production) {
-    read.problems.push('PUBLIC_URL must be https in production (NODE_ENV=production), where clients reach the service');
-  } else if (url.protocol === 'http:' && !loopbackHosts.has(url.hostname)) {
-    read.problems.push('PUBLIC_URL must be https unless it is localhost: browsers keep session cookies of plain http only there');
-  }
-  return url;
-}
-
-function readDatabaseUrl(read: Reader, name: 'DATABASE_URL' | 'DATABASE_DIRECT_URL', production: boolean): Secret | undefined {
-  const text = read.text(name);
-  if (!text) return undefined;
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text) || !isDecodable(text)) {
-    read.problems.push(`${name} must look like postgres://user:password@host:5432/database, with %-escapes for special characters`);
-    return undefined;
-  }
-  const problem = addressProblem(text, production);
-  if (problem === undefined) return new Secret(text, databaseName(text));
-  read.problems.push(`${name} ${problem}`);
-  return new Secret(text);
-}
-
-/** Rule 88: what node-postgres does with the address is judged, not what the address looks like. */
-function addressProblem(url: string, production: boolean): string | undefined {
-  const { searchParams } = new URL(url);
-  const names = [...searchParams.keys()];
-  const repeated = names.find((name, index) => names.indexOf(name) < index);
-  if (repeated !== undefined) return `must have the parameter ${repeated} once, of which only the last one would count`;
-  let address: Address;
-  try {
-    address = readDatabaseAddress(url);
-  } catch (error) {
-    return `cannot be used: ${(error as Error).message}`;
-  }
-  const isOpenOnPurpose = address.encryption === 'none' && searchParams.get('sslmode') === 'disable';
-  if (!production || isLocal(address) || address.encryption === 'verified' || isOpenOnPurpose) return undefined;
-  const way =
-    'must end with ?sslmode=verify-full in production (NODE_ENV=production), or with ?sslmode=disable where no other party can listen on the network';
-  return process.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0' ? `${way}; unset NODE_TLS_REJECT_UNAUTHORIZED` : way;
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    return decodeURIComponent(text) !== '';
-  } catch {
-    return false;
-  }
-}
-
 function readAdminUser(read: Reader): string {
   const text = read.text('ADMIN_USER', 'admin');
   const name = normaliseUserName(text);
@@ -227,43 +156,4 @@ function readOtlpEndpoint(read: Reader): string | undefined {
   if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash) return text;
   read.problems.push('OTEL_EXPORTER_OTLP_ENDPOINT must be a URL such as http://collector:4318; secrets go into OTEL_EXPORTER_OTLP_HEADERS');
   return undefined;
-}
-
-function readOrigins(read: Reader, production: boolean): Set<string> {
-  const origins = new Set<string>();
-  for (const text of read.list('TRUSTED_ORIGINS')) {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username) {
-      read.problems.push(`TRUSTED_ORIGINS must list origins such as https://app.example.com, not "${text}"`);
-    } else if (production && url.protocol === 'http:' && !loopbackHosts.has(url.hostname)) {
-      read.problems.push(
-        `TRUSTED_ORIGINS must be https in production (NODE_ENV=production), not "${text}": its network could change the pages`,
-      );
-    } else origins.add(url.origin);
-  }
-  return origins;
-}
-
-function readProxies(read: Reader): string[] {
-  const ranges = read.list('TRUST_PROXY');
-  for (const range of ranges) {
-    if (!isRange(range)) {
-      read.problems.push(`TRUST_PROXY must list addresses or CIDR ranges such as 10.0.0.0/8, not "${range}": clients could forge the rest`);
-    }
-  }
-  return ranges;
-}
-
-function isRange(text: string): boolean {
-  const [address = '', bits, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return false;
-  if (bits === undefined) return true;
-  if (!/^\d{1,3}$/.test(bits)) return false;
-  try {
-    new BlockList().addSubnet(address, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
-    return Number(bits) > 0;
-  } catch {
-    return false;
-  }
 }

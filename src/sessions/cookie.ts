@@ -3,7 +3,8 @@
  * configured public URL, never by the connection, which behind a proxy is plain http.
  */
 import type { Cookies } from '../authn/caller.ts';
-import { usesSecureCookie, type Config } from '../config/settings.ts';
+import { usesSecureCookie } from '../config/public-url.ts';
+import type { Config } from '../config/settings.ts';
 import { isToken } from './token.ts';
 
 export interface SessionCookie {

@@ -4,7 +4,7 @@ import type { Handlers } from '../contract/operation.ts';
 import { authenticate, carrierOf, type Carrier, type Schemes } from '../authn/authenticate.ts';
 import type { Caller } from '../authn/caller.ts';
 import { logoutAllowed, logoutIntent } from '../authn/csrf.ts';
-import { originPolicy } from '../config/settings.ts';
+import { originPolicy } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import { Problem, type Fault } from '../errors.ts';
 import { canonicalLocale } from '../locales/negotiate.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { ConfigError, originPolicy, readConfig, usesSecureCookie } from '../../src/config/settings.ts';
+import { originPolicy, usesSecureCookie } from '../../src/config/public-url.ts';
+import { ConfigError, readConfig } from '../../src/config/settings.ts';
 
 /** The problems of an environment; empty if the service would start with it. */
 function problemsOf(environment: Record<string, string>): readonly string[] {

@@ -1,5 +1,6 @@
 /** The cookie that binds a sign-in at a provider to the browser in which it was begun (security rule 52). It authenticates no user. */
-import { usesSecureCookie, type Config } from '../../config/settings.ts';
+import { usesSecureCookie } from '../../config/public-url.ts';
+import type { Config } from '../../config/settings.ts';
 import { valueIn } from '../../sessions/cookie.ts';
 
 const maxAgeSeconds = 600;
