@@ -125,6 +125,6 @@ export async function buildApp(context: Context, contract: { text: string; docum
   await app.register(async (scope) => addRoutes(scope, plain));
   refuseOtherMethods(app, routes);
   serveHealth(app, context);
-  await app.register(async (docs) => serveDocs(docs, contract, () => offeredIssuers(context)));
+  await app.register(async (docs) => serveDocs(docs, contract, publicUrl, () => offeredIssuers(context)));
   return app;
 }

@@ -4,6 +4,7 @@
  */
 import cluster from 'node:cluster';
 import { readContract } from './contract/contract.ts';
+import { baseUrlOf } from './config/public-url.ts';
 import { readConfig, type Config } from './config/settings.ts';
 import { readEnvironment } from './config/environment.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
@@ -56,13 +57,14 @@ function printFirstAdministrator({ name, password }: FirstAdministrator): void {
 `);
 }
 
-function announce({ publicUrl: { origin } }: Config, database: string): void {
+function announce({ publicUrl }: Config, database: string): void {
+  const url = baseUrlOf(publicUrl);
   process.stderr.write(`
 Entity Service ${readContract().document.info.version} is ready.
 
-  API         ${origin}
-  Swagger UI  ${origin}/docs
-  Contract    ${origin}/openapi.yaml
+  API         ${url}
+  Swagger UI  ${url}/docs
+  Contract    ${url}/openapi.yaml
   Database    ${database}
 
   Press Ctrl-C to stop.

@@ -1,6 +1,7 @@
 /** The caller's own API keys over HTTP: create, list, revoke, rotate. */
 import type { components } from '../../generated/api.ts';
 import type { Handlers } from '../contract/operation.ts';
+import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import { createKey, revokeOwnKey, rotateKey, type MadeKey } from './self-service.ts';
 import { listKeys, type KeyRow } from './store.ts';
@@ -15,7 +16,7 @@ export function keyHandlers(context: Context): KeyHandlers {
   return {
     async createKey({ body, principal, caller }) {
       const { expiresInDays = defaultExpiryDays, ...wanted } = body;
-      return created(await createKey(context, caller, principal, { ...wanted, expiresInDays }));
+      return created(await createKey(context, caller, principal, { ...wanted, expiresInDays }), context.config);
     },
 
     async listKeys({ principal }) {
@@ -30,19 +31,22 @@ export function keyHandlers(context: Context): KeyHandlers {
     },
 
     async rotateKey({ params, body, principal, caller }) {
-      return created(await rotateKey(context, caller, principal, params.id, body?.overlapSeconds ?? defaultOverlapSeconds));
+      return created(await rotateKey(context, caller, principal, params.id, body?.overlapSeconds ?? defaultOverlapSeconds), context.config);
     },
   };
 }
 
-function created({ createdAt, expiresAt, ...key }: MadeKey): {
+function created(
+  { createdAt, expiresAt, ...key }: MadeKey,
+  { publicUrl }: Context['config'],
+): {
   status: 201;
   headers: { Location: string };
   body: Schemas['NewKey'];
 } {
   return {
     status: 201,
-    headers: { Location: `/auth/keys/${key.id}` },
+    headers: { Location: publicPath(publicUrl, `/auth/keys/${key.id}`) },
     body: { ...key, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() },
   };
 }

@@ -2,19 +2,23 @@
 import { BlockList, isIP } from 'node:net';
 import type { Reader } from './environment.ts';
 
+/** Segments of characters that every proxy and client writes in the same way (RFC 3986 section 2.3). */
+const basePath = /^(\/[\w.~-]+)*\/?$/;
 const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 
+/** PUBLIC_URL. Its path ends with a slash; another path than `/` is the base path behind which a proxy serves this service. */
 export function readPublicUrl(read: Reader, port: number, production: boolean): URL {
   const fallback = `http://localhost:${port}`;
   if (port === 0 && !read.text('PUBLIC_URL')) {
     read.problems.push('PORT=0 lets the system choose a port, so PUBLIC_URL must say where clients reach the service');
   }
   const text = read.text('PUBLIC_URL', fallback);
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username) {
-    read.problems.push(`PUBLIC_URL must be an origin such as https://api.example.com, not "${text}"`);
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || !basePath.test(url.pathname) || /[?#@]/.test(text)) {
+    read.problems.push(`PUBLIC_URL must be a URL such as https://api.example.com or https://example.com/api, not "${text}"`);
     return new URL(fallback);
   }
+  if (!url.pathname.endsWith('/')) url.pathname += '/';
   if (url.protocol === 'http:' && production) {
     read.problems.push('PUBLIC_URL must be https in production (NODE_ENV=production), where clients reach the service');
   } else if (url.protocol === 'http:' && !loopbackHosts.has(url.hostname)) {

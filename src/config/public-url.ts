@@ -2,6 +2,26 @@
 import type { OriginPolicy } from '../authn/csrf.ts';
 import type { Config } from './settings.ts';
 
+/** The URL under which clients reach the service, without a slash at the end: `https://example.com` or, with a base path, `https://example.com/api`. */
+export function baseUrlOf({ href }: URL): string {
+  return href.slice(0, -1);
+}
+
+/** The absolute URL of one of this service's own paths, such as `/docs`, as clients reach it. */
+export function publicAddress(publicUrl: URL, path: `/${string}`): string {
+  return baseUrlOf(publicUrl) + path;
+}
+
+/** The path of PUBLIC_URL, which the proxy removes, without a slash at the end: empty, or such as `/api`. */
+export function basePathOf({ pathname }: URL): string {
+  return pathname.slice(0, -1);
+}
+
+/** One of this service's own paths, such as `/docs`, as clients see it: behind the base path. */
+export function publicPath(publicUrl: URL, path: `/${string}`): string {
+  return basePathOf(publicUrl) + path;
+}
+
 /** Whether the session cookie is `Secure` and called `__Host-sid` (rule 9): everywhere but on plain http on the loopback address. */
 export function usesSecureCookie(config: Pick<Config, 'publicUrl'>): boolean {
   return config.publicUrl.protocol === 'https:';

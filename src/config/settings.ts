@@ -11,7 +11,10 @@ import { normaliseUserName } from '../user-name.ts';
 export interface Config {
   host: string;
   port: number;
-  /** Where clients reach the service: the origin that CSRF checks and absolute links are made from, never the Host header (rule 29). */
+  /**
+   * Where clients reach the service, with a slash at the end: CSRF checks use its origin, never the Host header (rule 29). `public-url.ts` makes
+   * links from it.
+   */
   publicUrl: URL;
   /** Its description is `host:port/database`. Undefined: the embedded database in `dataDir`. */
   databaseUrl: Secret | undefined;

@@ -45,6 +45,7 @@ type PathItem = { parameters?: (ParameterObject | Reference)[] } & { [M in Metho
 
 export interface ContractDocument {
   info: { title: string; version: string };
+  servers: { url: string }[];
   tags: { name: string }[];
   security: SecurityRequirement[];
   paths: Record<string, PathItem>;

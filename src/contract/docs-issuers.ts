@@ -8,7 +8,7 @@ import { methods, type ContractDocument, type SecurityRequirement } from './cont
 export interface OfferedIssuer {
   id: string;
   label: string;
-  /** The URL that begins a sign-in with a session; undefined if the service is no client of the issuer. */
+  /** The URL that begins a sign-in with a session and returns to the page; undefined if the service is no client of the issuer. */
   startUrl: string | undefined;
   authorizationUrl: string;
   tokenUrl: string;
@@ -46,7 +46,7 @@ export function tokenOrigins(issuers: readonly OfferedIssuer[]): string[] {
 
 function schemeOf({ label, startUrl, authorizationUrl, tokenUrl, client }: OfferedIssuer): object {
   const name = label.replaceAll(/[!-/:-@[-`{-~]/g, String.raw`\$&`);
-  const session = `[Sign in with a session](${startUrl}?return_to=/docs): this page then calls with its cookie. Or with an access token:`;
+  const session = `[Sign in with a session](${startUrl}): this page then calls with its cookie. Or with an access token:`;
   const scopes = Object.fromEntries(client.scopes.map((scope) => [scope, '']));
   return {
     type: 'oauth2',

@@ -5,6 +5,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { basePathOf } from '../config/public-url.ts';
 import { Problem, problemFacts, type ProblemCode } from '../errors.ts';
 import { tokenOrigins, withIssuers, type OfferedIssuer } from './docs-issuers.ts';
 import { uiConfig } from './docs-ui.ts';
@@ -26,13 +27,16 @@ function pagePolicy(issuers: readonly OfferedIssuer[]): string {
   ].join('; ');
 }
 
-/** Serves `contract` on `app`. Each time the page is opened it also shows the issuers that `offered` returns. */
+/** Serves `contract` on `app`, as the contract of the server at `publicUrl`. Each time the page is opened it also shows the issuers that `offered` returns. */
 export async function serveDocs(
   app: FastifyInstance,
   contract: { text: string; document: ContractDocument },
+  publicUrl: URL,
   offered: () => Promise<OfferedIssuer[]>,
 ): Promise<void> {
-  const json = JSON.stringify(contract.document);
+  const basePath = basePathOf(publicUrl);
+  const document = { ...contract.document, servers: contract.document.servers.map((server) => ({ ...server, url: basePath || '/' })) };
+  const json = JSON.stringify(document);
   app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml; charset=utf-8').send(contract.text));
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
   app.get<{ Params: { code: string } }>('/problems/:code', async (request, reply) => {
@@ -51,7 +55,7 @@ export async function serveDocs(
     pages.addHook('onSend', async (_request, reply) => {
       reply.header('cache-control', 'no-store');
     });
-    await pages.register(swagger, { mode: 'static', specification: { document: contract.document as never } });
+    await pages.register(swagger, { mode: 'static', specification: { document: document as never } });
     const shown = new WeakMap<FastifyRequest, OfferedIssuer[]>();
     pages.addHook('preHandler', async (request, reply) => {
       // Scripts and pictures do not wait for the issuers.
@@ -62,10 +66,11 @@ export async function serveDocs(
     });
     await pages.register(swaggerUi, {
       routePrefix: '/docs',
+      indexPrefix: basePath,
       theme: { title: contract.document.info.title },
       uiConfig,
       initOAuth: { usePkceWithAuthorizationCodeGrant: true },
-      transformSpecification: (_document, request) => ({ ...withIssuers(contract.document, shown.get(request) ?? []) }),
+      transformSpecification: (_document, request) => ({ ...withIssuers(document, shown.get(request) ?? []) }),
       transformSpecificationClone: false,
     });
   });

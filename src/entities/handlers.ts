@@ -2,6 +2,7 @@
 import { JsonText, type Handlers, type Output } from '../contract/operation.ts';
 import type { components } from '../../generated/api.ts';
 import { authorize } from '../rights/permit.ts';
+import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { insertMany } from './grouped-writes.ts';
@@ -16,6 +17,7 @@ import { updateEntity } from './update.ts';
 type EntityHandlers = Pick<Handlers, 'createEntity' | 'getEntity' | 'updateEntity' | 'deleteEntity'>;
 
 export function entityHandlers({ config, store, entityTypes, entityQueues: queues }: Context): EntityHandlers {
+  const entitiesPath = publicPath(config.publicUrl, '/rest/entity/');
   return {
     async createEntity({ params, headers, body, bodyText, principal, caller, request }) {
       const permit = authorize(principal, params.name, 'create');
@@ -23,10 +25,10 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       entityTypes.find(params.name)?.check(body);
       const origin = caller.origin;
       const insertOne = async (insertRow: (row: string) => Promise<EntityRow | undefined>) =>
-        created(await insertEntity(insertRow, permit, origin, bodyText));
+        created(await insertEntity(insertRow, permit, origin, bodyText), entitiesPath);
       const insertOnce = async (key: string) => {
         const { row, replayed } = await createOnce(store, permit, origin, key, bodyText);
-        const answer = created(row);
+        const answer = created(row, entitiesPath);
         return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' as const } } : answer;
       };
       if (isHeavy(bodyText))
@@ -75,9 +77,9 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
   };
 }
 
-/** The answer to who has created the row. */
-function created(row: EntityRow): Output<'createEntity'> {
-  const location = `/rest/entity/${row.name}/${row.key}`;
+/** The answer to the request that has created the row. `entitiesPath` is the path of all entities, with a slash at the end. */
+function created(row: EntityRow, entitiesPath: string): Output<'createEntity'> {
+  const location = `${entitiesPath}${row.name}/${row.key}`;
   return { status: 201, headers: { Location: location, ETag: etagOf(row.version) }, body: represent(row) };
 }
 

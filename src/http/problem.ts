@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { publicAddress } from '../config/public-url.ts';
 import { isOutage, outageProblem } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { describe, type FaultDescription } from '../locales/describe.ts';
@@ -30,7 +31,7 @@ export const problemType = 'application/problem+json; charset=utf-8';
 /** Writes the document for `problem`, in `locale`; `requestId` is a UUID and `publicUrl` the base of `type`. */
 function documentOf(problem: Problem, requestId: string, locale: ReturnType<typeof negotiateLocale>, publicUrl: URL): ProblemDocument {
   const { title, detail, errors } = describe(locale, problem);
-  const type = new URL(`/problems/${problem.code}`, publicUrl).href;
+  const type = publicAddress(publicUrl, `/problems/${problem.code}`);
   const { status, code } = problem;
   return { type, title, status, detail, instance: `urn:uuid:${requestId}`, code, ...(errors && { errors }) };
 }

@@ -4,6 +4,7 @@
  */
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { destination } from 'pino';
+import { baseUrlOf } from '../config/public-url.ts';
 import type { Config } from '../config/settings.ts';
 
 /** Lines are written out when there are so many bytes of them, or after so many milliseconds: a write for each costs as much as its request. */
@@ -34,7 +35,7 @@ export function loggerOptions({ logLevel }: Pick<Config, 'logLevel'>): Exclude<F
 
 /** The settings in force as JSON values. A `Secret` gives its description. */
 export function settingsInForce(config: Config): Record<string, unknown> {
-  return { ...config, publicUrl: config.publicUrl.origin, trustedOrigins: [...config.trustedOrigins] };
+  return { ...config, publicUrl: baseUrlOf(config.publicUrl), trustedOrigins: [...config.trustedOrigins] };
 }
 
 /** Writes the settings in force. */

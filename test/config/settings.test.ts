@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { originPolicy, usesSecureCookie } from '../../src/config/public-url.ts';
+import { basePathOf, baseUrlOf, originPolicy, publicAddress, publicPath, usesSecureCookie } from '../../src/config/public-url.ts';
 import { ConfigError, readConfig } from '../../src/config/settings.ts';
 
 /** The problems of an environment; empty if the service would start with it. */
@@ -80,6 +80,19 @@ test('PUBLIC_URL follows PORT if it is not set, and is compared with the origin 
   );
 });
 
+test.each([
+  ['https://example.com', '', 'https://example.com'],
+  ['https://Example.com:443/api', '/api', 'https://example.com/api'],
+  ['https://example.com/v1/entity-service/', '/v1/entity-service', 'https://example.com/v1/entity-service'],
+])('PUBLIC_URL=%s has the base path "%s", and its origin alone is compared with that of browsers (rule 29)', (text, basePath, url) => {
+  const config = readConfig({ PUBLIC_URL: text });
+  expect(basePathOf(config.publicUrl)).toBe(basePath);
+  expect(publicPath(config.publicUrl, '/docs')).toBe(`${basePath}/docs`);
+  expect(publicAddress(config.publicUrl, '/docs')).toBe(`${url}/docs`);
+  expect(baseUrlOf(config.publicUrl)).toBe(url);
+  expect(originPolicy(config).publicOrigin).toBe('https://example.com');
+});
+
 test('the cookie is secure if clients use https (rule 9)', () => {
   expect(usesSecureCookie(readConfig({}))).toBe(false);
   expect(usesSecureCookie(readConfig({ PUBLIC_URL: 'https://localhost' }))).toBe(true);
@@ -117,7 +130,10 @@ describe('invalid values are refused', () => {
     ['ENTITY_TYPES', 'declared'],
     ['ENTITY_TYPES', 'closed'],
     ['PUBLIC_URL', 'api.example.com'],
-    ['PUBLIC_URL', 'https://api.example.com/base'],
+    ['PUBLIC_URL', 'https://api.example.com//base'],
+    ['PUBLIC_URL', 'https://api.example.com/a%2fb'],
+    ['PUBLIC_URL', 'https://api.example.com/base?'],
+    ['PUBLIC_URL', 'https://api.example.com/#base'],
     ['PUBLIC_URL', 'https://user@api.example.com'],
     ['PUBLIC_URL', 'ftp://localhost'],
     ['TRUSTED_ORIGINS', '*'],

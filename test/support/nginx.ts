@@ -23,7 +23,7 @@ export function whyNoNginx(): string | undefined {
 }
 
 /** A configuration like an operator's, except for the directories. The header `x-replica` names the replica that answered. */
-const configuration = (port: number, directory: string, replicas: string[]) => `
+const configuration = (port: number, basePath: string, directory: string, replicas: string[]) => `
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 pid ${directory}/pid;
 error_log ${directory}/error.log;
@@ -37,8 +37,8 @@ http {
   }
   server {
     listen 127.0.0.1:${port};
-    location / {
-      proxy_pass http://entity_service;
+    location ${basePath}/ {
+      proxy_pass http://entity_service${basePath && '/'};
       proxy_http_version 1.1;
       proxy_set_header Connection "";
       proxy_set_header Host $http_host;
@@ -49,15 +49,24 @@ http {
 }
 `;
 
-/** Balances between the services at `urls` on its own port until it is stopped. */
-export async function startNginx(urls: string[]): Promise<{ port: number; stop: () => Promise<void> }> {
+export interface Nginx {
+  port: number;
+  stop: () => Promise<void>;
+}
+
+/** Balances between the services at `urls` until it is stopped. It serves them behind `basePath`, such as `/api`, and removes that path. */
+export async function startNginx(
+  urls: string[],
+  { basePath = '', port: given }: { basePath?: string; port?: number } = {},
+): Promise<Nginx> {
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-nginx-'));
-  const port = await fixedPort();
+  const port = given ?? (await fixedPort());
   const file = join(directory, 'nginx.conf');
   await writeFile(
     file,
     configuration(
       port,
+      basePath,
       directory,
       urls.map((url) => new URL(url).host),
     ),

@@ -10,6 +10,7 @@ import {
 } from 'openid-client';
 import { recordRefusal } from '../../audit/record.ts';
 import type { Caller } from '../../authn/caller.ts';
+import { publicAddress } from '../../config/public-url.ts';
 import type { Context } from '../../context.ts';
 import { browserCookie, browserIn } from './cookie.ts';
 import { returnPath } from './return-path.ts';
@@ -28,12 +29,12 @@ export interface Beginning {
 
 /** The callback URL, to which the provider redirects browsers. The operator registers this URL at the issuer. */
 export function redirectUri(publicUrl: URL, { id }: { id: string }): string {
-  return new URL(`/auth/oidc/${id}/callback`, publicUrl).href;
+  return publicAddress(publicUrl, `/auth/oidc/${id}/callback`);
 }
 
 /** The URL at which a browser begins a sign-in at the provider. */
 export function startUrl(publicUrl: URL, { id }: { id: string }): string {
-  return new URL(`/auth/oidc/${id}/start`, publicUrl).href;
+  return publicAddress(publicUrl, `/auth/oidc/${id}/start`);
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   WWWAuthenticateChallengeError,
   type Configuration,
 } from 'openid-client';
+import { publicAddress } from '../../config/public-url.ts';
 import type { Context } from '../../context.ts';
 import { issuerUnavailable } from '../tokens/cached-metadata.ts';
 import { isUnanswered, outageErrors } from '../tokens/issuer-http.ts';
@@ -77,5 +78,5 @@ function failureOf(error: unknown): unknown {
 function endUrlOf(client: Configuration, { allowInsecureHttp }: Provider, publicUrl: URL): string | undefined {
   const endpoint = URL.parse(client.serverMetadata().end_session_endpoint ?? '');
   if (!endpoint || !(endpoint.protocol === 'https:' || (allowInsecureHttp && endpoint.protocol === 'http:'))) return undefined;
-  return buildEndSessionUrl(client, { post_logout_redirect_uri: new URL('/', publicUrl).href }).href;
+  return buildEndSessionUrl(client, { post_logout_redirect_uri: publicAddress(publicUrl, '/') }).href;
 }

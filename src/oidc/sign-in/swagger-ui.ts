@@ -1,5 +1,6 @@
 /** The issuers that Swagger UI offers: those that answer. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { publicAddress, publicPath } from '../../config/public-url.ts';
 import type { OfferedIssuer } from '../../contract/docs-issuers.ts';
 import type { Context } from '../../context.ts';
 import { isLoopback } from '../issuers-file/read.ts';
@@ -29,7 +30,7 @@ async function offer(issuer: TrustedIssuer, publicUrl: URL): Promise<OfferedIssu
   return {
     id,
     label,
-    startUrl: clientId === undefined ? undefined : startUrl(publicUrl, issuer),
+    startUrl: clientId === undefined ? undefined : `${startUrl(publicUrl, issuer)}?return_to=${publicPath(publicUrl, '/docs')}`,
     authorizationUrl,
     tokenUrl,
     client: { id: swaggerUi?.clientId ?? '', scopes: swaggerUi?.scopes ?? named, parameters: swaggerUi?.parameters ?? {} },
@@ -45,5 +46,5 @@ function isUsable(address: string, { allowInsecureHttp }: TrustedIssuer): boolea
 
 /** The URL to which issuers redirect sign-ins of Swagger UI. It is registered at the issuer. */
 export function swaggerUiRedirectUri(publicUrl: URL): string {
-  return new URL('/docs/static/oauth2-redirect.html', publicUrl).href;
+  return publicAddress(publicUrl, '/docs/static/oauth2-redirect.html');
 }
