@@ -84,9 +84,15 @@ test('has its required files and no others, and no dependency', () => {
       .map((name) => `${folder}/${name.slice(0, -3)}`),
   );
   const built = modules.flatMap((module) => ['.js', '.js.map', '.d.ts'].map((extension) => `dist/${module}${extension}`));
-  expect(packed.toSorted()).toEqual([...built, 'README.md', 'package.json'].toSorted());
+  expect(packed.toSorted()).toEqual([...built, 'LICENSE', 'README.md', 'package.json'].toSorted());
   expect(packageJson).not.toHaveProperty('dependencies');
   expect(readdirSync(join(directory, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['entity-service-client']);
+});
+
+test('has the licence of the project', async () => {
+  const installed = join(directory, 'node_modules/entity-service-client');
+  expect(await readFile(join(installed, 'LICENSE'), 'utf8')).toBe(readDocument('LICENSE'));
+  expect(packageJson.license).toBe('Apache-2.0');
 });
 
 test('has the version of its contract', () => {

@@ -1,6 +1,7 @@
 /** What may be installed, held to the lock file: versions that have the fixes we lean on, no code that runs at installation, and known licences. */
 import { describe, expect, test } from 'vitest';
 import licences from '../../scripts/supply-chain/licences.json' with { type: 'json' };
+import { document } from '../support/operations.ts';
 import { readDocument } from '../support/markdown.ts';
 
 interface LockedPackage {
@@ -49,6 +50,14 @@ test('nothing adapts the middleware of Express, whose paths are not ours (rule 9
 });
 
 describe('licences', () => {
+  test('the project is under Apache-2.0: LICENSE, both packages and the contract say so', () => {
+    const { info } = document as unknown as { info: { license: object } };
+    expect(readDocument('LICENSE')).toMatch(/^\s*Apache License\n\s*Version 2\.0, January 2004\n.*END OF TERMS AND CONDITIONS/s);
+    expect(info.license).toEqual({ name: 'Apache License 2.0', identifier: 'Apache-2.0' });
+    for (const file of ['package.json', 'src/client/package.json'])
+      expect(JSON.parse(readDocument(file)), file).toMatchObject({ license: 'Apache-2.0' });
+  });
+
   /** `*` at the end of a name stands for any rest. */
   const isNamed = (pattern: string, name: string) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern);
   /** One licence, or a choice of several: `(MIT OR CC0-1.0)`. */

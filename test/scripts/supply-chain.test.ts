@@ -121,7 +121,7 @@ test('npm audit that cannot read the project fails (rule 93)', () => {
 interface Bom {
   bomFormat: string;
   specVersion: string;
-  metadata: { component: { name: string; version: string } };
+  metadata: { component: { name: string; version: string; licenses?: unknown[] } };
   components: { 'bom-ref': string; name: string; version: string; purl: string; licenses?: unknown[] }[];
   dependencies: { ref: string; dependsOn: string[] }[];
 }
@@ -141,7 +141,11 @@ test('npm run sbom writes a CycloneDX document of all production packages and no
   const bom = JSON.parse(await readFile(path, 'utf8')) as Bom;
 
   expect(bom).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.5' });
-  expect(bom.metadata.component).toMatchObject({ name: packageJson.name, version: packageJson.version });
+  expect(bom.metadata.component).toMatchObject({
+    name: packageJson.name,
+    version: packageJson.version,
+    licenses: [{ license: { id: 'Apache-2.0' } }],
+  });
   expect(bom.components.map(({ name, version }) => `${name}@${version}`).toSorted()).toEqual(await lockedForProduction());
   const versions = Object.fromEntries(bom.components.map(({ name, version }) => [name, version]));
   expect(versions).toMatchObject({ ...packageJson.dependencies, ...packageJson.optionalDependencies });
