@@ -1,6 +1,7 @@
 /**
  * Whether one JSON Schema includes everything that another describes. It compares the schemas keyword by keyword. When in doubt it reports
- * a difference: two patterns that are written differently count as different.
+ * a difference: two patterns that are written differently count as different, except for the two ways to write any character but a control
+ * character.
  */
 
 /** A parsed OpenAPI document, for following references. */
@@ -61,7 +62,7 @@ export function breaksInSchema(old: Side, now: Side, direction: Direction, at: s
   const values = (wide.enum && narrow.enum?.filter((value) => !wide.enum?.includes(value))) ?? [];
   if (values.length > 0 && direction === 'request') found.push(says(`value ${values.join(', ')} is not taken any more`));
   for (const keyword of compared) {
-    if (wide[keyword] !== undefined && JSON.stringify(wide[keyword]) !== JSON.stringify(narrow[keyword]))
+    if (wide[keyword] !== undefined && comparable(wide[keyword]) !== comparable(narrow[keyword]))
       found.push(says(`${keyword} was ${show(before[keyword])}, is ${show(after[keyword])}`));
   }
   for (const [least, most] of bounds) {
@@ -81,6 +82,9 @@ export function breaksInSchema(old: Side, now: Side, direction: Direction, at: s
   if (before.items !== undefined && after.items !== undefined) found.push(...inner(before.items, after.items, `${at}/items`));
   return [...found, ...breaksInAlternatives(before, after, direction, at, inner)];
 }
+
+/** Unicode guarantees that the category Cc never changes: it is these two ranges. */
+const comparable = (value: unknown) => JSON.stringify(value)?.replaceAll(String.raw`\\P{Cc}`, String.raw`[^\\x00-\\x1F\\x7F-\\x9F]`);
 
 /** For `anyOf` and `oneOf`: each alternative of the narrow schema must be one of the wide one. */
 function breaksInAlternatives(

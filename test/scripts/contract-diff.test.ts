@@ -68,6 +68,7 @@ components:
       properties:
         name: { type: string, minLength: 1, maxLength: 80 }
         price: { type: [integer, string], minimum: 0, maximum: 1000 }
+        note: { type: string, pattern: '^\\P{Cc}*$' }
         tags: { type: array, maxItems: 5, items: { type: string, enum: [new, used] } }
         size: { anyOf: [{ type: integer }, { enum: [small, large] }] }
 `;
@@ -112,6 +113,7 @@ describe('breaking changes are found', () => {
     ['a shorter text', 'maxLength: 80', 'maxLength: 79', 'maxLength is 79'],
     ['a longer text', 'minLength: 1', 'minLength: 2', 'minLength is 2'],
     ['a new pattern', 'minLength: 1', "pattern: '^a'", 'pattern was none'],
+    ['a class that leaves out more', String.raw`\P{Cc}`, String.raw`[^\x00-\x20\x7F-\x9F]`, 'pattern was'],
     ['a higher minimum', 'minimum: 0', 'minimum: 1', 'minimum is 1'],
     ['a lower maximum', 'maximum: 1000', 'maximum: 999', 'maximum is 999'],
     ['fewer items', 'maxItems: 5', 'maxItems: 4', 'maxItems is 4'],
@@ -175,6 +177,7 @@ describe('additions pass', () => {
     ['a value of a code', '[missing, hidden]', '[missing, hidden, sold]'],
     ['an answer that is now never null', "[integer, 'null']", 'integer'],
     ['a header', 'ETag:', 'Age: { schema: { type: integer } }\n            ETag:'],
+    ['the same pattern without a Unicode property', String.raw`\P{Cc}`, String.raw`[^\x00-\x1F\x7F-\x9F]`],
     ['words', 'description: The item.', 'description: The item as it is.'],
   ];
 
