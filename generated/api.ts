@@ -560,6 +560,13 @@ export interface components {
          * @example 2026-11-20T08:00:00.000Z
          */
         Timestamp: string;
+        /**
+         * @example {
+         *       "user": "ada",
+         *       "password": "correct horse battery staple",
+         *       "locale": "en"
+         *     }
+         */
         SessionRequest: {
             /** @description The user name, for login by password. */
             user?: string;
@@ -574,6 +581,13 @@ export interface components {
             /** @description The access token, where it is not in the Authorization header. */
             access_token?: string;
         };
+        /**
+         * @example {
+         *       "current-password": "correct horse battery staple",
+         *       "set-password": "seven quiet lanterns drift north",
+         *       "confirm-password": "seven quiet lanterns drift north"
+         *     }
+         */
         PasswordChange: {
             /**
              * Format: password
@@ -791,7 +805,12 @@ export interface components {
              */
             url: string;
         };
-        /** @description What a provider says is over. Further fields are ignored, as the standard asks. */
+        /**
+         * @description What a provider says is over. Further fields are ignored, as the standard asks.
+         * @example {
+         *       "logout_token": "eyJhbGciOiJSUzI1NiIsInR5cCI6ImxvZ291dCtqd3QifQ.e30.c2ln"
+         *     }
+         */
         ProviderLogout: {
             /** @description Signed by the provider. */
             logout_token: string;
@@ -1322,38 +1341,6 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The session acts under the profile. */
-        ProfileSelected: {
-            headers: {
-                /** @description The new session cookie. */
-                "Set-Cookie": string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SessionInfo"];
-            };
-        };
-        /** @description The key, shown this once. */
-        KeyCreated: {
-            headers: {
-                /** @description Where the key is revoked. */
-                Location: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["NewKey"];
-            };
-        };
-        /** @description The entity. */
-        Entity: {
-            headers: {
-                ETag: components["headers"]["ETag"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Entity"];
-            };
-        };
     };
     parameters: {
         /**
@@ -1386,14 +1373,7 @@ export interface components {
         /** @description Answer 304 if the entity's ETag is one of these. */
         IfNoneMatch: string;
     };
-    requestBodies: {
-        /** @description The fields, a JSON object. */
-        Fields: {
-            content: {
-                "application/json": components["schemas"]["Fields"];
-            };
-        };
-    };
+    requestBodies: never;
     headers: {
         /**
          * @description The entity's version as a strong entity tag.
@@ -1583,7 +1563,17 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["ProfileSelected"];
+            /** @description The session acts under the profile. */
+            200: {
+                headers: {
+                    /** @description The new session cookie. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionInfo"];
+                };
+            };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["SessionOnly"];
@@ -1610,7 +1600,17 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["ProfileSelected"];
+            /** @description The session acts under the profile. */
+            200: {
+                headers: {
+                    /** @description The new session cookie. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionInfo"];
+                };
+            };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["SessionOnly"];
@@ -1780,7 +1780,17 @@ export interface operations {
             };
         };
         responses: {
-            201: components["responses"]["KeyCreated"];
+            /** @description The key, shown this once. */
+            201: {
+                headers: {
+                    /** @description Where the key is revoked. */
+                    Location: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["FreshSessionOnly"];
@@ -1844,7 +1854,17 @@ export interface operations {
             };
         };
         responses: {
-            201: components["responses"]["KeyCreated"];
+            /** @description The key, shown this once. */
+            201: {
+                headers: {
+                    /** @description Where the key is revoked. */
+                    Location: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["FreshSessionOnly"];
@@ -2117,7 +2137,12 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: components["requestBodies"]["Fields"];
+        /** @description The fields, a JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Fields"];
+            };
+        };
         responses: {
             /** @description The entity is stored. */
             201: {
@@ -2169,7 +2194,16 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["Entity"];
+            /** @description The entity. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Entity"];
+                };
+            };
             /** @description The client's copy is current. */
             304: {
                 headers: {
@@ -2208,9 +2242,23 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: components["requestBodies"]["Fields"];
+        /** @description The fields, a JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Fields"];
+            };
+        };
         responses: {
-            200: components["responses"]["Entity"];
+            /** @description The entity. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Entity"];
+                };
+            };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];

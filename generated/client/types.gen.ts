@@ -646,11 +646,6 @@ export type IfMatch = string;
  */
 export type IfNoneMatch = string;
 
-/**
- * The fields, a JSON object.
- */
-export type Fields2 = Fields;
-
 export type GetSessionData = {
     body?: never;
     path?: never;
@@ -2135,7 +2130,7 @@ export type CreateEntityData = {
     /**
      * The fields, a JSON object.
      */
-    body: Fields2;
+    body: Fields;
     headers?: {
         /**
          * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
@@ -2412,7 +2407,7 @@ export type UpdateEntityData = {
     /**
      * The fields, a JSON object.
      */
-    body: Fields2;
+    body: Fields;
     headers?: {
         /**
          * Act only if the entity's ETag is one of these; `*` if it exists.
