@@ -7,23 +7,12 @@ import type { Transaction } from 'kysely';
 import { insertEvent, type AuditEventName } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
-import { grantMap } from '../rights/permit.ts';
 import type { Context } from '../context.ts';
 import type { Database, Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
-import { findProfile, listRoles } from '../accounts/profiles.ts';
 import { lockCaller } from '../sessions/self-service.ts';
-import { faultsOfScopes } from './scopes.ts';
 import { insertKey, lockKey, replaceKey, revokeKey } from './store.ts';
-
-export interface WantedKey {
-  name: string;
-  /** The name of one of the user's profiles; undefined for the profile that is the default one whenever the key is used. */
-  profile?: string;
-  /** Undefined for no ceiling. */
-  scopes?: Scope[];
-  expiresInDays: number;
-}
+import { checkRights, type WantedKey } from './wanted.ts';
 
 /** A new key. Only the answer to its creation contains it. */
 export interface MadeKey {
@@ -44,7 +33,7 @@ export async function createKey(context: Context, caller: Caller, principal: Pri
   const { name, expiresInDays } = wanted;
   return await context.store.transaction(async (trx) => {
     await lockCaller(trx, principal);
-    const { profileId, scopes } = await checkRights(trx, principal, wanted);
+    const { profileId, scopes } = await checkRights(trx, principal.user.id, wanted);
     const made = await insertKey(trx, { userId: principal.user.id, name, profileId, scopes, expiresInDays });
     const profile = wanted.profile ?? null;
     await audit(trx, caller, principal, 'api_key.created', { key: made.id, name, profile, expiresAt: made.expiresAt });
@@ -89,24 +78,6 @@ export async function rotateKey(
   });
   await tellEveryone(context, id);
   return made;
-}
-
-/** Checks the requested profile and scopes and returns those of the new key. */
-async function checkRights(
-  trx: Transaction<Database>,
-  principal: Principal,
-  wanted: WantedKey,
-): Promise<{ profileId: string | null; scopes: Scope[] | null }> {
-  const profile = await findProfile(trx, principal.user.id, wanted.profile);
-  if (wanted.profile !== undefined && !profile) {
-    throw new Problem('validation-failed', { faults: [{ pointer: '/profile', code: 'invalid-value' }] });
-  }
-  const profileId = wanted.profile === undefined ? null : (profile?.id ?? null);
-  if (!wanted.scopes) return { profileId, scopes: null };
-  const roles = profile ? await listRoles(trx, profile.id) : [];
-  const faults = faultsOfScopes(wanted.scopes, grantMap(roles.flatMap((role) => role.grants)));
-  if (faults.length > 0) throw new Problem('validation-failed', { faults });
-  return { profileId, scopes: wanted.scopes };
 }
 
 async function audit(
