@@ -84,6 +84,73 @@ export async function insertProfile(trx: Transaction<Database>, { name, label, l
   return row?.id;
 }
 
+/** What an administrator changes in a profile; undefined stays as it is. */
+export interface ProfileChange {
+  label: string | undefined;
+  /** As {@link NewProfile.locale}. */
+  locale: string | null | undefined;
+  /** In place of the present ones; at least one. */
+  roleIds: readonly string[] | undefined;
+}
+
+/** False if the profile has these values already. */
+export async function updateProfile(trx: Transaction<Database>, id: string, { label, locale, roleIds }: ProfileChange): Promise<boolean> {
+  const { label: oldLabel, locale: oldLocale } = await trx
+    .selectFrom('profile')
+    .where('id', '=', id)
+    .select(['label', 'locale'])
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow();
+  const [newLabel, newLocale] = [label ?? oldLabel, locale === undefined ? oldLocale : locale];
+  const isRelabelled = newLabel !== oldLabel || newLocale !== oldLocale;
+  if (isRelabelled) await trx.updateTable('profile').set({ label: newLabel, locale: newLocale }).where('id', '=', id).execute();
+  return (roleIds !== undefined && (await replaceRoles(trx, id, roleIds))) || isRelabelled;
+}
+
+/** False if the profile has exactly these roles already. */
+async function replaceRoles(trx: Transaction<Database>, id: string, roleIds: readonly string[]): Promise<boolean> {
+  const present = await trx.selectFrom('profile_role').where('profile_id', '=', id).select('role_id').execute();
+  const had = new Set(present.map((row) => row.role_id));
+  if (had.size === roleIds.length && roleIds.every((roleId) => had.has(roleId))) return false;
+  await trx.deleteFrom('profile_role').where('profile_id', '=', id).where('role_id', 'not in', roleIds).execute();
+  const added = roleIds.filter((roleId) => !had.has(roleId)).map((roleId) => ({ profile_id: id, role_id: roleId }));
+  if (added.length > 0) await trx.insertInto('profile_role').values(added).execute();
+  return true;
+}
+
+/** Where a profile is used: the names of users that have it, and the ids of live keys that are bound to it. */
+export interface ProfileUse {
+  users: string[];
+  keys: string[];
+}
+
+/**
+ * Deletes a profile, unless it is used. Returns its use; undefined if the profile is deleted. Sessions that a user opened under it, before
+ * it was removed from the user, had no rights any more; from then on they have no profile.
+ */
+export async function deleteProfile(trx: Transaction<Database>, id: string): Promise<ProfileUse | undefined> {
+  // Waits for transactions that give the profile to a user or a key; later ones wait for this transaction.
+  await trx.selectFrom('profile').where('id', '=', id).select('id').forUpdate().execute();
+  const users = await trx
+    .selectFrom('user_profile')
+    .innerJoin('user_account', 'user_account.id', 'user_profile.user_id')
+    .where('user_profile.profile_id', '=', id)
+    .select('user_account.name')
+    .orderBy('user_account.name')
+    .execute();
+  const keys = await trx
+    .selectFrom('api_key')
+    .where('profile_id', '=', id)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', sql<Date>`now()`)
+    .select('id')
+    .orderBy('id')
+    .execute();
+  if (users.length > 0 || keys.length > 0) return { users: users.map(({ name }) => name), keys: keys.map((key) => key.id) };
+  await trx.deleteFrom('profile').where('id', '=', id).execute();
+  return undefined;
+}
+
 /** A user's assignments. Locks the user's row, so that only one transaction changes the default one. */
 export async function lockAssignments(trx: Transaction<Database>, userId: string): Promise<Assignment[]> {
   await trx.selectFrom('user_account').where('id', '=', userId).select('id').forNoKeyUpdate().executeTakeFirstOrThrow();

@@ -1,5 +1,5 @@
 /** Roles and their grants. A role is a named set of grants; a grant is one action on one entity name under one condition. */
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Action, Condition, Database } from '../database/tables.ts';
 import type { GrantRow, RoleRow } from './profiles.ts';
 
@@ -39,6 +39,21 @@ export async function insertRole(db: Kysely<Database>, name: string, description
     .returning('id')
     .executeTakeFirst();
   return row?.id;
+}
+
+/** Deletes a role with its grants, unless profiles have it. Returns the names of those; none if the role is deleted. */
+export async function deleteRole(trx: Transaction<Database>, id: string): Promise<string[]> {
+  // Waits for transactions that give the role to a profile; later ones wait for this transaction.
+  await trx.selectFrom('role').where('id', '=', id).select('id').forUpdate().execute();
+  const profiles = await trx
+    .selectFrom('profile_role')
+    .innerJoin('profile', 'profile.id', 'profile_role.profile_id')
+    .where('profile_role.role_id', '=', id)
+    .select('profile.name')
+    .orderBy('profile.name')
+    .execute();
+  if (profiles.length === 0) await trx.deleteFrom('role').where('id', '=', id).execute();
+  return profiles.map(({ name }) => name);
 }
 
 /**

@@ -151,3 +151,31 @@ export async function replacePassword(db: Kysely<Database>, id: string, password
     .where('id', '=', id)
     .execute();
 }
+
+/** What an administrator changes in a user; undefined stays as it is. */
+export interface UserChange {
+  displayName: string | undefined;
+  /** Null: new sessions get the locale of the profile, else English. */
+  locale: string | null | undefined;
+}
+
+/** False if the user has these values already. Sessions keep the locale in which they were opened. */
+export async function updateUser(db: Kysely<Database>, id: string, { displayName, locale }: UserChange): Promise<boolean> {
+  const row = await db
+    .updateTable('user_account')
+    .set({
+      updated_at: sql`now()`,
+      ...(displayName !== undefined && { display_name: displayName }),
+      ...(locale !== undefined && { locale }),
+    })
+    .where('id', '=', id)
+    .where((eb) =>
+      eb.or([
+        ...(displayName === undefined ? [] : [eb('display_name', '<>', displayName)]),
+        ...(locale === undefined ? [] : [eb('locale', 'is distinct from', locale)]),
+      ]),
+    )
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,20 +1,22 @@
 /** An administrator's changes of API keys, each in one transaction with its audit event (rule 60). */
 import type { Store } from '../database/port.ts';
-import { findOwner, insertKey, revokeKey, type NewKey } from '../api-keys/store.ts';
+import type { Account } from '../accounts/users.ts';
+import { findOwner, insertKey, revokeKey } from '../api-keys/store.ts';
+import { checkRights, type WantedKey } from '../api-keys/wanted.ts';
 import { recordChange, type Actor } from './actor.ts';
 
-/** Creates a key as {@link insertKey}; `userName` and `profile` are the names of the ids in `wanted`. */
+/** Creates a key of the user. Throws as {@link checkRights} and {@link insertKey}. */
 export function createKey(
   store: Store,
   actor: Actor,
-  userName: string,
-  profile: string | null,
-  wanted: NewKey,
+  user: Pick<Account, 'id' | 'name'>,
+  { name, profile, scopes, expiresInDays }: WantedKey,
 ): Promise<{ id: string; key: string; expiresAt: Date }> {
   return store.transaction(async (trx) => {
-    const made = await insertKey(trx, wanted);
-    const detail = { key: made.id, name: wanted.name, profile, expiresAt: made.expiresAt };
-    await recordChange(trx, actor, { event: 'api_key.created', userName, detail });
+    const rights = await checkRights(trx, user.id, { profile, scopes });
+    const made = await insertKey(trx, { userId: user.id, name, ...rights, expiresInDays });
+    const detail = { key: made.id, name, profile: profile ?? null, expiresAt: made.expiresAt };
+    await recordChange(trx, actor, { event: 'api_key.created', userName: user.name, detail });
     return made;
   });
 }

@@ -4,8 +4,15 @@
  */
 import type { Store } from '../database/port.ts';
 import type { Action, Condition } from '../database/tables.ts';
-import { deleteAssignment, insertAssignment, insertProfile } from '../accounts/assignments.ts';
-import { deleteGrants, insertGrants, insertRole } from '../accounts/roles.ts';
+import {
+  deleteAssignment,
+  deleteProfile,
+  insertAssignment,
+  insertProfile,
+  updateProfile,
+  type ProfileUse,
+} from '../accounts/assignments.ts';
+import { deleteGrants, deleteRole, insertGrants, insertRole } from '../accounts/roles.ts';
 import { recordChange, type Actor } from './actor.ts';
 
 interface Named {
@@ -22,28 +29,51 @@ export function createRole(store: Store, actor: Actor, name: string, description
   });
 }
 
-/** Returns the actions that the role did not grant on `entity` under this condition before. */
+/** Each entity's change is an event of its own. False if the role granted all of it already. */
 export function grantActions(
   store: Store,
   actor: Actor,
   role: Named,
-  { entity, actions, condition }: { entity: string; actions: readonly Action[]; condition: Condition },
-): Promise<Action[]> {
+  { entities, actions, condition }: { entities: readonly string[]; actions: readonly Action[]; condition: Condition },
+): Promise<boolean> {
   return store.transaction(async (trx) => {
-    const changed = await insertGrants(trx, role.id, entity, actions, condition);
-    const detail = { role: role.name, entity, actions: changed, condition };
-    if (changed.length > 0) await recordChange(trx, actor, { event: 'role.granted', detail });
-    return changed;
+    let isChanged = false;
+    for (const entity of entities) {
+      const changed = await insertGrants(trx, role.id, entity, actions, condition);
+      if (changed.length === 0) continue;
+      isChanged = true;
+      await recordChange(trx, actor, { event: 'role.granted', detail: { role: role.name, entity, actions: changed, condition } });
+    }
+    return isChanged;
   });
 }
 
-/** Returns the actions that the role granted on exactly `entity` before. */
-export function revokeActions(store: Store, actor: Actor, role: Named, entity: string, actions: readonly Action[]): Promise<Action[]> {
+/** Each entity's change is an event of its own. Returns for each of `entities`, in their order, the actions that the role granted on exactly it. */
+export function revokeActions(
+  store: Store,
+  actor: Actor,
+  role: Named,
+  entities: readonly string[],
+  actions: readonly Action[],
+): Promise<{ entity: string; revoked: Action[] }[]> {
   return store.transaction(async (trx) => {
-    const changed = await deleteGrants(trx, role.id, entity, actions);
-    const detail = { role: role.name, entity, actions: changed };
-    if (changed.length > 0) await recordChange(trx, actor, { event: 'role.revoked', detail });
-    return changed;
+    const outcome: { entity: string; revoked: Action[] }[] = [];
+    for (const entity of entities) {
+      const revoked = await deleteGrants(trx, role.id, entity, actions);
+      outcome.push({ entity, revoked });
+      if (revoked.length === 0) continue;
+      await recordChange(trx, actor, { event: 'role.revoked', detail: { role: role.name, entity, actions: revoked } });
+    }
+    return outcome;
+  });
+}
+
+/** Deletes the role; as {@link deleteRole} of the store. */
+export function removeUnusedRole(store: Store, actor: Actor, role: Named): Promise<string[]> {
+  return store.transaction(async (trx) => {
+    const profiles = await deleteRole(trx, role.id);
+    if (profiles.length === 0) await recordChange(trx, actor, { event: 'role.deleted', detail: { role: role.name } });
+    return profiles;
   });
 }
 
@@ -58,6 +88,30 @@ export function createProfile(
     const detail = { profile: name, roles: roles.map((role) => role.name) };
     if (id !== undefined) await recordChange(trx, actor, { event: 'profile.created', detail });
     return id;
+  });
+}
+
+/** Changes a profile; as {@link updateProfile}. */
+export function changeProfile(
+  store: Store,
+  actor: Actor,
+  profile: Named,
+  { label, locale, roles }: { label: string | undefined; locale: string | null | undefined; roles: readonly Named[] | undefined },
+): Promise<boolean> {
+  return store.transaction(async (trx) => {
+    const changed = await updateProfile(trx, profile.id, { label, locale, roleIds: roles?.map((role) => role.id) });
+    const detail = { profile: profile.name, label, locale, roles: roles?.map((role) => role.name) };
+    if (changed) await recordChange(trx, actor, { event: 'profile.updated', detail });
+    return changed;
+  });
+}
+
+/** Deletes a profile; as {@link deleteProfile}. */
+export function removeUnusedProfile(store: Store, actor: Actor, profile: Named): Promise<ProfileUse | undefined> {
+  return store.transaction(async (trx) => {
+    const use = await deleteProfile(trx, profile.id);
+    if (!use) await recordChange(trx, actor, { event: 'profile.deleted', detail: { profile: profile.name } });
+    return use;
   });
 }
 

@@ -5,7 +5,7 @@
 import type { Store } from '../database/port.ts';
 import { resetAttempts } from '../credentials/attempts.ts';
 import { revokeOthers } from '../sessions/revoke.ts';
-import { insertUser, replacePassword, updateActive, type Account, type NewUser } from '../accounts/users.ts';
+import { insertUser, replacePassword, updateActive, updateUser, type Account, type NewUser, type UserChange } from '../accounts/users.ts';
 import { recordChange, type Actor } from './actor.ts';
 
 type User = Pick<Account, 'id' | 'name'>;
@@ -16,6 +16,15 @@ export function createUser(store: Store, actor: Actor, user: NewUser): Promise<s
     const id = await insertUser(trx, user);
     if (id !== undefined) await recordChange(trx, actor, { event: 'user.created', userName: user.name });
     return id;
+  });
+}
+
+/** Changes the display name and the locale of new sessions. False if the user has these values already. */
+export function changeUser(store: Store, actor: Actor, { id, name }: User, change: UserChange): Promise<boolean> {
+  return store.transaction(async (trx) => {
+    const changed = await updateUser(trx, id, change);
+    if (changed) await recordChange(trx, actor, { event: 'user.updated', userName: name, detail: { ...change } });
+    return changed;
   });
 }
 

@@ -9,9 +9,9 @@ import { faultsOfScopes } from './scopes.ts';
 export interface WantedKey {
   name: string;
   /** The name of one of the user's profiles; undefined for the profile that is the default one whenever the key is used. */
-  profile?: string;
+  profile?: string | undefined;
   /** Undefined for no ceiling. */
-  scopes?: Scope[];
+  scopes?: Scope[] | undefined;
   expiresInDays: number;
 }
 

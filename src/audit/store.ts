@@ -25,13 +25,17 @@ export const auditEvents = [
   'permission.denied',
   'rate.limited',
   'user.created',
+  'user.updated',
   'user.disabled',
   'user.enabled',
   'user.unlocked',
   'role.created',
   'role.granted',
   'role.revoked',
+  'role.deleted',
   'profile.created',
+  'profile.updated',
+  'profile.deleted',
   'profile.assigned',
   'profile.removed',
   'api_key.created',
@@ -126,15 +130,25 @@ export interface EventFilter {
   user?: string | undefined;
   event?: string | undefined;
   since?: Date | undefined;
+  /** The entity name that the event names in its detail, and the key of the entity. */
+  entity?: string | undefined;
+  key?: string | undefined;
 }
 
 /** The latest `limit` events that match, the latest first, leaving out those with an id of `before` or more. */
-export function listEvents(db: Kysely<Database>, { user, event, since }: EventFilter, limit: number, before?: string): Promise<EventRow[]> {
+export function listEvents(
+  db: Kysely<Database>,
+  { user, event, since, entity, key }: EventFilter,
+  limit: number,
+  before?: string,
+): Promise<EventRow[]> {
   return db
     .selectFrom('audit_event')
     .$if(user !== undefined, (query) => query.where('user_name', '=', user ?? ''))
     .$if(event !== undefined, (query) => query.where('event', '=', event ?? ''))
     .$if(since !== undefined, (query) => query.where('at', '>=', sql<Date>`${since?.toISOString()}::timestamptz`))
+    .$if(entity !== undefined, (query) => query.where(sql`detail ->> 'entity'`, '=', entity))
+    .$if(key !== undefined, (query) => query.where(sql`detail ->> 'key'`, '=', key))
     .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
     .select([
       'id',

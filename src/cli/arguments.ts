@@ -4,7 +4,7 @@
  */
 import { InvalidArgumentError } from 'commander';
 import { auditEvents } from '../audit/store.ts';
-import type { Action } from '../database/tables.ts';
+import type { Action, Scope } from '../database/tables.ts';
 import { isEntityName } from '../entities/name.ts';
 import { canonicalLocale } from '../locales/negotiate.ts';
 import { isRoleOrProfileName } from '../accounts/roles.ts';
@@ -36,12 +36,33 @@ export function roleNames(text: string): string[] {
   return [...new Set(text.split(',').map((name) => roleOrProfileName(name.trim())))];
 }
 
-/** An entity name, or `*` for every one. */
+const entityRule = 'An entity name has 1 to 64 ASCII letters, digits, "_", "." or "-" and begins with a letter';
+
 export function entityName(text: string): string {
-  if (text === '*' || isEntityName(text)) return text;
-  throw new InvalidArgumentError(
-    'An entity name has 1 to 64 ASCII letters, digits, "_", "." or "-" and begins with a letter; "*" is every entity.',
-  );
+  if (isEntityName(text)) return text;
+  throw new InvalidArgumentError(`${entityRule}.`);
+}
+
+/** Entity names with commas between, `*` for every one. */
+export function entityList(text: string): string[] {
+  const names = [...new Set(text.split(',').map((name) => name.trim()))];
+  if (names.every((name) => name === '*' || isEntityName(name))) return names;
+  throw new InvalidArgumentError(`${entityRule}; "*" is every entity. Give one or several, with commas between.`);
+}
+
+/** One `--scope` such as `customer:read,update`, after those given before it. */
+export function scopeList(text: string, before: readonly Scope[] = []): Scope[] {
+  const [, entity, actions] = /^([^:]+):([^:]+)$/.exec(text) ?? [];
+  if (entity === undefined || actions === undefined || (entity !== '*' && !isEntityName(entity))) {
+    throw new InvalidArgumentError('Give an entity name, or "*", and its actions: customer:read,update.');
+  }
+  return [...before, { entity, actions: actionList(actions) }];
+}
+
+/** The key of an entity, or the id of an API key: what an audit event can name as `key`. */
+export function auditedKey(text: string): string {
+  if (/^[0-9A-Za-z]{1,19}$/.test(text)) return text;
+  throw new InvalidArgumentError('Give the key of an entity, or the id of an API key: the twelve characters after esk_.');
 }
 
 /** In the order of {@link allActions}, without repetitions. */

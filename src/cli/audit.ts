@@ -1,7 +1,7 @@
 /** `audit …`: reads the audit trail. */
 import type { Command } from 'commander';
 import { listEvents, type EventFilter, type EventRow } from '../audit/store.ts';
-import { eventName, parseTime, userName, wholeNumber } from './arguments.ts';
+import { auditedKey, entityName, eventName, parseTime, userName, wholeNumber } from './arguments.ts';
 import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
 import { table, timeText, type Outcome } from './output.ts';
@@ -14,9 +14,12 @@ export function auditCommands(program: Command, desk: Desk): void {
   leaf(audit, 'list', 'list what has happened, the latest last', [
     'audit list --user ada --since 24h',
     'audit list --event login.failed --since 2026-11-20T08:00:00Z --json',
+    'audit list --entity customer --key 7',
   ])
     .option('--user <name>', 'only events of this user', userName)
     .option('--event <name>', 'only events of this name', eventName)
+    .option('--entity <name>', 'only events about entities of this name', entityName)
+    .option('--key <key>', 'only events about the entity with this key, or the API key with this id', auditedKey)
     .option('--since <time>', 'only events from then on: 2026-11-20T08:00:00Z, 2026-11-20 (UTC), or 30m, 24h, 7d ago', parseTime)
     .option('--limit <number>', 'at most so many, the latest; 0 for all', wholeNumber(0, 999_999_999), 1_000)
     .action((options: Shown & EventFilter & { limit: number }) => onDatabase(desk, options, (admin) => list(admin, options)));

@@ -55,6 +55,11 @@ export function leaf(parent: Command, name: string, description: string, example
     .addHelpText('after', exampleHelp(examples));
 }
 
+/** Throws {@link Refusal} if no option but --json is given. `flags` names those that would change something. */
+export function requireChange(options: object, flags: string): void {
+  if (Object.keys(options).every((name) => name === 'json')) throw new Refusal(`nothing to change: give ${flags}`, 2);
+}
+
 /** The end of a command's help. */
 export function exampleHelp(examples: readonly string[]): string {
   return ['', 'Examples:', ...examples.map((example) => `  $ npm run admin -- ${example}`)].join('\n');

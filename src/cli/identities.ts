@@ -45,7 +45,7 @@ function subject(text: string): string {
 async function link({ desk, actor, config, store }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
   const user = await userCalled(store.db, name);
   const issuers = await readIssuers(config.issuersFile, desk.environment());
-  const issuer = chosen(issuers, named)?.issuer ?? (config.issuersFile === undefined ? asUrl(named) : undefined);
+  const issuer = chosen(issuers, named)?.issuer ?? (config.issuersFile === undefined ? urlWithoutFile(named) : undefined);
   if (issuer === undefined) {
     const known = issuers.map((each) => `${each.id} (${each.issuer})`).join(', ') || 'none';
     throw new Refusal(`"${printable(named)}" is not a trusted issuer; ISSUERS_FILE lists ${known}`);
@@ -64,7 +64,9 @@ async function link({ desk, actor, config, store }: Admin, name: string, { issue
 async function unlink({ desk, actor, config, store }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
   const user = await userCalled(store.db, name);
   // The URL of an issuer that is no longer trusted is accepted too, so that its links can be removed.
-  const issuer = chosen(await readIssuers(config.issuersFile, desk.environment()), named)?.issuer ?? named;
+  const issuer =
+    chosen(await readIssuers(config.issuersFile, desk.environment()), named)?.issuer ??
+    (config.issuersFile === undefined ? urlWithoutFile(named) : named);
   const endedSessions = await unlinkIdentity(store, actor, user, { issuer, subject });
   if (endedSessions === undefined) {
     throw new Refusal(printable(`${user.name} is not linked to the subject "${subject}" of ${issuer}; "identity list" shows the links`));
@@ -84,7 +86,8 @@ function chosen(issuers: readonly Issuer[], named: string): Issuer | undefined {
   return issuers.find(({ id, issuer }) => id === named || issuer === named);
 }
 
-function asUrl(text: string): string {
-  if (!/^https?:\/\/[^\s?#]+$/.test(text)) throw new Refusal(`--issuer must be the issuer's URL, not "${printable(text)}"`, 2);
-  return text;
+/** Throws {@link Refusal} for a name, which only the file could resolve. */
+function urlWithoutFile(text: string): string {
+  if (/^https?:\/\/[^\s?#]+$/.test(text)) return text;
+  throw new Refusal(`ISSUERS_FILE is not set, so "${printable(text)}" names no issuer: set it, or give --issuer the issuer's URL`, 2);
 }

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { createKey, endKey } from '../administration/keys.ts';
 import { parseKey } from '../api-keys/key.ts';
 import { listKeys, liveKeysPerUser } from '../api-keys/store.ts';
+import type { Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
-import { listProfiles } from '../accounts/profiles.ts';
-import { roleOrProfileName, shownText, userName, wholeNumber } from './arguments.ts';
+import { roleOrProfileName, scopeList, shownText, userName, wholeNumber } from './arguments.ts';
 import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
 import { printable, Refusal, table, timeText, type Outcome } from './output.ts';
@@ -13,6 +13,7 @@ import { printable, Refusal, table, timeText, type Outcome } from './output.ts';
 interface NewKeyOptions {
   name: string;
   profile?: string;
+  scope?: Scope[];
   expiresDays: number;
 }
 
@@ -21,10 +22,12 @@ export function keyCommands(program: Command, desk: Desk): void {
   leaf(keys, 'create', 'create an API key, which is shown this once', [
     'key create ada --name "nightly import"',
     'key create ada --name backup --profile sales --expires-days 30 --json',
+    'key create ada --name report --scope customer:read --scope order:read,update',
   ])
     .argument('<user>', 'the user who owns it', userName)
     .requiredOption('--name <text>', 'what it is for', shownText)
     .option('--profile <name>', "one of the user's profiles (default: whichever is the default one at the time)", roleOrProfileName)
+    .option('--scope <entity:actions>', "the key may do only this: an entity name or '*', and its actions; may be repeated", scopeList)
     .option('--expires-days <number>', 'days until it expires, 1 to 365', wholeNumber(1, 365), 90)
     .action((user: string, options: Shown & NewKeyOptions) => onDatabase(desk, options, (admin) => create(admin, user, options)));
   leaf(keys, 'list', 'list the API keys that have not been revoked', ['key list', 'key list ada --json'])
@@ -38,17 +41,30 @@ export function keyCommands(program: Command, desk: Desk): void {
 async function create({ actor, store }: Admin, name: string, options: NewKeyOptions): Promise<Outcome> {
   const user = await userCalled(store.db, name);
   if (!user.active) throw new Refusal(`the user "${printable(name)}" is disabled, so the key would not work`);
-  const profile = (await listProfiles(store.db, user.id)).find((each) => each.name === options.profile);
-  if (options.profile !== undefined && !profile) throw new Refusal(`"${printable(name)}" has no profile called "${options.profile}"`);
-  const wanted = { userId: user.id, name: options.name, profileId: profile?.id ?? null, scopes: null, expiresInDays: options.expiresDays };
+  const { name: keyName, profile, scope: scopes, expiresDays } = options;
   try {
-    const { id, key, expiresAt } = await createKey(store, actor, user.name, profile?.name ?? null, wanted);
+    const made = await createKey(store, actor, user, { name: keyName, profile, scopes, expiresInDays: expiresDays });
+    const { id, key, expiresAt } = made;
     const text = `Created an API key for ${printable(name)}, which expires at ${timeText(expiresAt)}. It is shown this once:\n\n  ${key}\n`;
     return { document: { id, key, expiresAt }, text };
   } catch (error) {
-    if (!(error instanceof Problem && error.code === 'conflict')) throw error;
-    throw new Refusal(`"${printable(name)}" has ${liveKeysPerUser} live API keys, and more are not allowed: revoke one first`);
+    throw error instanceof Problem ? refusalOf(error, printable(name), options) : error;
   }
+}
+
+function refusalOf(problem: Problem, user: string, { profile, scope = [] }: NewKeyOptions): Error {
+  if (problem.code === 'conflict') {
+    return new Refusal(`"${user}" has ${liveKeysPerUser} live API keys, and more are not allowed: revoke one first`);
+  }
+  if (problem.faults.some(({ pointer }) => pointer === '/profile')) return new Refusal(`"${user}" has no profile called "${profile}"`);
+  const missing = problem.faults.flatMap(({ pointer = '' }) => {
+    const [, index, position] = /^\/scopes\/(\d+)\/actions\/(\d+)$/.exec(pointer) ?? [];
+    const { entity, actions } = scope[Number(index)] ?? {};
+    return entity === undefined ? [] : [`${entity}:${actions?.[Number(position)]}`];
+  });
+  if (missing.length === 0) return problem;
+  const holder = profile === undefined ? `the default profile of "${user}"` : `the profile "${profile}"`;
+  return new Refusal(`${holder} does not grant ${missing.join(', ')}, so the key could not do it either: grant it first, or leave it out`);
 }
 
 async function list({ store: { db } }: Admin, name: string | undefined): Promise<Outcome> {
@@ -59,11 +75,15 @@ async function list({ store: { db } }: Admin, name: string | undefined): Promise
     row.userName,
     row.name,
     row.profile ?? '(default)',
+    row.scopes?.map(({ entity, actions }) => `${entity}:${actions.join(',')}`).join(' ') ?? '-',
     timeText(row.createdAt),
     timeText(row.lastUsedAt),
     timeText(row.expiresAt) + (row.expired ? ' (expired)' : ''),
   ]);
-  return { document, text: table(['ID', 'USER', 'NAME', 'PROFILE', 'CREATED', 'LAST USED', 'EXPIRES'], cells, 'There are no API keys.') };
+  return {
+    document,
+    text: table(['ID', 'USER', 'NAME', 'PROFILE', 'SCOPES', 'CREATED', 'LAST USED', 'EXPIRES'], cells, 'There are no API keys.'),
+  };
 }
 
 async function revoke({ actor, store }: Admin, id: string): Promise<Outcome> {

@@ -1,16 +1,23 @@
 /** `profile …`: named sets of roles under which users work. */
 import type { Command } from 'commander';
 import { listAllProfiles } from '../accounts/assignments.ts';
-import { createProfile } from '../administration/profiles.ts';
+import { changeProfile, createProfile, removeUnusedProfile } from '../administration/profiles.ts';
 import { localeTag, roleNames, roleOrProfileName, shownText } from './arguments.ts';
-import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
-import { roleCalled } from './find.ts';
-import { Refusal, table, type Outcome } from './output.ts';
+import { group, leaf, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
+import { profileCalled, roleCalled } from './find.ts';
+import { listing, Refusal, table, type Outcome } from './output.ts';
 
 interface NewProfileOptions {
   label: string;
   roles: string[];
   locale?: string;
+}
+
+interface ProfileChanges {
+  label?: string;
+  roles?: string[];
+  /** False for --no-locale. */
+  locale?: string | false;
 }
 
 export function profileCommands(program: Command, desk: Desk): void {
@@ -23,6 +30,22 @@ export function profileCommands(program: Command, desk: Desk): void {
     .requiredOption('--roles <list>', 'names of its roles, with commas between', roleNames)
     .option('--locale <tag>', 'language a session takes when it switches to the profile', localeTag)
     .action((name: string, options: Shown & NewProfileOptions) => onDatabase(desk, options, (admin) => create(admin, name, options)));
+  leaf(profiles, 'update', 'change the label, the roles or the locale of a profile', [
+    'profile update sales --label "Sales and service" --roles editor,member',
+    'profile update sales --no-locale',
+  ])
+    .argument('<name>', 'the profile', roleOrProfileName)
+    .option('--label <text>', 'what people read', shownText)
+    .option('--roles <list>', 'names of its roles, in place of the present ones', roleNames)
+    .option('--locale <tag>', 'language a session takes when it switches to the profile', localeTag)
+    .option('--no-locale', 'such a session keeps its own language')
+    .action(async (name: string, options: Shown & ProfileChanges) => {
+      requireChange(options, '--label, --roles, --locale or --no-locale');
+      await onDatabase(desk, options, (admin) => update(admin, name, options));
+    });
+  leaf(profiles, 'delete', 'delete a profile that no user and no live API key has', ['profile delete sales'])
+    .argument('<name>', 'the profile', roleOrProfileName)
+    .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => remove(admin, name)));
   leaf(profiles, 'list', 'list all profiles', ['profile list', 'profile list --json']).action((options: Shown) =>
     onDatabase(desk, options, async ({ store: { db } }) => {
       const rows = await listAllProfiles(db);
@@ -38,4 +61,25 @@ async function create({ actor, store }: Admin, name: string, { label, locale, ro
   if (id === undefined) throw new Refusal(`there is already a profile called "${name}"`);
   const [row] = await listAllProfiles(store.db, id);
   return { document: { ...row, changed: true }, text: `Created the profile ${name}.` };
+}
+
+async function update({ actor, store }: Admin, name: string, { label, locale, roles: names }: ProfileChanges): Promise<Outcome> {
+  const profile = await profileCalled(store.db, name);
+  const roles = names && (await Promise.all(names.map((role) => roleCalled(store.db, role))));
+  const changed = await changeProfile(store, actor, profile, { label, locale: locale === false ? null : locale, roles });
+  const [row] = await listAllProfiles(store.db, profile.id);
+  return {
+    document: { ...row, changed },
+    text: changed ? `Changed the profile ${name}.` : `The profile ${name} was so already.`,
+  };
+}
+
+async function remove({ actor, store }: Admin, name: string): Promise<Outcome> {
+  const profile = await profileCalled(store.db, name);
+  const use = await removeUnusedProfile(store, actor, profile);
+  if (use && use.users.length > 0) {
+    throw new Refusal(`users have the profile "${name}": ${listing(use.users)}; take it from them first, with "user profile remove"`);
+  }
+  if (use) throw new Refusal(`API keys are bound to the profile "${name}": ${listing(use.keys)}; end them first, with "key revoke"`);
+  return { document: { name, changed: true }, text: `Deleted the profile ${name}.` };
 }

@@ -1,4 +1,5 @@
 /** The tree of all commands, and running one of them. */
+import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { readConfig, type Config } from '../config/settings.ts';
 import { auditCommands } from './audit.ts';
@@ -53,6 +54,7 @@ export function buildProgram(desk: Desk): Command {
   const program = new Command('npm run admin --')
     .description('Administers Entity Service: users, roles, profiles, API keys, identities, the audit trail, the database.')
     .addHelpText('after', after)
+    .version(readVersion(), '--version', 'show the version')
     .helpCommand(false)
     .exitOverride()
     .configureOutput({
@@ -75,6 +77,11 @@ export function buildProgram(desk: Desk): Command {
     .addHelpText('after', exampleHelp(['help user create']))
     .action((words: string[]) => findCommand(program, words).outputHelp());
   return program;
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** The command that `words` name. Throws {@link Refusal} if there is none. */

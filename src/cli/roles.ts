@@ -1,16 +1,17 @@
 /** `role …`: named sets of grants. */
 import { Option, type Command } from 'commander';
 import type { Action, Condition } from '../database/tables.ts';
-import { createRole, grantActions, revokeActions } from '../administration/profiles.ts';
+import { createRole, grantActions, removeUnusedRole, revokeActions } from '../administration/profiles.ts';
 import { gatherGrants, listAllRoles } from '../accounts/roles.ts';
 import type { RoleRow } from '../accounts/profiles.ts';
-import { actionList, entityName, roleOrProfileName, shownText } from './arguments.ts';
+import { actionList, entityList, roleOrProfileName, shownText } from './arguments.ts';
 import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { roleCalled } from './find.ts';
-import { Refusal, table, type Outcome } from './output.ts';
+import { listing, Refusal, table, type Outcome } from './output.ts';
 
 interface GrantOptions {
-  entity: string;
+  /** Entity names. */
+  entity: string[];
   actions: Action[];
 }
 
@@ -26,11 +27,11 @@ export function roleCommands(program: Command, desk: Desk): void {
       onDatabase(desk, options, (admin) => create(admin, name, options.description ?? '')),
     );
   leaf(roles, 'grant', 'let a role do something', [
-    'role grant editor --entity customer --actions create,read,update',
+    'role grant editor --entity customer,order --actions create,read,update',
     "role grant member --entity '*' --actions read,update --condition own",
   ])
     .argument('<name>', 'the role', roleOrProfileName)
-    .requiredOption('--entity <name>', "an entity name, or '*' for every one", entityName)
+    .requiredOption('--entity <list>', "entity names, with commas between, or '*' for every one", entityList)
     .requiredOption('--actions <list>', 'some of create,read,update,delete', actionList)
     .addOption(new Option('--condition <condition>', 'on any row, or on own rows only').choices(['any', 'own']).default('any'))
     .action((name: string, options: Shown & GrantOptions & { condition: Condition }) =>
@@ -38,9 +39,12 @@ export function roleCommands(program: Command, desk: Desk): void {
     );
   leaf(roles, 'revoke', 'take from a role what it was granted', ['role revoke editor --entity customer --actions update'])
     .argument('<name>', 'the role', roleOrProfileName)
-    .requiredOption('--entity <name>', "the entity name, or '*', as it was granted", entityName)
+    .requiredOption('--entity <list>', "the entity names, or '*', as they were granted", entityList)
     .requiredOption('--actions <list>', 'some of create,read,update,delete', actionList)
     .action((name: string, options: Shown & GrantOptions) => onDatabase(desk, options, (admin) => revoke(admin, name, options)));
+  leaf(roles, 'delete', 'delete a role that no profile has', ['role delete editor'])
+    .argument('<name>', 'the role', roleOrProfileName)
+    .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => remove(admin, name)));
   leaf(roles, 'list', 'list all roles and what they grant', ['role list', 'role list --json']).action((options: Shown) =>
     onDatabase(desk, options, async ({ store: { db } }) => {
       const rows = await listAllRoles(db);
@@ -75,30 +79,47 @@ async function create(admin: Admin, name: string, description: string): Promise<
   return await outcome(admin, id, `Created the role ${name}.`, true);
 }
 
-async function grant(admin: Admin, name: string, options: GrantOptions & { condition: Condition }): Promise<Outcome> {
+async function grant(
+  admin: Admin,
+  name: string,
+  { entity: entities, actions, condition }: GrantOptions & { condition: Condition },
+): Promise<Outcome> {
   const role = await roleCalled(admin.store.db, name);
-  const changed = await grantActions(admin.store, admin.actor, role, options);
-  const what = `${options.actions.join(', ')} on ${places(options)}`;
-  const text = changed.length > 0 ? `The role ${name} grants ${what}.` : `The role ${name} granted ${what} already.`;
-  return await outcome(admin, role.id, text, changed.length > 0);
+  const changed = await grantActions(admin.store, admin.actor, role, { entities, actions, condition });
+  const what = `${actions.join(', ')} on ${condition === 'own' ? 'own rows of ' : ''}${entities.map(place).join(', ')}`;
+  const text = changed ? `The role ${name} grants ${what}.` : `The role ${name} granted ${what} already.`;
+  return await outcome(admin, role.id, text, changed);
 }
 
-function places({ entity, condition }: { entity: string; condition: Condition }): string {
-  return `${condition === 'own' ? 'own rows of ' : ''}${entity === '*' ? 'every entity' : entity}`;
+function place(entity: string): string {
+  return entity === '*' ? 'every entity' : entity;
 }
 
-async function revoke(admin: Admin, name: string, { entity, actions }: GrantOptions): Promise<Outcome> {
+async function revoke(admin: Admin, name: string, { entity: entities, actions }: GrantOptions): Promise<Outcome> {
   const role = await roleCalled(admin.store.db, name);
-  const changed = await revokeActions(admin.store, admin.actor, role, entity, actions);
+  const outcomes = await revokeActions(admin.store, admin.actor, role, entities, actions);
+  const changed = outcomes.some(({ revoked }) => revoked.length > 0);
   const [row] = await listAllRoles(admin.store.db, role.id);
   const kept = (row?.grants ?? []).filter((each) => each.entity === '*' && actions.includes(each.action)).map((each) => each.action);
-  const still = `the role "${name}" grants ${kept.join(', ')} on every entity, ${entity} included; take that away with --entity '*'`;
+  const still = `the role "${name}" grants ${kept.join(', ')} on every entity, ${entities.join(', ')} included; take that away with --entity '*'`;
   // There was nothing to revoke, and the right remains. "Done" would be misleading.
-  if (changed.length === 0 && kept.length > 0) throw new Refusal(still);
-  const on = entity === '*' ? 'every entity' : entity;
-  const text =
-    changed.length > 0
-      ? `Revoked ${changed.join(', ')} on ${on} from the role ${name}.`
-      : `The role ${name} did not grant ${actions.join(', ')} on ${on}.`;
-  return { ...(await outcome(admin, role.id, text, changed.length > 0)), ...(kept.length > 0 && { note: still }) };
+  if (!changed && kept.length > 0) throw new Refusal(still);
+  const text = outcomes
+    .map(({ entity, revoked }) =>
+      revoked.length > 0
+        ? `Revoked ${revoked.join(', ')} on ${place(entity)} from the role ${name}.`
+        : `The role ${name} did not grant ${actions.join(', ')} on ${place(entity)}.`,
+    )
+    .join('\n');
+  return { ...(await outcome(admin, role.id, text, changed)), ...(kept.length > 0 && { note: still }) };
+}
+
+async function remove({ actor, store }: Admin, name: string): Promise<Outcome> {
+  const profiles = await removeUnusedRole(store, actor, await roleCalled(store.db, name));
+  if (profiles.length > 0) {
+    throw new Refusal(
+      `profiles have the role "${name}": ${listing(profiles)}; give them other roles first, with "profile update … --roles"`,
+    );
+  }
+  return { document: { name, changed: true }, text: `Deleted the role ${name}.` };
 }

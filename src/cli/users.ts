@@ -2,16 +2,22 @@
 import type { Command } from 'commander';
 import { listKeys } from '../api-keys/store.ts';
 import { assignProfile, removeProfile } from '../administration/profiles.ts';
-import { createUser, disableUser, enableUser, resetPassword, unlockUser } from '../administration/users.ts';
+import { changeUser, createUser, disableUser, enableUser, resetPassword, unlockUser } from '../administration/users.ts';
 import { findAccount, listUsers, type UserRow } from '../accounts/users.ts';
 import { localeTag, newUserName, roleOrProfileName, shownText, userName } from './arguments.ts';
-import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { group, leaf, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
 import { profileCalled, userCalled } from './find.ts';
 import { printable, Refusal, table, timeText, type Outcome } from './output.ts';
 import { takePassword } from './password.ts';
 
 interface PasswordSource {
   passwordStdin?: true;
+}
+
+interface UserChanges {
+  displayName?: string;
+  /** False for --no-locale. */
+  locale?: string | false;
 }
 
 interface NewUserOptions extends PasswordSource {
@@ -36,6 +42,18 @@ export function userCommands(program: Command, desk: Desk): void {
     .option(...stdinOption)
     .description(`create a user\n\n${passwordHelp}`)
     .action((name: string, options: NewUserOptions & Shown) => onDatabase(desk, options, (admin) => create(admin, name, options)));
+  leaf(users, 'update', 'change the display name or the locale of a user', [
+    'user update ada --display-name "Ada King"',
+    'user update ada --locale de-AT',
+  ])
+    .argument('<name>', 'the user', userName)
+    .option('--display-name <text>', 'what people read', shownText)
+    .option('--locale <tag>', 'language of new sessions, as en or de-AT', localeTag)
+    .option('--no-locale', 'new sessions take the language of the default profile, else English')
+    .action(async (name: string, options: Shown & UserChanges) => {
+      requireChange(options, '--display-name, --locale or --no-locale');
+      await onDatabase(desk, options, (admin) => update(admin, name, options));
+    });
   leaf(users, 'list', 'list all users', ['user list', 'user list --json']).action((options: Shown) =>
     onDatabase(desk, options, async ({ store: { db } }) => {
       const rows = await listUsers(db);
@@ -110,6 +128,12 @@ async function create(admin: Admin, given: string, options: NewUserOptions): Pro
   if (id === undefined) throw taken;
   const text = `Created the user ${name}.`;
   return withGenerated(await outcome(admin, id, text, { changed: true }), generated);
+}
+
+async function update(admin: Admin, name: string, { displayName, locale }: UserChanges): Promise<Outcome> {
+  const user = await userCalled(admin.store.db, name);
+  const changed = await changeUser(admin.store, admin.actor, user, { displayName, locale: locale === false ? null : locale });
+  return await outcome(admin, user.id, changed ? `Changed ${name}.` : `${name} was so already.`, { changed });
 }
 
 function withGenerated({ document, text }: Outcome, generated: string | undefined): Outcome {

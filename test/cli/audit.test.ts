@@ -69,6 +69,30 @@ describe('audit list', () => {
     expect(await admin.say(['audit', 'list', '--since', '2999-01-01T00:00:00+01:00'])).toBe('There are no such events.\n');
   });
 
+  test('can be limited to one entity, by its name and its key, and to one API key', async () => {
+    await service().createUser('keeper');
+    const cookie = await service().signIn('keeper');
+    const made = async (name: string) =>
+      (await service().call('POST', `/rest/entity/${name}`, { cookie, json: {} })).headers.get('location');
+    const [first = '', second = ''] = [await made('customer'), await made('customer'), await made('order')].map((at) =>
+      at?.split('/').at(-1),
+    );
+    await service().call('DELETE', `/rest/entity/customer/${first}`, { cookie });
+    const facts = async (...words: string[]) => (await list(...words)).map(({ event, detail }) => [event, detail['entity'], detail['key']]);
+    expect(await facts('--entity', 'customer')).toEqual([
+      ['entity.created', 'customer', first],
+      ['entity.created', 'customer', second],
+      ['entity.deleted', 'customer', first],
+    ]);
+    expect(await facts('--entity', 'customer', '--key', first)).toEqual([
+      ['entity.created', 'customer', first],
+      ['entity.deleted', 'customer', first],
+    ]);
+    expect(await facts('--entity', 'order', '--key', first)).toEqual([]);
+    const { id } = await admin.json<{ id: string }>(['key', 'create', 'keeper', '--name', 'x']);
+    expect(await facts('--key', id)).toEqual([['api_key.created', undefined, id]]);
+  });
+
   test('says when there are more events than it shows', async () => {
     const all = await list();
     expect(all.length).toBeGreaterThan(2);

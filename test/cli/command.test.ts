@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -57,11 +58,18 @@ test('invalid settings are named, one a line', async () => {
   });
 });
 
+test('--version prints the version of the service', async () => {
+  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+  expect(await runAdmin(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
 test.each([
   [['usr'], "unknown command 'usr' (Did you mean user?)"],
   [['user', 'lst'], "unknown command 'lst' (Did you mean list?)"],
   [['user', 'list', '--jsn'], "unknown option '--jsn' (Did you mean --json?)"],
   [['user', 'list', 'ada'], "too many arguments for 'list'. Expected 0 arguments but got 1: ada."],
+  [['profile', 'update', 'sales'], 'nothing to change: give --label, --roles, --locale or --no-locale'],
+  [['user', 'update', 'ada'], 'nothing to change: give --display-name, --locale or --no-locale'],
   [['key', 'create', 'ada'], "required option '--name <text>' not specified"],
   [['help', 'user', 'lst'], 'there is no command "user lst"'],
 ])('wrong usage is one line and exit code 2: %j', async (words, message) => {

@@ -100,7 +100,11 @@ describe('the command refuses', () => {
     const environment = { DATABASE_URL: service().databaseUrl };
     expect(await runAdmin(words('link', 'ada', 'y'), { environment })).toMatchObject({
       code: 2,
-      stderr: 'error: --issuer must be the issuer\'s URL, not "corp"\n',
+      stderr: 'error: ISSUERS_FILE is not set, so "corp" names no issuer: set it, or give --issuer the issuer\'s URL\n',
+    });
+    expect(await runAdmin(words('unlink', 'ada', 'y'), { environment })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('ISSUERS_FILE is not set'),
     });
     expect(await runAdmin(words('link', 'ada', 'y', 'https://login.example.com'), { environment })).toEqual({
       code: 0,

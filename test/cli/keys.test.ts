@@ -54,6 +54,30 @@ describe('key create, list, revoke', () => {
     expect((await call('POST', '/rest/entity/note', {})).status).toBe(403);
   });
 
+  test('a key with scopes may do only what they name, and none is made for what its profile does not grant (rule 58)', async () => {
+    const { id } = await service().createUser('greta', null);
+    await service().createProfile(id, 'desk', { customer: ['create', 'read'], order: ['read'] }, true);
+    const words = (...scopes: string[]) => ['key', 'create', 'greta', '--name', 'x', ...scopes.flatMap((scope) => ['--scope', scope])];
+    const { key, id: keyId } = await admin.json<KeyDocument>(words('customer:read', 'order:read'));
+    const call = async (method: string, path: string, json?: unknown) =>
+      (await service().call(method, path, { headers: { 'x-api-key': key }, json })).status;
+    expect(await call('GET', '/rest/entity/customer/999')).toBe(404);
+    expect(await call('POST', '/rest/entity/customer', {})).toBe(403);
+    expect(await admin.say(['key', 'list', 'greta'])).toMatch(new RegExp(`^${keyId} .* customer:read order:read `, 'm'));
+    const missing = (holder: string) =>
+      `${holder} does not grant customer:update, note:read, so the key could not do it either: grant it first, or leave it out`;
+    expect(await admin.refusal(words('customer:read,update', 'note:read'))).toBe(missing('the default profile of "greta"'));
+    expect(await admin.refusal([...words('customer:read,update', 'note:read'), '--profile', 'desk'])).toBe(missing('the profile "desk"'));
+    expect((await admin.json<unknown[]>(['key', 'list', 'greta'])).length).toBe(1);
+  });
+
+  test.each(['customer', 'customer:', ':read', 'customer:read:update', '1st:read', 'customer:write'])(
+    'the scope %j is wrong usage',
+    async (scope) => {
+      await admin.refusal(['key', 'create', 'ada', '--name', 'x', '--scope', scope], '', 2);
+    },
+  );
+
   test('the list shows the owners and the last uses of keys, and no secret (rule 58)', async () => {
     await service().createUser('carla');
     const { id, key } = await admin.json<KeyDocument>(['key', 'create', 'carla', '--name', 'import', '--profile', 'carla']);
@@ -82,7 +106,7 @@ describe('key create, list, revoke', () => {
     ]);
     const { id: other } = await admin.json<KeyDocument>(['key', 'create', 'ada', '--name', 'other']);
     const table = await admin.say(['key', 'list']);
-    expect(table).toMatch(/^ID +USER +NAME +PROFILE +CREATED +LAST USED +EXPIRES$/m);
+    expect(table).toMatch(/^ID +USER +NAME +PROFILE +SCOPES +CREATED +LAST USED +EXPIRES$/m);
     expect(table).toMatch(new RegExp(`^${old} +carla +old +\\(default\\) .* 2020-01-01 00:00:00Z \\(expired\\)$`, 'm'));
     expect(table).toMatch(new RegExp(`^${other} +ada +other `, 'm'));
     expect(table + JSON.stringify(document)).not.toContain(key.slice(17));

@@ -75,6 +75,27 @@ describe('role create, grant, revoke', () => {
     expect(events.filter(({ detail }) => detail['role'] === 'twice').map(({ event }) => event)).toEqual(['role.granted', 'role.revoked']);
   });
 
+  test('several entities are granted and revoked at once, with an event for each that changed', async () => {
+    await admin.say(['role', 'create', 'several']);
+    const words = (verb: string, entities: string) => ['role', verb, 'several', '--entity', entities, '--actions', 'read,update'];
+    await admin.say(words('grant', 'b'));
+    expect(await admin.json<RoleDocument>(words('grant', 'a, b,c'))).toMatchObject({
+      grants: ['a', 'b', 'c'].map((entity) => ({ entity, actions: ['read', 'update'], condition: 'any' })),
+      changed: true,
+    });
+    expect(await admin.say(words('revoke', 'c,d'))).toBe(
+      'Revoked read, update on c from the role several.\nThe role several did not grant read, update on d.\n',
+    );
+    const rows = await service().db.selectFrom('audit_event').select(['event', 'detail']).orderBy('id').execute();
+    const events = rows.filter(({ detail }) => detail['role'] === 'several' && detail['entity'] !== undefined);
+    expect(events.map(({ event, detail }) => [event, detail['entity']])).toEqual([
+      ['role.granted', 'b'],
+      ['role.granted', 'a'],
+      ['role.granted', 'c'],
+      ['role.revoked', 'c'],
+    ]);
+  });
+
   test('a grant under another condition replaces the previous one', async () => {
     await admin.say(['role', 'create', 'narrow']);
     const grant = (condition: string) =>
@@ -93,6 +114,80 @@ describe('role create, grant, revoke', () => {
     const run = await admin.run(['role', 'revoke', 'wide', '--entity', 'note', '--actions', 'delete']);
     expect(run).toMatchObject({ code: 0, stdout: 'Revoked delete on note from the role wide.\n', stderr: `note: ${refused}\n` });
     expect(await admin.say(['role', 'revoke', 'wide', '--entity', '*', '--actions', 'delete'])).toContain('Revoked delete on every entity');
+  });
+});
+
+describe('profile update, profile delete, role delete', () => {
+  test('new roles of a profile count from the next request, and so does their removal (rule 62)', async () => {
+    for (const role of ['shelf', 'till']) {
+      await admin.say(['role', 'create', role]);
+      await admin.say(['role', 'grant', role, '--entity', role, '--actions', 'create']);
+    }
+    await admin.say(['profile', 'create', 'shop', '--label', 'Shop', '--roles', 'shelf']);
+    await service().createUser('sam', null);
+    await admin.say(['user', 'profile', 'add', 'sam', 'shop']);
+    const cookie = await service().signIn('sam');
+    const statuses = async () => {
+      await service().settle();
+      const call = async (entity: string) => (await service().call('POST', `/rest/entity/${entity}`, { cookie, json: {} })).status;
+      return [await call('shelf'), await call('till')];
+    };
+    expect(await statuses()).toEqual([201, 403]);
+    const changed = await admin.json(['profile', 'update', 'shop', '--label', 'The shop', '--roles', 'till', '--locale', 'de']);
+    expect(changed).toEqual({ name: 'shop', label: 'The shop', locale: 'de', roles: ['till'], changed: true });
+    expect(await lastEvent()).toMatchObject({
+      event: 'profile.updated',
+      detail: { by: 'administrator', profile: 'shop', label: 'The shop', locale: 'de', roles: ['till'] },
+    });
+    expect(await statuses()).toEqual([403, 201]);
+    expect(await admin.json(['profile', 'update', 'shop', '--roles', 'till'])).toMatchObject({ label: 'The shop', changed: false });
+    expect(await admin.json(['profile', 'update', 'shop', '--no-locale'])).toMatchObject({ locale: null, roles: ['till'], changed: true });
+    expect(await admin.refusal(['profile', 'update', 'shop', '--roles', 'till,nil'])).toBe('there is no role called "nil"');
+    expect(await admin.refusal(['profile', 'update', 'nil', '--label', 'x'])).toBe('there is no profile called "nil"');
+  });
+
+  test('a role is deleted with its grants once no profile has it', async () => {
+    await admin.say(['role', 'create', 'worn']);
+    await admin.say(['role', 'grant', 'worn', '--entity', 'note', '--actions', 'read']);
+    await admin.say(['role', 'create', 'fresh']);
+    for (const profile of ['one', 'two']) await admin.say(['profile', 'create', profile, '--label', 'x', '--roles', 'worn']);
+    expect(await admin.refusal(['role', 'delete', 'worn'])).toBe(
+      'profiles have the role "worn": one, two; give them other roles first, with "profile update … --roles"',
+    );
+    for (const profile of ['one', 'two']) await admin.say(['profile', 'update', profile, '--roles', 'fresh']);
+    expect(await admin.json(['role', 'delete', 'worn'])).toEqual({ name: 'worn', changed: true });
+    expect(await lastEvent()).toMatchObject({ event: 'role.deleted', detail: { by: 'administrator', role: 'worn' } });
+    expect(await admin.refusal(['role', 'delete', 'worn'])).toBe('there is no role called "worn"');
+  });
+
+  test('a profile is deleted once no user has it and no live key is bound to it; sessions under it stay without rights', async () => {
+    const { id } = await service().createUser('tess', null);
+    await service().createProfile(id, 'left', { note: ['create'] }, true);
+    await service().createProfile(id, 'kept', { note: ['create'] });
+    const { id: keyId } = await admin.json<{ id: string }>(['key', 'create', 'tess', '--name', 'x', '--profile', 'left']);
+    const cookie = await service().signIn('tess');
+    const create = async () => {
+      await service().settle();
+      return (await service().call('POST', '/rest/entity/note', { cookie, json: {} })).status;
+    };
+    expect(await create()).toBe(201);
+    expect(await admin.refusal(['profile', 'delete', 'left'])).toBe(
+      'users have the profile "left": tess; take it from them first, with "user profile remove"',
+    );
+    await admin.say(['user', 'profile', 'add', 'tess', 'kept', '--default']);
+    await admin.say(['user', 'profile', 'remove', 'tess', 'left']);
+    expect(await admin.refusal(['profile', 'delete', 'left'])).toBe(
+      `API keys are bound to the profile "left": ${keyId}; end them first, with "key revoke"`,
+    );
+    expect(await service().db.selectFrom('api_key').where('id', '=', keyId).select('id').execute()).toHaveLength(1);
+    await admin.say(['key', 'revoke', keyId]);
+    expect(await admin.json(['profile', 'delete', 'left'])).toEqual({ name: 'left', changed: true });
+    expect(await lastEvent()).toMatchObject({ event: 'profile.deleted', detail: { by: 'administrator', profile: 'left' } });
+    expect(await create()).toBe(403);
+    expect((await service().call('GET', '/auth', { cookie })).status).toBe(200);
+    expect(await admin.json(['user', 'list'])).toContainEqual(
+      expect.objectContaining({ name: 'tess', profiles: [{ name: 'kept', default: true }] }),
+    );
   });
 });
 
@@ -149,6 +244,10 @@ test.each([
   ['role', 'grant', 'x', '--entity', 'a', '--actions', ''],
   ['role', 'grant', 'x', '--entity', 'a', '--actions', 'read', '--condition', 'mine'],
   ['role', 'grant', 'x', '--actions', 'read'],
+  ['role', 'grant', 'x', '--entity', 'a,', '--actions', 'read'],
+  ['profile', 'update', 'x', '--roles', ''],
+  ['audit', 'list', '--entity', '*'],
+  ['audit', 'list', '--key', 'a/b'],
 ])('wrong usage: %j', async (...words) => {
   await admin.refusal(words, '', 2);
 });

@@ -40,6 +40,32 @@ async function events(user: string): Promise<[string, Record<string, unknown>][]
   return rows.filter(({ detail }) => detail['by'] === 'administrator').map(({ event, detail }) => [event, detail]);
 }
 
+describe('user update', () => {
+  test('changes the display name with the next request, and the locale of new sessions', async () => {
+    await service().createUser('ylva');
+    const cookie = await service().signIn('ylva');
+    const shown = async (by: string) => {
+      await service().settle();
+      return (await service().call<{ user: { displayName: string }; locale: string }>('GET', '/auth', { cookie: by })).body;
+    };
+    const changed = await admin.json<UserDocument>(['user', 'update', 'Ylva', '--display-name', 'Ylva Léa', '--locale', 'fr-ch']);
+    expect(changed).toMatchObject({ name: 'ylva', displayName: 'Ylva Léa', locale: 'fr-CH', changed: true });
+    expect(await shown(cookie)).toMatchObject({ user: { displayName: 'Ylva Léa' }, locale: 'en' });
+    expect(await shown(await service().signIn('ylva'))).toMatchObject({ locale: 'fr-CH' });
+    expect(await admin.say(['user', 'update', 'ylva', '--locale', 'fr-CH'])).toBe('ylva was so already.\n');
+    expect(await admin.json(['user', 'update', 'ylva', '--no-locale'])).toMatchObject({
+      locale: null,
+      displayName: 'Ylva Léa',
+      changed: true,
+    });
+    expect((await events('ylva')).map(([event, { displayName, locale }]) => ({ event, displayName, locale }))).toEqual([
+      { event: 'user.updated', displayName: 'Ylva Léa', locale: 'fr-CH' },
+      { event: 'user.updated', displayName: undefined, locale: null },
+    ]);
+    expect(await admin.refusal(['user', 'update', 'nobody', '--no-locale'])).toBe('there is no user called "nobody"');
+  });
+});
+
 describe('user create', () => {
   test('a user signs in with the password from standard input, without one newline at its end', async () => {
     const words = ['user', 'create', 'Ada', '--display-name', 'Ada Lovelace', '--locale', 'de-at', '--password-stdin'];
