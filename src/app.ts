@@ -7,6 +7,7 @@ import type { ContractDocument } from './contract/contract.ts';
 import { serveDocs } from './contract/docs.ts';
 import type { Handlers } from './contract/operation.ts';
 import { readQuery } from './contract/parameters.ts';
+import { serveRoot } from './contract/root.ts';
 import { answerClientError, answerProblems, problemOf, sendProblem } from './http/problem.ts';
 import { answerForNode, nodeOptions, originForm, refuseUnknownPaths } from './http/wire.ts';
 import { keyHandlers } from './api-keys/handlers.ts';
@@ -125,6 +126,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   await app.register(async (scope) => addRoutes(scope, plain));
   refuseOtherMethods(app, routes);
   serveHealth(app, context);
+  serveRoot(app, contract.document, publicUrl);
   await app.register(async (docs) => serveDocs(docs, contract, publicUrl, () => offeredIssuers(context)));
   return app;
 }

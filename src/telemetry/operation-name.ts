@@ -2,6 +2,7 @@
 
 /** The names of the routes outside the contract. */
 const serviceRoutes = new Map([
+  ['/', 'index'],
   ['/health/live', 'liveness'],
   ['/health/ready', 'readiness'],
   ['/metrics', 'metrics'],

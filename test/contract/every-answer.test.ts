@@ -57,7 +57,6 @@ describe.for(titled(operations))('%s', ([, operation]) => {
 
 describe('the router', () => {
   const unknown = [
-    '/',
     '/auth/',
     '/AUTH',
     '/auth/unknown',
@@ -141,7 +140,7 @@ describe('the HTTP parser', () => {
 
 describe('the service routes', () => {
   test('have the security headers, and the pages of Swagger UI have their own policy', async () => {
-    for (const path of ['/health/live', '/health/ready', '/openapi.yaml', '/openapi.json', '/problems/not-found']) {
+    for (const path of ['/health/live', '/health/ready', '/', '/openapi.yaml', '/openapi.json', '/problems/not-found']) {
       expectProper(await service().call('GET', path), 200);
     }
     for (const path of ['/docs', '/docs/static/index.html', '/docs/static/swagger-ui.css']) {
