@@ -2,26 +2,36 @@
  * The behaviour of Swagger UI in the browser. The source text of these functions becomes part of the page: they can use the page's
  * variables, but nothing of this module.
  */
-import type { FastifySwaggerUiConfigOptions } from '@fastify/swagger-ui';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifySwaggerUiConfigOptions, FastifySwaggerUiOptions } from '@fastify/swagger-ui';
 
 type Fn = (...args: unknown[]) => unknown;
 
 interface System {
-  React: { createElement: Fn };
+  React: { createElement: Fn; Fragment: unknown; useState: (first: boolean) => [boolean, (next: boolean) => void] };
   fn: { getSampleSchema: Fn };
   specSelectors: { specJson: () => { getIn: (path: string[]) => { toJS: () => object } | undefined } };
 }
 
 interface Page {
+  location: { pathname: string };
   SwaggerUIBundle: { plugins: { DownloadUrl: Fn } };
+  document: { documentElement: { classList: { toggle: (name: string, on: boolean) => void } } };
+  matchMedia: (query: string) => { matches: boolean; addEventListener: (event: string, listener: () => void) => void };
+}
+
+/** Loads the document. */
+function downloadUrl(): unknown {
+  return (globalThis as unknown as Page).SwaggerUIBundle.plugins.DownloadUrl;
 }
 
 /**
  * Leaves form fields without an example empty, and omits empty fields from the request. Otherwise Swagger UI writes "string" into each and
  * also sends fields that a person has cleared, which the service refuses.
  */
-function plugins(): object {
-  const emptyFields = {
+function emptyFields(): object {
+  return {
     afterLoad(this: System, system: System) {
       const { getSampleSchema } = system.fn;
       this.fn.getSampleSchema = (schema, mediaType, ...rest) => {
@@ -37,8 +47,11 @@ function plugins(): object {
           React.createElement(original, { ...props, isIncludedOptions: { ...props.isIncludedOptions, defaultValue: false } }),
     },
   };
-  /** Fills in Swagger UI's client at the issuer. Swagger UI itself has one setting for all issuers. */
-  const clients = {
+}
+
+/** Fills in Swagger UI's client at the issuer. Swagger UI itself has one setting for all issuers. */
+function issuerClients(): object {
+  return {
     wrapComponents: {
       oauth2:
         (original: unknown, { React, specSelectors }: System) =>
@@ -49,7 +62,65 @@ function plugins(): object {
         },
     },
   };
-  return [(globalThis as unknown as Page).SwaggerUIBundle.plugins.DownloadUrl, emptyFields, clients];
+}
+
+/** Shows the contract's introduction up to its first heading. A click shows the rest. */
+function shortIntroduction(): object {
+  return {
+    wrapComponents: {
+      OAS31Info:
+        (original: unknown, { React }: System) =>
+        (props: { getComponent: (name: string, ...rest: unknown[]) => unknown }) => {
+          const { createElement } = React;
+          const markdown = (source: string) => createElement(props.getComponent('Markdown', true), { source });
+          const introduction = ({ source }: { source: string }) => {
+            const [start = '', ...sections] = source.split(/^(?=## )/m);
+            const titles = sections.map((section) => section.slice(3, section.indexOf('\n'))).join(', ');
+            const rest = createElement('details', null, createElement('summary', null, titles), markdown(sections.join('')));
+            return createElement(React.Fragment, null, markdown(start), sections.length > 0 && rest);
+          };
+          const getComponent = (name: string, ...rest: unknown[]) =>
+            name === 'Markdown' ? introduction : props.getComponent(name, ...rest);
+          return createElement(original, { ...props, getComponent });
+        },
+      // Instead of the page's own URL of the document: the URLs of both forms, beside `/docs`.
+      InfoUrl:
+        (_original: unknown, { React: { createElement } }: System) =>
+        () => {
+          const base = (globalThis as unknown as Page).location.pathname.replace(/docs\/?$/, '');
+          const link = (name: string) => createElement('a', { href: base + name, target: '_blank' }, name);
+          return createElement('div', { className: 'page-links' }, link('openapi.yaml'), link('openapi.json'));
+        },
+    },
+  };
+}
+
+/** Shows one line for each problem that an operation answers. A click shows the rest of it. */
+function shortProblems(): object {
+  return {
+    wrapComponents: {
+      response:
+        (original: unknown, { React }: System) =>
+        (props: { code: string; response: { get: (name: string) => string } }) => {
+          const { createElement } = React;
+          const [isOpen, setOpen] = React.useState(false);
+          if (!/^[45]/.test(props.code)) return createElement(original, props);
+          const onClick = () => setOpen(!isOpen);
+          const button = createElement(
+            'button',
+            { type: 'button', className: 'response-problem', 'aria-expanded': isOpen, onClick },
+            props.response.get('description'),
+          );
+          const line = createElement(
+            'tr',
+            { className: 'response' },
+            createElement('td', { className: 'response-col_status' }, props.code),
+            createElement('td', { className: 'response-col_description', colSpan: 2 }, button),
+          );
+          return createElement(React.Fragment, null, line, isOpen && createElement(original, props));
+        },
+    },
+  };
 }
 
 /** Answers requests to the contract's example of an OpenID provider, so that the page sends requests to its own server only. */
@@ -65,6 +136,23 @@ export const uiConfig: FastifySwaggerUiConfigOptions = {
   validatorUrl: null,
   deepLinking: true,
   displayRequestDuration: true,
-  plugins: [plugins],
+  // Of the themes, the one whose colours all have enough contrast.
+  syntaxHighlight: { theme: 'tomorrow-night' },
+  plugins: [downloadUrl, emptyFields, issuerClients, shortIntroduction, shortProblems] as never,
   requestInterceptor,
+};
+
+/** Switches Swagger UI between light and dark as the browser says. Swagger UI itself does so in its top bar only. */
+function followColorScheme(): void {
+  const { document, matchMedia } = globalThis as unknown as Page;
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const apply = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+  dark.addEventListener('change', apply);
+  apply();
+}
+
+/** What the page loads besides Swagger UI, from this server. */
+export const uiTheme: NonNullable<FastifySwaggerUiOptions['theme']> = {
+  css: [{ filename: 'page.css', content: readFileSync(join(import.meta.dirname, 'docs-page.css'), 'utf8') }],
+  js: [{ filename: 'color-scheme.js', content: `(${followColorScheme.toString()})();` }],
 };

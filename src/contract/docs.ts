@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { basePathOf } from '../config/public-url.ts';
 import { Problem, problemFacts, type ProblemCode } from '../errors.ts';
 import { tokenOrigins, withIssuers, type OfferedIssuer } from './docs-issuers.ts';
-import { uiConfig } from './docs-ui.ts';
+import { uiConfig, uiTheme } from './docs-ui.ts';
 import { describe } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import type { ContractDocument } from './contract.ts';
@@ -26,6 +26,8 @@ function pagePolicy(issuers: readonly OfferedIssuer[]): string {
     "form-action 'none'",
   ].join('; ');
 }
+
+const viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">';
 
 /** Serves `contract` on `app`, as the contract of the server at `publicUrl`. Each time the page is opened it also shows the issuers that `offered` returns. */
 export async function serveDocs(
@@ -51,9 +53,12 @@ export async function serveDocs(
     pages.addHook('onRequest', async (_request, reply) => {
       reply.header('content-security-policy', pagePolicy([]));
     });
-    // These files have a policy of their own (rule 82).
-    pages.addHook('onSend', async (_request, reply) => {
+    pages.addHook('onSend', async (_request, reply, payload) => {
+      // These files have a policy of their own (rule 82).
       reply.header('cache-control', 'no-store');
+      // Without it a phone shows the page as wide as a desk's screen. The plugin has no option for it.
+      const isPage = typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html');
+      return isPage ? payload.replace('<head>', `<head>${viewport}`) : payload;
     });
     await pages.register(swagger, { mode: 'static', specification: { document: document as never } });
     const shown = new WeakMap<FastifyRequest, OfferedIssuer[]>();
@@ -67,7 +72,7 @@ export async function serveDocs(
     await pages.register(swaggerUi, {
       routePrefix: '/docs',
       indexPrefix: basePath,
-      theme: { title: contract.document.info.title },
+      theme: { title: contract.document.info.title, ...uiTheme },
       uiConfig,
       initOAuth: { usePkceWithAuthorizationCodeGrant: true },
       transformSpecification: (_document, request) => ({ ...withIssuers(document, shown.get(request) ?? []) }),
