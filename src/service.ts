@@ -24,7 +24,7 @@ import { addressIn } from './http/address.ts';
 import { runSteps, serviceTimeline } from './shutdown.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { scheduleCleanup } from './maintenance/cleanup.ts';
-import { explainFailure } from './start/failure.ts';
+import { explainFailure, ListenError } from './start/failure.ts';
 import { listeningLine, logConfiguration, settingsInForce } from './telemetry/logging.ts';
 import { isSuperuser, risksOf } from './maintenance/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
@@ -101,7 +101,11 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     for (const risk of risksOf(config, { superuser: await isSuperuser(db), threads }))
       running.log.warn({ event: 'configuration.risky' }, risk);
     await listener.open();
-    const address = await running.listen({ host: config.host, port: config.port, listenTextResolver: listeningLine });
+    const address = await running
+      .listen({ host: config.host, port: config.port, listenTextResolver: listeningLine })
+      .catch((cause: unknown) => {
+        throw new ListenError(cause);
+      });
     const stopCleanup = scheduleCleanup(context, running.log);
     const stopStatistics = scheduleStatistics(db, (error) => {
       if (!isOutage(error)) running.log.warn({ event: 'housekeeping', outcome: 'failed', err: error });

@@ -2,25 +2,37 @@
 import { DatabaseError } from 'pg';
 import { ConfigError, type Config } from '../config/settings.ts';
 import { readDatabaseAddress } from '../config/database-address.ts';
-import type { Secret } from '../config/secrets.ts';
 import { DirectAddressError } from '../database/failure.ts';
 import { UntrustedServerError } from '../database/driver/verified-client.ts';
 
-type DatabaseSetting = ['DATABASE_URL' | 'DATABASE_DIRECT_URL', Secret | undefined];
+/** The message of node-postgres. */
+const noTls = 'The server does not support SSL connections';
+/** The end of PostgreSQL's message about a connection without TLS that pg_hba.conf does not allow. */
+const withoutTls = /no encryption$/;
+/** The codes of OpenSSL's verification in Node.js. */
+const certificateCodes = /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_|INVALID_CA|HOSTNAME_MISMATCH)/;
+
+/** HOST and PORT cannot be listened on. Its cause is the error of the operating system. */
+export class ListenError extends Error {
+  constructor(cause: unknown) {
+    super('HOST and PORT cannot be listened on', { cause });
+  }
+}
 
 /** One line for each thing that is wrong. `config` is undefined as long as the settings are not read. */
 export function explainFailure(error: unknown, config: Config | undefined): string[] {
   if (error instanceof ConfigError) return error.problems.map((problem) => `- ${problem}`);
-  const cause = error instanceof DirectAddressError ? error.cause : error;
-  const { code, syscall, message } = cause as NodeJS.ErrnoException;
-  const isDirect = error instanceof DirectAddressError && config?.databaseDirectUrl !== undefined;
-  const server: DatabaseSetting = isDirect ? ['DATABASE_DIRECT_URL', config.databaseDirectUrl] : ['DATABASE_URL', config?.databaseUrl];
-  const text =
-    (config && (syscall === 'listen' || syscall === 'bind' ? listenFailure(code, config) : databaseFailure(cause, server))) ?? message;
-  return [(text || code || String(error)).replaceAll(/\s*\n\s*/g, ' ')];
+  const text = config && (error instanceof ListenError ? listenFailure(error, config) : databaseFailure(error, config));
+  const { code, message } = causeOf(error) as NodeJS.ErrnoException;
+  return [(text || message || code || String(error)).replaceAll(/\s*\n\s*/g, ' ')];
 }
 
-function listenFailure(code: string | undefined, { host, port }: Config): string | undefined {
+function causeOf(error: unknown): unknown {
+  return error instanceof ListenError || error instanceof DirectAddressError ? error.cause : error;
+}
+
+function listenFailure(error: ListenError, { host, port }: Config): string {
+  const { code, message } = causeOf(error) as NodeJS.ErrnoException;
   switch (code) {
     case 'EADDRINUSE':
       return `port ${port} of ${host} is in use: stop the program that has it, or set PORT to another one`;
@@ -28,16 +40,23 @@ function listenFailure(code: string | undefined, { host, port }: Config): string
       return `this user may not open port ${port}: set PORT to 1024 or more`;
     case 'EADDRNOTAVAIL':
       return `HOST ${host} is not an address of this machine: set it to one, or to 0.0.0.0 for all`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOST ${host} is a name for which no address is found: set it to an address of this machine, or to 0.0.0.0 for all`;
     default:
-      return undefined;
+      return `HOST ${host} and PORT ${port} cannot be listened on: ${message}`;
   }
 }
 
-function databaseFailure(error: unknown, [setting, url]: DatabaseSetting): string | undefined {
-  const { message, syscall } = error as NodeJS.ErrnoException;
-  // pg's own timeout carries no code.
-  const code = message.startsWith('timeout e') ? 'timeout' : (error as NodeJS.ErrnoException).code;
+function databaseFailure(error: unknown, config: Config): string | undefined {
+  const isDirect = error instanceof DirectAddressError && config.databaseDirectUrl !== undefined;
+  const setting = isDirect ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL';
+  const url = isDirect ? config.databaseDirectUrl : config.databaseUrl;
   if (url === undefined) return undefined;
+  const cause = causeOf(error) as NodeJS.ErrnoException;
+  const { message, syscall } = cause;
+  // pg's own errors of connecting carry no code.
+  const code = message.startsWith('timeout e') ? 'timeout' : message === noTls ? noTls : cause.code;
   const { host, user, database } = readDatabaseAddress(url.reveal());
   const server = `PostgreSQL at ${url.toString()} (${setting})`;
   switch (code) {
@@ -55,14 +74,20 @@ function databaseFailure(error: unknown, [setting, url]: DatabaseSetting): strin
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
       return `${server} does not answer: check host, port and firewall`;
+    case noTls:
+      return `${server} offers no TLS: enable it there, or end ${setting} with ?sslmode=disable where no other party can listen on the network`;
     case '28P01':
-    case '28000':
       return `${server} does not let the user ${user} in: check user and password`;
+    case '28000':
+      return `${server} does not let the user ${user} in (${message}): check the user and pg_hba.conf${withoutTls.test(message) ? `, or end ${setting} with ?sslmode=verify-full` : ''}`;
     case '3D000':
       return `${server} has no database ${database}: create it first`;
+    case '3F000':
     case '42501':
-      return `${server}: the user ${user} lacks a right (${message})`;
+      return `${server}: the user ${user} lacks a right (${message}): first run "npm run admin -- migrate" as the owner of the tables, and give this user the rights of docs/application-role.sql`;
     default:
-      return error instanceof DatabaseError || error instanceof UntrustedServerError ? `${server}: ${message}` : undefined;
+      if (certificateCodes.test(code ?? ''))
+        return `${server} has a certificate that is not accepted (${message}): sslrootcert=FILE in ${setting} names the authority that signed it`;
+      return cause instanceof DatabaseError || cause instanceof UntrustedServerError ? `${server}: ${message}` : undefined;
   }
 }

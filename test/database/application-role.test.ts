@@ -13,11 +13,12 @@ import { analyzeGrownTables } from '../../src/database/statistics.ts';
 import { deleteOldKeys } from '../../src/entities/idempotency.ts';
 import { deleteEndedSessions } from '../../src/maintenance/cleanup.ts';
 import { deleteIdleAttempts } from '../../src/credentials/attempts.ts';
+import { explainFailure } from '../../src/start/failure.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
 import { newDataDir } from '../support/embedded.ts';
 import { readDocument } from '../support/markdown.ts';
 import { cookieOf, password, TestService } from '../support/service.ts';
-import { execute } from '../support/sql.ts';
+import { execute, withDatabase } from '../support/sql.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -76,6 +77,17 @@ test('docs/application-role.sql names every table there is', async () => {
     .flatMap(([, list = '']) => list.split(/[\s,]+/))
     .filter((name) => name !== '');
   expect(named.toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
+});
+
+test('on a database without tables the start says that the owner has to migrate first', async () => {
+  await execute(ownerUrl, 'create database without_tables');
+  const config = readConfig({ DATABASE_URL: withDatabase(applicationUrl, 'without_tables') });
+  const error: unknown = await prepareDatabase(config).catch((reason: unknown) => reason);
+  expect(explainFailure(error, config)).toEqual([
+    expect.stringMatching(
+      /\(DATABASE_URL\): the user entity_application lacks a right .*: first run "npm run admin -- migrate" as the owner/,
+    ),
+  ]);
 });
 
 test('with these rights alone the service starts and does everything (rule 88)', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config/settings.ts';
 import { DirectAddressError } from '../../src/database/failure.ts';
 import { UntrustedServerError } from '../../src/database/driver/verified-client.ts';
-import { explainFailure } from '../../src/start/failure.ts';
+import { explainFailure, ListenError } from '../../src/start/failure.ts';
 
 const config = readConfig({ DATABASE_URL: 'postgres://ada:pa%3Ass@db.example.com:5433/entities', HOST: '192.0.2.1', PORT: '80' });
 const direct = readConfig({ DATABASE_URL: 'postgres://eve:hush@direct.example.com/entities' }).databaseUrl;
@@ -25,14 +25,24 @@ describe('the reason why the service cannot start', () => {
   test.each([
     [
       'the port is taken',
-      failure('EADDRINUSE', 'listen'),
+      new ListenError(failure('EADDRINUSE', 'listen')),
       'port 80 of 192.0.2.1 is in use: stop the program that has it, or set PORT to another one',
     ],
-    ['the port is reserved', failure('EACCES', 'listen'), 'this user may not open port 80: set PORT to 1024 or more'],
+    ['the port is reserved', new ListenError(failure('EACCES', 'listen')), 'this user may not open port 80: set PORT to 1024 or more'],
     [
       'the address is foreign',
-      failure('EADDRNOTAVAIL', 'listen'),
+      new ListenError(failure('EADDRNOTAVAIL', 'listen')),
       'HOST 192.0.2.1 is not an address of this machine: set it to one, or to 0.0.0.0 for all',
+    ],
+    [
+      'the name of HOST is unknown',
+      new ListenError(failure('ENOTFOUND', 'getaddrinfo')),
+      'HOST 192.0.2.1 is a name for which no address is found: set it to an address of this machine, or to 0.0.0.0 for all',
+    ],
+    [
+      'the address cannot be used for another reason',
+      new ListenError(failure('EINVAL', 'listen', 'bind EINVAL fe80::1')),
+      'HOST 192.0.2.1 and PORT 80 cannot be listened on: bind EINVAL fe80::1',
     ],
     ['nobody listens', failure('ECONNREFUSED', 'connect'), `${server} refuses connections: start it, or correct host and port`],
     [
@@ -66,7 +76,17 @@ describe('the reason why the service cannot start', () => {
     [
       'a right is missing',
       refusal('42501', 'permission denied for schema public'),
-      `${server}: the user ada lacks a right (permission denied for schema public)`,
+      `${server}: the user ada lacks a right (permission denied for schema public): first run "npm run admin -- migrate" as the owner of the tables, and give this user the rights of docs/application-role.sql`,
+    ],
+    [
+      'pg_hba.conf allows TLS only',
+      refusal('28000', 'no pg_hba.conf entry for host "192.0.2.7", user "ada", database "entities", no encryption'),
+      `${server} does not let the user ada in (no pg_hba.conf entry for host "192.0.2.7", user "ada", database "entities", no encryption): check the user and pg_hba.conf, or end DATABASE_URL with ?sslmode=verify-full`,
+    ],
+    [
+      'the certificate is of an unknown authority',
+      failure('SELF_SIGNED_CERT_IN_CHAIN', undefined, 'self-signed certificate in certificate chain'),
+      `${server} has a certificate that is not accepted (self-signed certificate in certificate chain): sslrootcert=FILE in DATABASE_URL names the authority that signed it`,
     ],
     ['something else is refused', refusal('53300', 'too many clients'), `${server}: too many clients`],
     ['the error is of any other kind', new Error('first line\n  second line'), 'first line second line'],
