@@ -79,6 +79,7 @@ export async function startService(settings: Environment, opened: AsyncDisposabl
     ...path,
     WORKERS: '1',
     ...settings,
+    DATABASE: settings['DATABASE_URL'] ? '' : 'embedded',
     HOST: '127.0.0.1',
     PORT: String(port),
     PUBLIC_URL: `http://localhost:${port}`,

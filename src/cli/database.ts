@@ -13,7 +13,7 @@ export function databaseCommands(program: Command, desk: Desk): void {
       options.check ? onAnyDatabase(desk, options, checkMigrations) : onAnyDatabase(desk, options, applyMigrations, openDatabase),
     );
   leaf(program, 'doctor', 'check the machine, the settings and the database', ['doctor', 'doctor --json']).action(async (options: Shown) =>
-    print(desk, options, report(await runChecks(desk.environment()))),
+    print(desk, options, report(await runChecks(desk.environment))),
   );
 }
 

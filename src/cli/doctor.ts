@@ -16,7 +16,7 @@ import { discover, discoverProvider, fetchKeys, innermostMessage } from '../oidc
 import { readIssuers, type Issuer } from '../oidc/issuers-file/read.ts';
 import { redirectUri } from '../oidc/sign-in/begin.ts';
 import { swaggerUiRedirectUri } from '../oidc/sign-in/swagger-ui.ts';
-import { lacksProxy } from '../maintenance/risks.ts';
+import { isReadable, lacksProxy, readableRisk } from '../maintenance/risks.ts';
 import { unnamedProxyRisk } from '../http/client-address.ts';
 import { readPeppers, type Peppers } from '../credentials/pepper.ts';
 import { createPasswordPolicy } from '../credentials/policy.ts';
@@ -37,14 +37,15 @@ const fail = (message: string): Finding => ({ status: 'fail', message });
 
 const gibibyte = 2 ** 30;
 
-/** Runs all checks that can run, in the order of their dependencies. Never throws. */
-export async function runChecks(environment: NodeJS.ProcessEnv): Promise<Check[]> {
+/** Runs all checks that can run, in the order of their dependencies. `environment` may throw ConfigError; this function never throws. */
+export async function runChecks(environment: () => NodeJS.ProcessEnv): Promise<Check[]> {
   const checks: Check[] = [];
   await check(checks, undefined, 'node', checkNode);
   const config = readSettings(environment, checks);
   if (!config) return checks;
   await check(checks, config, 'proxy', () => checkProxy(config));
-  const issuers = await examineIssuers(checks, config, environment);
+  if (isReadable(config)) await check(checks, config, 'network', () => warn(readableRisk));
+  const issuers = await examineIssuers(checks, config, environment());
   await examineDatabase(checks, config, issuers);
   return checks;
 }
@@ -61,9 +62,9 @@ async function check(checks: Check[], config: Config | undefined, name: string, 
   return finding.status !== 'fail';
 }
 
-function readSettings(environment: NodeJS.ProcessEnv, checks: Check[]): Config | undefined {
+function readSettings(environment: () => NodeJS.ProcessEnv, checks: Check[]): Config | undefined {
   try {
-    const config = readConfig(environment);
+    const config = readConfig(environment());
     checks.push({ name: 'settings', ...ok(config.production ? 'valid, for production' : 'valid') });
     return config;
   } catch (error) {

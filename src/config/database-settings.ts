@@ -1,13 +1,44 @@
 /** The settings that name the database. */
 import { databaseName, isLocal, readDatabaseAddress, type Address } from './database-address.ts';
-import type { Reader } from './environment.ts';
+import type { Reader } from './reader.ts';
+import type { Config } from './settings.ts';
 import { Secret } from './secrets.ts';
 
-export function readDatabaseUrl(read: Reader, name: 'DATABASE_URL' | 'DATABASE_DIRECT_URL', production: boolean): Secret | undefined {
+const ownDatabase = 'postgres://user:password@host:5432/database';
+
+/**
+ * The addresses of DATABASE_URL and DATABASE_DIRECT_URL, which are undefined for the embedded database. Production has to say which of the two it
+ * uses: a missing or empty DATABASE_URL is a mistake there, and would start with an empty database.
+ */
+export function readDatabase(read: Reader, production: boolean): Pick<Config, 'databaseUrl' | 'databaseDirectUrl'> {
+  const choice = read.text('DATABASE');
+  const isEmbedded = choice === 'embedded';
+  if (choice !== undefined && !isEmbedded) {
+    read.problems.push('DATABASE must be "embedded" or unset; the address of your own PostgreSQL goes into DATABASE_URL');
+  }
+  const isGiven = read.text('DATABASE_URL') !== undefined;
+  if (isEmbedded && isGiven) {
+    read.problems.push('DATABASE=embedded and DATABASE_URL name two databases: remove one of them');
+  } else if (read.isEmpty('DATABASE_URL') && !isEmbedded) {
+    read.problems.push(`DATABASE_URL is empty: set it to ${ownDatabase}, or remove it to use the embedded database in DATA_DIR`);
+  } else if (production && !isGiven && !isEmbedded) {
+    read.problems.push(
+      `DATABASE_URL is missing in production (NODE_ENV=production): set it to ${ownDatabase}, or set DATABASE=embedded to use the embedded database in DATA_DIR`,
+    );
+  }
+  const databaseUrl = readDatabaseUrl(read, 'DATABASE_URL', production);
+  const databaseDirectUrl = readDatabaseUrl(read, 'DATABASE_DIRECT_URL', production);
+  if (databaseDirectUrl !== undefined && !isGiven) {
+    read.problems.push('DATABASE_DIRECT_URL needs DATABASE_URL: the embedded database has one address');
+  }
+  return { databaseUrl, databaseDirectUrl };
+}
+
+function readDatabaseUrl(read: Reader, name: 'DATABASE_URL' | 'DATABASE_DIRECT_URL', production: boolean): Secret | undefined {
   const text = read.text(name);
   if (!text) return undefined;
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text) || !isDecodable(text)) {
-    read.problems.push(`${name} must look like postgres://user:password@host:5432/database, with %-escapes for special characters`);
+    read.problems.push(`${name} must look like ${ownDatabase}, with %-escapes for special characters`);
     return undefined;
   }
   const problem = addressProblem(text, production);

@@ -1,14 +1,28 @@
-/** The settings that tell this service about the network in front of it: PUBLIC_URL, TRUSTED_ORIGINS and TRUST_PROXY. */
+/** The settings of the network: HOST, PUBLIC_URL, HTTP_ON_PRIVATE_NETWORK, TRUSTED_ORIGINS and TRUST_PROXY. */
 import { BlockList, isIP } from 'node:net';
-import type { Reader } from './environment.ts';
+import { isLoopback, isPrivateAddress } from './near-hosts.ts';
+import { baseUrlOf } from './public-url.ts';
+import type { Reader } from './reader.ts';
 
 /** Segments of characters that every proxy and client writes in the same way (RFC 3986 section 2.3). */
 const basePath = /^(\/[\w.~-]+)*\/?$/;
-const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
+const privateExample = 'http://192.168.1.20:3000';
+
+/** A host name (RFC 1123 section 2.1). Its last label is no number, or it would be a misspelt IPv4 address. */
+const hostName = /^([a-z\d]([a-z\d-]*[a-z\d])?\.)*[a-z]([a-z\d-]*[a-z\d])?\.?$/i;
+
+export function readHost(read: Reader): string {
+  const host = read.text('HOST', '127.0.0.1');
+  if (isIP(host) === 0 && !hostName.test(host)) {
+    read.problems.push(`HOST must be an address such as 127.0.0.1, ::1 or 0.0.0.0, or a host name, without a port, not "${host}"`);
+  }
+  return host;
+}
 
 /** PUBLIC_URL. Its path ends with a slash; another path than `/` is the base path behind which a proxy serves this service. */
 export function readPublicUrl(read: Reader, port: number, production: boolean): URL {
   const fallback = `http://localhost:${port}`;
+  const isAllowed = read.choice('HTTP_ON_PRIVATE_NETWORK', 'off', ['on', 'off']) === 'on';
   if (port === 0 && !read.text('PUBLIC_URL')) {
     read.problems.push('PORT=0 lets the system choose a port, so PUBLIC_URL must say where clients reach the service');
   }
@@ -19,12 +33,29 @@ export function readPublicUrl(read: Reader, port: number, production: boolean): 
     return new URL(fallback);
   }
   if (!url.pathname.endsWith('/')) url.pathname += '/';
-  if (url.protocol === 'http:' && production) {
-    read.problems.push('PUBLIC_URL must be https in production (NODE_ENV=production), where clients reach the service');
-  } else if (url.protocol === 'http:' && !loopbackHosts.has(url.hostname)) {
-    read.problems.push('PUBLIC_URL must be https unless it is localhost: browsers keep session cookies of plain http only there');
-  }
+  const problem = plainHttpProblem(url, isAllowed, production);
+  if (problem !== undefined) read.problems.push(problem);
   return url;
+}
+
+/** Rules 9 and 86: plain http is for this machine and, by a setting, for a private address; never for production. */
+function plainHttpProblem(url: URL, isAllowed: boolean, production: boolean): string | undefined {
+  const isHttp = url.protocol === 'http:';
+  if (production) {
+    if (isAllowed)
+      return 'HTTP_ON_PRIVATE_NETWORK=on is not for production (NODE_ENV=production): remove it, and serve https through a proxy';
+    return isHttp ? 'PUBLIC_URL must be https in production (NODE_ENV=production), where clients reach the service' : undefined;
+  }
+  const isPlain = isHttp && !isLoopback(url);
+  if (isAllowed) {
+    if (isPlain && isPrivateAddress(url)) return undefined;
+    return `HTTP_ON_PRIVATE_NETWORK=on needs a PUBLIC_URL with http and a private address, such as ${privateExample}, not "${baseUrlOf(url)}"`;
+  }
+  if (!isPlain) return undefined;
+  const way = isPrivateAddress(url)
+    ? '; HTTP_ON_PRIVATE_NETWORK=on allows http on this private address, and docs/settings.md says what that gives up'
+    : '';
+  return `PUBLIC_URL must be https unless it is localhost: on plain http the network can read and change passwords and sessions${way}`;
 }
 
 export function readOrigins(read: Reader, production: boolean): Set<string> {
@@ -33,7 +64,7 @@ export function readOrigins(read: Reader, production: boolean): Set<string> {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username) {
       read.problems.push(`TRUSTED_ORIGINS must list origins such as https://app.example.com, not "${text}"`);
-    } else if (production && url.protocol === 'http:' && !loopbackHosts.has(url.hostname)) {
+    } else if (production && url.protocol === 'http:' && !isLoopback(url)) {
       read.problems.push(
         `TRUSTED_ORIGINS must be https in production (NODE_ENV=production), not "${text}": its network could change the pages`,
       );

@@ -2,9 +2,9 @@
  * The settings, read once from the environment and checked; every problem is reported at once and nothing starts with a bad one.
  * docs/settings.md lists them; a test compares both.
  */
-import { readDatabaseUrl } from './database-settings.ts';
-import { Reader, type Environment } from './environment.ts';
-import { readOrigins, readProxies, readPublicUrl } from './network-settings.ts';
+import { readDatabase } from './database-settings.ts';
+import { Reader, type Environment } from './reader.ts';
+import { readHost, readOrigins, readProxies, readPublicUrl } from './network-settings.ts';
 import type { Secret } from './secrets.ts';
 import { normaliseUserName } from '../user-name.ts';
 
@@ -82,15 +82,28 @@ const traceSamplers = [
  */
 export function readConfig(environment: Environment): Config {
   const read = new Reader(environment);
+  const config = readSettings(read);
+  if (read.problems.length > 0) throw new ConfigError(read.problems);
+  return config;
+}
+
+/** The names of all settings. */
+export function settingNames(): string[] {
+  const read = new Reader({});
+  readSettings(read);
+  return [...read.names];
+}
+
+function readSettings(read: Reader): Config {
   const port = read.integer('PORT', 3000, 0, 65_535);
-  const production = environment['NODE_ENV'] === 'production';
+  const mode = read.text('NODE_ENV');
+  const production = mode === 'production';
   const trustedOrigins = readOrigins(read, production);
   const config: Config = {
-    host: read.text('HOST', '127.0.0.1'),
+    host: readHost(read),
     port,
     publicUrl: readPublicUrl(read, port, production),
-    databaseUrl: readDatabaseUrl(read, 'DATABASE_URL', production),
-    databaseDirectUrl: readDatabaseUrl(read, 'DATABASE_DIRECT_URL', production),
+    ...readDatabase(read, production),
     dataDir: read.text('DATA_DIR', './data'),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
     adminUser: readAdminUser(read),
@@ -116,7 +129,7 @@ export function readConfig(environment: Environment): Config {
     traceShare: read.share('OTEL_TRACES_SAMPLER_ARG', 1),
     workers: read.integer('WORKERS', 1, 1, 256),
     production,
-    serverTiming: environment['NODE_ENV'] === 'development',
+    serverTiming: mode === 'development',
   };
   if (config.sessionIdleSeconds > config.sessionAbsoluteSeconds) {
     read.problems.push('SESSION_IDLE_SECONDS must not be more than SESSION_ABSOLUTE_SECONDS');
@@ -130,10 +143,6 @@ export function readConfig(environment: Environment): Config {
   if (production && (config.logLevel === 'debug' || config.logLevel === 'trace')) {
     read.problems.push(`LOG_LEVEL=${config.logLevel} is not for production (NODE_ENV=production); use info`);
   }
-  if (config.databaseDirectUrl !== undefined && config.databaseUrl === undefined) {
-    read.problems.push('DATABASE_DIRECT_URL needs DATABASE_URL: the embedded database has one address');
-  }
-  if (read.problems.length > 0) throw new ConfigError(read.problems);
   return config;
 }
 

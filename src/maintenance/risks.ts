@@ -2,6 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Config } from '../config/settings.ts';
 import { isLocal, readDatabaseAddress } from '../config/database-address.ts';
+import { isLoopback } from '../config/near-hosts.ts';
 import type { Database } from '../database/tables.ts';
 import { unnamedProxyRisk } from '../http/client-address.ts';
 
@@ -28,6 +29,7 @@ export function risksOf(
     risks.push(`${name} turns off TLS: every host on the way between this machine and the database can read all traffic`);
   }
   if (lacksProxy(config)) risks.push(unnamedProxyRisk);
+  if (isReadable(config)) risks.push(readableRisk);
   if (threads < advisedThreads) {
     risks.push(
       `UV_THREADPOOL_SIZE is ${threads}: password hashing can starve name look-ups and files. Set it to 8 in the environment of the process`,
@@ -39,6 +41,15 @@ export function risksOf(
 /** Whether the settings imply a proxy that they do not name: the service speaks plain http, so a https URL needs one. */
 export function lacksProxy({ publicUrl, trustProxy }: Pick<Config, 'publicUrl' | 'trustProxy'>): boolean {
   return publicUrl.protocol === 'https:' && trustProxy.length === 0;
+}
+
+/** What HTTP_ON_PRIVATE_NETWORK gives up. */
+export const readableRisk =
+  'HTTP_ON_PRIVATE_NETWORK is on: every device on the network can read and change passwords, sessions and data on their way, and can act as this service';
+
+/** Whether clients reach the service on plain http from other machines. */
+export function isReadable({ publicUrl }: Pick<Config, 'publicUrl'>): boolean {
+  return publicUrl.protocol === 'http:' && !isLoopback(publicUrl);
 }
 
 /** Whether the service's role is a superuser, which has every right in the database. */

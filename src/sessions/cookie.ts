@@ -12,7 +12,7 @@ export interface SessionCookie {
   attributes: { path: '/'; httpOnly: true; secure: boolean; sameSite: 'lax' | 'strict' | 'none' };
 }
 
-/** The cookie that `config` asks for: `__Host-sid`, or `sid` on plain http on the loopback address. */
+/** The cookie that `config` asks for: `__Host-sid`, or `sid` on plain http. */
 export function sessionCookie(config: Pick<Config, 'publicUrl' | 'sessionSameSite'>): SessionCookie {
   const secure = usesSecureCookie(config);
   return {

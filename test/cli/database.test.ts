@@ -126,7 +126,7 @@ describe('doctor', () => {
 describe('the embedded database', () => {
   test('is created by migrate only, started if it does not run, and shared if it does', async () => {
     const dataDir = await newDataDir();
-    const environment = { DATA_DIR: dataDir };
+    const environment = { DATABASE: 'embedded', DATA_DIR: dataDir };
     const refused = await runAdmin(['user', 'list'], { environment });
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`there is no database in ${dataDir}`) });
     expect((await startAdmin(['migrate'], { environment })).code).toBe(0);

@@ -69,7 +69,7 @@ describe('without any setting', () => {
   });
 
   test('an empty value is an unset one', () => {
-    expect(readConfig({ PORT: '', DATABASE_URL: '', TRUST_PROXY: '', ADMIN_PASSWORD: '' })).toEqual(readConfig({}));
+    expect(readConfig({ PORT: '', HOST: '', DATABASE: '', TRUST_PROXY: '', ADMIN_PASSWORD: '' })).toEqual(readConfig({}));
   });
 });
 
@@ -119,6 +119,14 @@ describe('invalid values are refused', () => {
     ['PORT', '70000'],
     ['PORT', '1e3'],
     ['PORT', ' 80'],
+    ['HOST', '0.0.0.0.0'],
+    ['HOST', '127.0.0.256'],
+    ['HOST', 'localhost:3000'],
+    ['HOST', 'http://localhost'],
+    ['HOST', '[::1]'],
+    ['DATABASE', 'postgres'],
+    ['HTTP_ON_PRIVATE_NETWORK', 'yes'],
+    ['HTTP_ON_PRIVATE_NETWORK', 'on'],
     ['DATABASE_POOL_SIZE', '0'],
     ['SESSION_IDLE_SECONDS', '59'],
     ['SESSION_IDLE_SECONDS', '28801'],
@@ -157,15 +165,80 @@ describe('invalid values are refused', () => {
     },
   );
 
-  test('plain http except on this machine, because no browser would store the cookie', () => {
-    expect(problemsOf({ PUBLIC_URL: 'http://127.0.0.1:3000' })).toEqual([]);
-    expect(problemsOf({ PUBLIC_URL: 'http://[::1]:3000' })).toEqual([]);
-    expect(problemsOf({ PUBLIC_URL: 'http://api.example.com' })).toEqual([expect.stringContaining('PUBLIC_URL must be https')]);
-  });
+  test.each(['http://api.example.com', 'http://192.168.1.20:3000', 'http://[fd00::1]'])(
+    'PUBLIC_URL=%s is refused: plain http is for this machine, as its network could read the cookie (rule 9)',
+    (url) => {
+      for (const host of ['127.0.0.1:3000', '127.0.0.2', '[::1]:3000', 'localhost'])
+        expect(problemsOf({ PUBLIC_URL: `http://${host}` })).toEqual([]);
+      expect(problemsOf({ PUBLIC_URL: url })).toEqual([expect.stringContaining('PUBLIC_URL must be https')]);
+    },
+  );
 
   test('PORT=0 without PUBLIC_URL, because the service’s URL would be unknown', () => {
     expect(problemsOf({ PORT: '0' })).toEqual([expect.stringContaining('PUBLIC_URL')]);
     expect(problemsOf({ PORT: '0', PUBLIC_URL: 'http://localhost' })).toEqual([]);
+  });
+});
+
+describe('HTTP_ON_PRIVATE_NETWORK=on', () => {
+  const withUrl = (url: string, more: Record<string, string> = {}) => ({ HTTP_ON_PRIVATE_NETWORK: 'on', PUBLIC_URL: url, ...more });
+
+  test.each([
+    'http://192.168.1.20:3000',
+    'http://10.0.0.1',
+    'http://172.16.0.1',
+    'http://172.31.255.255/api',
+    'http://169.254.1.1',
+    'http://[fd12:3456::1]:3000',
+    'http://[fe80::1]',
+  ])('allows %s, where the cookie is not secure (rule 9)', (url) => {
+    const config = readConfig(withUrl(url));
+    expect(usesSecureCookie(config)).toBe(false);
+    expect(problemsOf({ PUBLIC_URL: url })).toEqual([expect.stringContaining('HTTP_ON_PRIVATE_NETWORK=on allows http')]);
+  });
+
+  test.each([
+    'http://8.8.8.8',
+    'http://172.32.0.1',
+    'http://192.169.0.1',
+    'http://[2001:db8::1]',
+    'http://printer.local',
+    'http://10.0.0.1.example.com',
+    'http://localhost:3000',
+    'https://192.168.1.20',
+  ])('refuses %s: it is for plain http on a private address only (rule 86)', (url) => {
+    expect(problemsOf(withUrl(url))).toEqual([expect.stringMatching(/^HTTP_ON_PRIVATE_NETWORK=on needs a PUBLIC_URL with http/)]);
+  });
+
+  test('is refused in production (rule 86)', () => {
+    expect(problemsOf({ ...production, ...withUrl('http://192.168.1.20') })).toEqual([
+      expect.stringContaining('HTTP_ON_PRIVATE_NETWORK=on is not for production'),
+    ]);
+    expect(problemsOf({ ...production, HTTP_ON_PRIVATE_NETWORK: 'on' })).toHaveLength(1);
+  });
+});
+
+describe('which database', () => {
+  test('an empty DATABASE_URL is a mistake, such as a variable that is not set, and not the embedded database', () => {
+    expect(problemsOf({ DATABASE_URL: '' })).toEqual([expect.stringMatching(/^DATABASE_URL is empty: set it to .*, or remove it /)]);
+    expect(problemsOf({ ...production, DATABASE_URL: '' })).toEqual([expect.stringMatching(/^DATABASE_URL is empty: /)]);
+  });
+
+  test('production says which one it uses (rule 86)', () => {
+    const { DATABASE_URL: url, ...rest } = production;
+    expect(problemsOf(rest)).toEqual([expect.stringMatching(/^DATABASE_URL is missing in production .*DATABASE=embedded/)]);
+    expect(problemsOf({ ...rest, DATABASE: 'embedded' })).toEqual([]);
+    expect(problemsOf({ ...rest, DATABASE: 'embedded', DATABASE_URL: '' })).toEqual([]);
+    expect(readConfig({ ...rest, DATABASE: 'embedded' }).databaseUrl).toBeUndefined();
+    expect(problemsOf({ ...rest, DATABASE: 'embedded', DATABASE_URL: url })).toEqual([
+      'DATABASE=embedded and DATABASE_URL name two databases: remove one of them',
+    ]);
+  });
+
+  test('a URL in DATABASE is refused without its password', () => {
+    const problems = problemsOf({ DATABASE: 'postgres://ada:hush@localhost/entities' });
+    expect(problems).toEqual([expect.stringContaining('DATABASE_URL')]);
+    expect(problems.join()).not.toContain('hush');
   });
 });
 

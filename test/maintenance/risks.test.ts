@@ -37,6 +37,12 @@ test('https without a trusted proxy is reported: the service speaks plain http, 
   expect(lacksProxy({ publicUrl: new URL('http://localhost:3000'), trustProxy: [] })).toBe(false);
 });
 
+test('plain http on a private network is reported with what it gives up (rule 9)', () => {
+  const config = { ...careful, production: false, publicUrl: new URL('http://192.168.1.20:3000'), trustProxy: [] };
+  expect(risksOf(config, usual)).toEqual([expect.stringMatching(/^HTTP_ON_PRIVATE_NETWORK is on: every device on the network can read/)]);
+  expect(risksOf({ ...config, publicUrl: new URL('http://127.0.0.1:3000') }, usual)).toEqual([]);
+});
+
 test('the superuser check agrees with PostgreSQL', async () => {
   const { rows } = await sql<{ superuser: string }>`select current_setting('is_superuser') as superuser`.execute(service().db);
   expect(await isSuperuser(service().db)).toBe(rows[0]?.superuser === 'on');

@@ -1,8 +1,9 @@
 /** Reads ISSUERS_FILE, the list of trusted issuers. It calls no issuer: the service does that when the issuer's first token arrives. */
 import { readFile } from 'node:fs/promises';
 import { Secret } from '../../config/secrets.ts';
+import { isLoopback } from '../../config/near-hosts.ts';
 import { ConfigError } from '../../config/settings.ts';
-import type { Environment } from '../../config/environment.ts';
+import type { Environment } from '../../config/reader.ts';
 import {
   readClaimNames,
   readProfiles,
@@ -174,11 +175,6 @@ async function readIssuer(members: SchemaReader, environment: Environment): Prom
     swaggerUi,
     allowInsecureHttp,
   };
-}
-
-/** Whether `url` is on this machine. */
-export function isLoopback(url: URL): boolean {
-  return url.hostname === 'localhost' || url.hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(url.hostname);
 }
 
 function checkAddress(issuer: string, allowInsecureHttp: boolean, report: (problem: string, name: string) => void): void {

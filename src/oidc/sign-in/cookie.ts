@@ -5,7 +5,7 @@ import { valueIn } from '../../sessions/cookie.ts';
 
 const maxAgeSeconds = 600;
 
-/** `__Host-oidc`, or `oidc` on plain http on the loopback address. Always Lax: the provider's redirect comes from another site. */
+/** `__Host-oidc`, or `oidc` on plain http. Always Lax: the provider's redirect comes from another site. */
 export function browserCookie(config: Pick<Config, 'publicUrl'>) {
   const secure = usesSecureCookie(config);
   const attributes = { path: '/', httpOnly: true, secure, sameSite: 'lax', maxAge: maxAgeSeconds } as const;

@@ -13,7 +13,8 @@ import {
   type Configuration,
 } from 'openid-client';
 import { fetchBounded, timeoutMilliseconds } from './issuer-http.ts';
-import { isLoopback, type Issuer } from '../issuers-file/read.ts';
+import { isLoopback } from '../../config/near-hosts.ts';
+import type { Issuer } from '../issuers-file/read.ts';
 
 /** The largest accepted difference between the issuer's clock and this server's clock, in seconds. */
 export const leewaySeconds = 60;

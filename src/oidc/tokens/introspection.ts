@@ -8,7 +8,8 @@ import { ClientError, ResponseBodyError, tokenIntrospection, WWWAuthenticateChal
 import { discover, innermostMessage } from './discover.ts';
 import { outageErrors } from './issuer-http.ts';
 import { CachedMetadata, issuerUnavailable, type CachedMetadataOptions } from './cached-metadata.ts';
-import { isLoopback, type Issuer } from '../issuers-file/read.ts';
+import { isLoopback } from '../../config/near-hosts.ts';
+import type { Issuer } from '../issuers-file/read.ts';
 import type { Claims } from './claims.ts';
 
 const activeMilliseconds = 30_000;

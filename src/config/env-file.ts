@@ -1,0 +1,91 @@
+/**
+ * The file `.env`. Node.js parses its values and ignores everything else, so that a misspelt setting would have no effect. Here each line is a
+ * setting, a comment or empty, and each name is known.
+ */
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { nearName } from './near-name.ts';
+import { ConfigError, settingNames } from './settings.ts';
+
+/** A name and its value, in quotation marks or up to the end of the line, as `parseEnv` reads them. */
+const settingLine = /[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=[ \t]*(?:("[^"]*"|'[^']*'|`[^`]*`)[ \t]*(?:#.*)?|(?!["'`])(.*))(?:\n|$)/y;
+const otherLine = /[ \t]*(?:#.*)?(?:\n|$)/y;
+
+/** What Node.js, libuv and OpenSSL read before this file is read. */
+const readEarlier = /^(NODE_(OPTIONS|EXTRA_CA_CERTS|COMPILE_CACHE|USE_ENV_PROXY)|UV_THREADPOOL_SIZE|SSL_CERT_(FILE|DIR)|NPM_CONFIG_\w+)$/i;
+/** What OpenTelemetry, node-postgres and Node.js read afterwards. */
+const readLater = /^(OTEL_\w+|PG[A-Z]+|TZ|NODE_TLS_REJECT_UNAUTHORIZED)$/;
+
+/**
+ * The values of the file at `path`; none if there is no such file. `environment` may name ISSUERS_FILE, whose variables are known names too.
+ * Throws {@link ConfigError} with all lines that are no setting and all unknown, repeated and ineffective names. Values are in no message.
+ */
+export function readEnvFile(path: string, environment: NodeJS.ProcessEnv): NodeJS.Dict<string> {
+  const text = readText(path)
+    ?.replace(/^\uFEFF/, '')
+    .replaceAll('\r\n', '\n');
+  if (text === undefined) return {};
+  const values = parseEnv(text);
+  const { lines, problems } = scan(text);
+  const issuers = environment['ISSUERS_FILE'] ?? values['ISSUERS_FILE'];
+  const found = problems.map(({ line, reason }) => `line ${line} of ${path} ${reason}`);
+  throwIfAny([...found, ...nameProblems(path, lines, issuers ? readText(issuers) : '')]);
+  return values;
+}
+
+interface Scanned {
+  /** The lines of each name. */
+  lines: Map<string, number[]>;
+  problems: { line: number; reason: string }[];
+}
+
+function scan(text: string): Scanned {
+  const scanned: Scanned = { lines: new Map(), problems: [] };
+  let line = 1;
+  for (let index = 0; index < text.length;) {
+    const found = matchAt(settingLine, text, index) ?? matchAt(otherLine, text, index);
+    const end = found ? index + found[0].length : text.indexOf('\n', index) + 1 || text.length;
+    const [, name, , plain = ''] = found ?? [];
+    if (!found) scanned.problems.push({ line, reason: 'is no setting: write NAME=value, with both quotation marks or none' });
+    else if (/\S#/.test(plain))
+      scanned.problems.push({ line, reason: 'has a # in its value, where a comment would begin: put the value in quotation marks' });
+    if (name !== undefined) scanned.lines.set(name, [...(scanned.lines.get(name) ?? []), line]);
+    line += text.slice(index, end).split('\n').length - 1;
+    index = end;
+  }
+  return scanned;
+}
+
+function matchAt(pattern: RegExp, text: string, index: number): RegExpExecArray | null {
+  pattern.lastIndex = index;
+  return pattern.exec(text);
+}
+
+/** `issuers` is the text of ISSUERS_FILE, which names the variables of its secrets; undefined if it cannot be read: then any name may be one. */
+function nameProblems(path: string, lines: Scanned['lines'], issuers: string | undefined): string[] {
+  const known = settingNames();
+  return [...lines].flatMap(([name, [line, second]]) => {
+    const place = `line ${line} of ${path}`;
+    if (second !== undefined) return [`${name} is in line ${line} of ${path} and again in line ${second}: remove one of them`];
+    if (readEarlier.test(name))
+      return [`${name} in ${place} has no effect, because it is read before the file: set it in the environment of the process`];
+    if (known.includes(name) || readLater.test(name)) return [];
+    if (issuers === undefined || new RegExp(`\\b${name}\\b`).test(issuers)) return [];
+    const near = nearName(name, known);
+    return [`${name} in ${place} is no setting${near ? `: did you mean ${near}?` : '; docs/settings.md lists all of them'}`];
+  });
+}
+
+function throwIfAny(problems: string[]): void {
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** Undefined if there is no such file. */
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
