@@ -12,6 +12,7 @@ import { databaseName, roleName, writeAccess } from './access.ts';
 import { inDirectory } from './account.ts';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
+import { foreignOwnerError } from './ownership.ts';
 import { isMarkAlive, markOfThisProcess } from './process.ts';
 import { runToEnd } from './run.ts';
 import { assertOnlyRootMayReplace } from './trusted-path.ts';
@@ -69,9 +70,10 @@ export async function prepareDataDir(dataDir: string): Promise<Layout> {
 async function closeToOthers(dataDir: string, self: number | undefined): Promise<void> {
   const { uid, mode } = await stat(dataDir);
   if (self !== undefined && uid !== self) {
-    throw new Error(`${dataDir} belongs to another user (uid ${uid}); start as that user, or choose another directory`);
+    throw foreignOwnerError(dataDir, uid, dataDir);
   }
-  const ours = (name: string) => scratch.test(name) || ['postgresql', 'postgres.log', 'lost+found', '.gitkeep'].includes(name);
+  const ours = (name: string) =>
+    scratch.test(name) || ['postgresql', 'postgres.log', 'first-password', 'lost+found', '.gitkeep'].includes(name);
   if ((mode & 0o077) !== 0 && !(await readdir(dataDir)).every(ours)) {
     throw new Error('it is open to other users and holds other files; choose an empty directory');
   }
@@ -83,9 +85,14 @@ async function assertOwn(dataDir: string, names: string[], self: number | undefi
   for (const name of names) {
     const entry = await lstat(join(dataDir, name)).catch(() => undefined);
     if (self === undefined || entry === undefined || entry.uid === self) continue;
-    if (name === 'postgresql' || (self === 0 && entry.isDirectory())) {
-      throw new Error(`${name} in it belongs to another user (uid ${entry.uid})`);
-    }
+    if (name === 'postgresql' || (self === 0 && entry.isDirectory())) throw foreignOwnerError(join(dataDir, name), entry.uid, dataDir);
+  }
+  if (self === 0) return;
+  // Root runs the server on another account's cluster; an ordinary user needs all of it.
+  const { cluster, passwordFile } = layoutOf(dataDir);
+  for (const path of [cluster, passwordFile]) {
+    const uid = (await lstat(path).catch(() => undefined))?.uid;
+    if (self !== undefined && uid !== undefined && uid !== self) throw foreignOwnerError(path, uid, dataDir);
   }
 }
 

@@ -13,7 +13,7 @@ const sticky = 0o1000;
 export async function assertOnlyRootMayReplace(directory: string): Promise<void> {
   for (let path = await realExisting(directory); ; path = dirname(path)) {
     const { uid, mode } = await lstat(path);
-    if (uid !== 0) throw new Error(`${path} belongs to another user (uid ${uid}); start as that user, or choose another directory`);
+    if (uid !== 0) throw new Error(`${path} belongs to another user (uid ${uid}): start as that user, or choose another directory`);
     if ((mode & writableByOthers) !== 0 && (mode & sticky) === 0) throw new Error(`other users than root may write to ${path}`);
     if (path === dirname(path)) return;
   }

@@ -67,7 +67,7 @@ describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite d
     await symlink(target, join(dataDir, 'postgres.log'));
 
     await expect(openEmbedded(dataDir)).rejects.toThrow(
-      /^The data directory \S+ cannot be used: \S+ belongs to another user \(uid 65534\); start as that user, or choose another directory\.$/,
+      /^The data directory \S+ cannot be used: \S+ belongs to another user \(uid 65534\): start as that user, .* run "chown -R 0:0 \S+" as root\.$/,
     );
     expect(await stat(target)).toMatchObject({ uid: 0, mode: 0o100600 });
     expect(await readFile(target, 'utf8')).toBe('of root');
@@ -78,7 +78,7 @@ describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite d
     const home = await newDataDir();
     await makeForeign(home, 0o755);
     await expect(openEmbedded(join(home, 'data'))).rejects.toThrow(
-      `${home} belongs to another user (uid 65534); start as that user, or choose another directory`,
+      `${home} belongs to another user (uid 65534): start as that user, or choose another directory`,
     );
     expect(await readdir(home)).toEqual([]);
 
@@ -96,7 +96,41 @@ describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite d
     await mkdir(dataDir);
     await chmod(dataDir, 0o777);
     await makeForeign(join(dataDir, 'postgresql'));
-    await expect(openEmbedded(dataDir)).rejects.toThrow('postgresql in it belongs to another user (uid 65534)');
+    await expect(openEmbedded(dataDir)).rejects.toThrow(/postgresql belongs to another user \(uid 65534\)/);
+  });
+
+  test('a copy of the data directory that root made with "cp -r" starts', async () => {
+    const [original, copy] = [await newDataDir(), await newDataDir()];
+    await (await openEmbedded(original)).stop();
+    expect(spawnSync('cp', ['-r', original, copy]).status).toBe(0);
+    expect((await stat(join(copy, 'postgresql/data/PG_VERSION'))).uid).toBe(0);
+    expect(await useAndStop([copy], {})).toEqual(usedAndStopped('started'));
+    expect(await useAndStop([copy], {})).toEqual(usedAndStopped('started'));
+    expect((await stat(join(copy, 'postgresql'))).uid).toBe(0);
+    const { uid } = await stat(join(original, 'postgresql/data'));
+    for (const path of ['', '/PG_VERSION', '/base', '/base/1', '/pg_hba.conf'])
+      expect((await stat(join(copy, `postgresql/data${path}`))).uid, path).toBe(uid);
+  });
+
+  test.skipIf(!canBeNobody)('for an ordinary user the refusal of such a copy has the command that helps', async () => {
+    const [original, copy] = [await newDataDir(), await newDataDir()];
+    await (await openEmbedded(original)).stop();
+    expect(spawnSync('cp', ['-r', original, copy]).status).toBe(0);
+    await chown(join(copy, '..'), nobody.uid, nobody.gid);
+    const command = `chown -R 65534:65534 ${copy}`;
+    const refusal = {
+      error: expect.stringContaining(
+        `belongs to another user (uid 0): start as that user, choose another directory or, if you have copied it, run "${command}" as root`,
+      ),
+    };
+    expect(await startService([copy], nobody).next()).toEqual(refusal);
+    // With a part of it given, the rest is named.
+    for (const path of ['', 'postgresql']) {
+      await chown(join(copy, path), nobody.uid, nobody.gid);
+      expect(await startService([copy], nobody).next()).toEqual(refusal);
+    }
+    expect(spawnSync('sh', ['-c', command]).status).toBe(0);
+    expect(await useAndStop([copy], nobody)).toEqual(usedAndStopped('started'));
   });
 
   test('a link that the server’s account has put into the cluster is not read, written through or replaced (rule 91)', async () => {
