@@ -13,7 +13,7 @@ import { prepareDatabase } from './start/prepare-database.ts';
 import { openService } from './service.ts';
 import { processTimeline, runSteps, stopTimeoutMs, type Opened } from './shutdown.ts';
 import { explainFailure } from './start/failure.ts';
-import type { FirstAdministrator } from './administration/first-administrator.ts';
+import { firstAdministratorText } from './start/first-password.ts';
 import { endWorker, inheritedDatabase, startWorkers } from './workers.ts';
 
 let config: Config | undefined;
@@ -31,7 +31,7 @@ async function run(settings: Config): Promise<void> {
   opened.database = prepared;
   void prepared.lost.then((reason) => stop(reason));
   // Before any other step can fail, because the password is printed only once.
-  if (prepared.administrator) printFirstAdministrator(prepared.administrator);
+  if (prepared.administrator) process.stderr.write(firstAdministratorText(prepared.administrator));
   if (stopping) return;
   if (settings.workers === 1) {
     opened.service = await openService(settings, prepared.url);
@@ -46,15 +46,6 @@ async function run(settings: Config): Promise<void> {
 /** Runs one of the workers. */
 async function runWorker(settings: Config, databaseUrl: string): Promise<void> {
   opened.service = await openService(settings, databaseUrl);
-}
-
-function printFirstAdministrator({ name, password }: FirstAdministrator): void {
-  process.stderr.write(`
-  The first administrator has been created. The password is shown this once:
-
-    user      ${name}
-    password  ${password}
-`);
 }
 
 function announce({ publicUrl }: Config, database: string): void {
@@ -73,7 +64,8 @@ Entity Service ${readContract().document.info.version} is ready.
 }
 
 async function start(): Promise<void> {
-  config = readConfig(readEnvironment());
+  // A worker has the settings of its primary, also when `.env` has changed since.
+  config = readConfig(cluster.isWorker ? process.env : readEnvironment());
   // Every process reads the issuers itself. An invalid file ends the first process before it has opened anything.
   await readIssuers(config.issuersFile, process.env);
   await lowerThreadPoolPriority();

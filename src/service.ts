@@ -25,6 +25,7 @@ import { runSteps, serviceTimeline } from './shutdown.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { scheduleCleanup } from './maintenance/cleanup.ts';
 import { explainFailure, ListenError } from './start/failure.ts';
+import { leftPasswordFile } from './start/first-password.ts';
 import { listeningLine, logConfiguration, settingsInForce } from './telemetry/logging.ts';
 import { isSuperuser, risksOf } from './maintenance/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
@@ -98,7 +99,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     logConfiguration(running.log, config);
     // libuv reads it once, when the process starts; its default is four.
     const threads = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4);
-    for (const risk of risksOf(config, { superuser: await isSuperuser(db), threads }))
+    for (const risk of risksOf(config, { superuser: await isSuperuser(db), threads, passwordFile: await leftPasswordFile(config) }))
       running.log.warn({ event: 'configuration.risky' }, risk);
     await listener.open();
     const address = await running

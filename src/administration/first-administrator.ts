@@ -23,9 +23,14 @@ export function generatePassword(minimumLength: number): string {
 
 /**
  * Creates the user `name` with the role and profile `administrator`, unless there is a user already; returns whether it did. Several
- * processes may call it at once. `name` must be in normal form.
+ * processes may call it at once. `name` must be in normal form. If `beforeCommit` throws, no user is created.
  */
-export async function createFirstAdministrator(store: Store, name: string, passwordHash: string): Promise<boolean> {
+export async function createFirstAdministrator(
+  store: Store,
+  name: string,
+  passwordHash: string,
+  beforeCommit: () => Promise<void> = async () => undefined,
+): Promise<boolean> {
   return await store.transaction(async (trx) => {
     await sql`lock table user_account in share row exclusive mode`.execute(trx);
     if (await hasUsers(trx)) return false;
@@ -58,6 +63,7 @@ export async function createFirstAdministrator(store: Store, name: string, passw
       .execute();
     await trx.insertInto('user_profile').values({ user_id: user.id, profile_id: profile.id, is_default: true }).execute();
     await recordChange(trx, theService, { event: 'user.created', userName: name });
+    await beforeCommit();
     return true;
   });
 }

@@ -16,10 +16,11 @@ import { discover, discoverProvider, fetchKeys, innermostMessage } from '../oidc
 import { readIssuers, type Issuer } from '../oidc/issuers-file/read.ts';
 import { redirectUri } from '../oidc/sign-in/begin.ts';
 import { swaggerUiRedirectUri } from '../oidc/sign-in/swagger-ui.ts';
-import { isReadable, lacksProxy, readableRisk } from '../maintenance/risks.ts';
+import { isReadable, lacksProxy, leftPasswordRisk, readableRisk } from '../maintenance/risks.ts';
 import { unnamedProxyRisk } from '../http/client-address.ts';
 import { readPeppers, type Peppers } from '../credentials/pepper.ts';
 import { createPasswordPolicy } from '../credentials/policy.ts';
+import { leftPasswordFile } from '../start/first-password.ts';
 import { openExisting } from './command.ts';
 import { messagesOf } from './failure.ts';
 
@@ -45,6 +46,8 @@ export async function runChecks(environment: () => NodeJS.ProcessEnv): Promise<C
   if (!config) return checks;
   await check(checks, config, 'proxy', () => checkProxy(config));
   if (isReadable(config)) await check(checks, config, 'network', () => warn(readableRisk));
+  const passwordFile = await leftPasswordFile(config);
+  if (passwordFile !== undefined) await check(checks, config, 'first password', () => warn(leftPasswordRisk(passwordFile)));
   const issuers = await examineIssuers(checks, config, environment());
   await examineDatabase(checks, config, issuers);
   return checks;

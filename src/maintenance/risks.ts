@@ -10,10 +10,10 @@ const advisedMinimum = 15;
 /** At most four for hashing, and four for all other work (rule 38). */
 const advisedThreads = 8;
 
-/** The risks of `config`, of the role of `superuser` in the database, and of the number of libuv's `threads`, one sentence each. */
+/** The risks of `config`, of the role of `superuser` in the database, of the number of libuv's `threads`, and of the `passwordFile` that is left, one sentence each. */
 export function risksOf(
   config: Pick<Config, 'production' | 'databaseUrl' | 'databaseDirectUrl' | 'passwordMinLength' | 'publicUrl' | 'trustProxy'>,
-  { superuser, threads }: { superuser: boolean; threads: number },
+  { superuser, threads, passwordFile }: { superuser: boolean; threads: number; passwordFile: string | undefined },
 ): string[] {
   const risks: string[] = [];
   if (config.passwordMinLength < advisedMinimum) {
@@ -30,6 +30,7 @@ export function risksOf(
   }
   if (lacksProxy(config)) risks.push(unnamedProxyRisk);
   if (isReadable(config)) risks.push(readableRisk);
+  if (passwordFile !== undefined) risks.push(leftPasswordRisk(passwordFile));
   if (threads < advisedThreads) {
     risks.push(
       `UV_THREADPOOL_SIZE is ${threads}: password hashing can starve name look-ups and files. Set it to 8 in the environment of the process`,
@@ -42,6 +43,9 @@ export function risksOf(
 export function lacksProxy({ publicUrl, trustProxy }: Pick<Config, 'publicUrl' | 'trustProxy'>): boolean {
   return publicUrl.protocol === 'https:' && trustProxy.length === 0;
 }
+
+/** What the file of the first password means as long as it is there. */
+export const leftPasswordRisk = (file: string) => `${file} still has the first password: sign in, change the password, and delete the file`;
 
 /** What HTTP_ON_PRIVATE_NETWORK gives up. */
 export const readableRisk =

@@ -8,7 +8,8 @@ import { createHashingQueue } from '../http/concurrency-limit.ts';
 import { hashPassword } from '../credentials/hash.ts';
 import { readPeppers, type Peppers } from '../credentials/pepper.ts';
 import { createPasswordPolicy } from '../credentials/policy.ts';
-import { createFirstAdministrator, generatePassword, hasUsers, type FirstAdministrator } from '../administration/first-administrator.ts';
+import { createFirstAdministrator, generatePassword, hasUsers } from '../administration/first-administrator.ts';
+import { passwordFileFor, writePassword, type MadeAdministrator } from './first-password.ts';
 
 const oldestVersion = 15;
 
@@ -19,8 +20,8 @@ export interface Prepared {
   directUrl: string;
   /** For a person: which database this is, without secrets. */
   database: string;
-  /** Only when one was made just now with a generated password, which nobody else knows. */
-  administrator: FirstAdministrator | undefined;
+  /** Only when one was made just now with a generated password. */
+  administrator: MadeAdministrator | undefined;
   /** Fulfilled with the reason when this process cannot have its embedded database any more; pending for ever with any other. */
   lost: Promise<Error>;
   /** Leaves the embedded database; does nothing for any other. Close the pools first. */
@@ -68,8 +69,10 @@ export async function prepareDatabase(config: Config, onError?: (error: Error) =
   try {
     await assertServerVersion(opened);
     await ensureSchema(opened);
-    const created = await ensureAdministrator({ name: config.adminUser, password }, peppers, opened.url);
-    return { ...opened, administrator: created && !config.adminPassword ? { name: config.adminUser, password } : undefined };
+    const file = config.adminPassword ? undefined : passwordFileFor(config);
+    const administrator = { name: config.adminUser, password, file };
+    const created = await ensureAdministrator(administrator, peppers, opened.url);
+    return { ...opened, administrator: created && !config.adminPassword ? administrator : undefined };
   } catch (error) {
     await opened.close();
     throw error;
@@ -117,11 +120,14 @@ async function readPendingMigrations(url: string): Promise<string[]> {
 }
 
 /** Whether it made one. */
-async function ensureAdministrator({ name, password }: FirstAdministrator, peppers: Peppers, url: string): Promise<boolean> {
+async function ensureAdministrator({ name, password, file }: MadeAdministrator, peppers: Peppers, url: string): Promise<boolean> {
   const store = openStore(url, 1, () => undefined);
   try {
     if (await hasUsers(store.db)) return false;
-    return await createFirstAdministrator(store, name, await hashPassword({ gate: createHashingQueue(), peppers }, password));
+    const hash = await hashPassword({ gate: createHashingQueue(), peppers }, password);
+    return await createFirstAdministrator(store, name, hash, async () => {
+      if (file !== undefined) await writePassword(file, password);
+    });
   } finally {
     await store.close();
   }

@@ -14,7 +14,7 @@ const careful = {
   publicUrl: new URL('https://api.example.com'),
   trustProxy: ['10.0.0.1'],
 };
-const usual = { superuser: false, threads: 16 };
+const usual = { superuser: false, threads: 16, passwordFile: undefined };
 
 test('careful settings and development have no warning', () => {
   expect(risksOf(careful, usual)).toEqual([]);
@@ -41,6 +41,12 @@ test('plain http on a private network is reported with what it gives up (rule 9)
   const config = { ...careful, production: false, publicUrl: new URL('http://192.168.1.20:3000'), trustProxy: [] };
   expect(risksOf(config, usual)).toEqual([expect.stringMatching(/^HTTP_ON_PRIVATE_NETWORK is on: every device on the network can read/)]);
   expect(risksOf({ ...config, publicUrl: new URL('http://127.0.0.1:3000') }, usual)).toEqual([]);
+});
+
+test('the file of the first password is reported while it is there (rule 86)', () => {
+  expect(risksOf(careful, { ...usual, passwordFile: '/data/first-password' })).toEqual([
+    '/data/first-password still has the first password: sign in, change the password, and delete the file',
+  ]);
 });
 
 test('the superuser check agrees with PostgreSQL', async () => {

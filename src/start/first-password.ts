@@ -1,0 +1,68 @@
+/**
+ * How the operator gets the generated password of the first administrator: in the terminal or, in production without one, in a file that only
+ * this process's user may read. A service manager stores what a process prints (rule 84).
+ */
+import { access, mkdir, open, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Config } from '../config/settings.ts';
+import type { FirstAdministrator } from '../administration/first-administrator.ts';
+
+const fileName = 'first-password';
+
+/** The first administrator that this start has made. `file` has the password if it must not be printed. */
+export interface MadeAdministrator extends FirstAdministrator {
+  file: string | undefined;
+}
+
+/** The file for the password; undefined if it is printed, because there is a terminal or this is no production. */
+export function passwordFileFor({ production, dataDir }: Config): string | undefined {
+  return production && !process.stderr.isTTY ? join(resolve(dataDir), fileName) : undefined;
+}
+
+/** Writes the password to a new file with mode 0600, in place of an older one. Throws an Error with one line for a person. */
+export async function writePassword(file: string, password: string): Promise<void> {
+  try {
+    await mkdir(join(file, '..'), { recursive: true, mode: 0o700 });
+    await rm(file, { force: true });
+    await using created = await open(file, 'wx', 0o600);
+    await created.writeFile(`${password}\n`);
+    await created.sync();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(
+      `the first password cannot be stored in DATA_DIR (${reason}): set DATA_DIR to a directory of this user, or set ADMIN_PASSWORD`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** The file of the first password, if the operator has not deleted it yet. */
+export async function leftPasswordFile({ dataDir }: Config): Promise<string | undefined> {
+  const file = join(resolve(dataDir), fileName);
+  return await access(file).then(
+    () => file,
+    () => undefined,
+  );
+}
+
+/** What the operator reads. */
+export function firstAdministratorText({ name, password, file }: MadeAdministrator): string {
+  if (file === undefined) {
+    return `
+  The first administrator has been created. The password is shown this once:
+
+    user      ${name}
+    password  ${password}
+`;
+  }
+  return `
+  The first administrator has been created. The password is in a file that only this user may read:
+
+    user      ${name}
+    file      ${file}
+
+  Sign in, change the password, and delete the file.
+`;
+}

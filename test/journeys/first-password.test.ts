@@ -1,0 +1,65 @@
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { startAdmin } from '../support/admin.ts';
+import { createDatabase } from '../support/database.ts';
+import { newDataDir } from '../support/embedded.ts';
+import { credentialsIn, expectStopped, npmStart, type Started } from '../support/start.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://api.example.com', TRUST_PROXY: '127.0.0.1' };
+
+async function signIn({ url }: Started, password: string): Promise<number> {
+  return (await fetch(`${url}/auth`, { method: 'POST', body: new URLSearchParams({ user: 'admin', password }) })).status;
+}
+
+/** The path that the service printed. */
+const fileIn = (told: string) => /^ {4}user {6}admin\n {4}file {6}(\S+)$/m.exec(told)?.[1];
+
+test('in production without a terminal the first password is in a file for the operator, and in no output (rules 84 and 86)', async () => {
+  const dataDir = await newDataDir();
+  const settings = { ...production, DATABASE: 'embedded', DATA_DIR: dataDir };
+  const service = await npmStart(settings);
+  await service.ready;
+  const file = join(dataDir, 'first-password');
+  expect(fileIn(service.told())).toBe(file);
+  expect(credentialsIn(service.told())).toBeUndefined();
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const password = (await readFile(file, 'utf8')).trim();
+  expect(await signIn(service, password)).toBe(200);
+  expect(await signIn(service, `${password}x`)).toBe(401);
+
+  const findings = async () =>
+    (JSON.parse((await startAdmin(['doctor', '--json'], { environment: settings })).stdout) as { checks: object[] }).checks;
+  const warning = `${file} still has the first password: sign in, change the password, and delete the file`;
+  expect(await findings()).toContainEqual({ name: 'first password', status: 'warn', message: warning });
+  service.signal('SIGTERM');
+  await expectStopped(service);
+  expect(service.told() + JSON.stringify(service.log())).not.toContain(password);
+  expect(service.log()).toContainEqual(expect.objectContaining({ level: 'warn', event: 'configuration.risky', msg: warning }));
+
+  await rm(file);
+  expect(JSON.stringify(await findings())).not.toContain('first password');
+});
+
+test('with a PostgreSQL of its own the service makes DATA_DIR for the file; if it cannot, there is no administrator whose password is lost', async () => {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const dataDir = await newDataDir();
+  await writeFile(dataDir, 'a file, where no directory can be made');
+  const settings = { ...production, DATABASE_URL: database.url, DATA_DIR: dataDir };
+  const failed = await npmStart(settings);
+  expect((await failed.ended).code).toBe(1);
+  expect(failed.told()).toMatch(
+    /^entity-service: the first password cannot be stored in DATA_DIR \(.*\): set DATA_DIR to .*, or set ADMIN_PASSWORD$/m,
+  );
+
+  await rm(dataDir);
+  const service = await npmStart(settings);
+  await service.ready;
+  expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
+  expect(await signIn(service, (await readFile(fileIn(service.told()) ?? '', 'utf8')).trim())).toBe(200);
+  service.signal('SIGTERM');
+  await expectStopped(service);
+});
