@@ -1,0 +1,27 @@
+/** docs/production.md, compared with the settings that the service accepts. */
+import { expect, test } from 'vitest';
+import { readConfig } from '../../src/config/settings.ts';
+import { readDocument } from '../support/markdown.ts';
+
+const text = readDocument('docs/production.md');
+
+/** The settings `NAME=value` in a text. */
+function settingsIn(part: string): Record<string, string> {
+  return Object.fromEntries(
+    [...part.matchAll(/\b([A-Z][A-Z_]+)=('[^']*'|\S+)/g)].map(([, name, value = '']) => [name, value.replaceAll("'", '')]),
+  );
+}
+
+test('the command of docs/production.md has settings with which the service starts', () => {
+  const [command = ''] = /^NODE_ENV=production [^]*?npm start$/m.exec(text) ?? [];
+  const config = readConfig(settingsIn(command));
+  expect(config).toMatchObject({ production: true, host: '0.0.0.0', workers: 2 });
+  expect(config.databaseUrl?.toString()).toBe('db.example.com:5432/entities');
+});
+
+test('the unit for systemd in docs/production.md has settings with which the service starts', () => {
+  const lines = [...text.matchAll(/^Environment=(.*)$/gm)].map(([, line = '']) => line);
+  const config = readConfig(settingsIn(lines.join(' ')));
+  expect(config).toMatchObject({ production: true, dataDir: '/var/lib/entity-service', trustProxy: ['127.0.0.1'] });
+  expect(config.databaseUrl).toBeUndefined();
+});
