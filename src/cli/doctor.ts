@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { sql, type Kysely } from 'kysely';
+import { misspeltSettings } from '../config/environment.ts';
 import { readConfig, type Config } from '../config/settings.ts';
 import { DirectAddressError } from '../database/failure.ts';
 import { openStore, type Store } from '../database/port.ts';
@@ -44,6 +45,8 @@ export async function runChecks(environment: () => NodeJS.ProcessEnv): Promise<C
   await check(checks, undefined, 'node', checkNode);
   const config = readSettings(environment, checks);
   if (!config) return checks;
+  const misspelt = misspeltSettings(environment());
+  if (misspelt.length > 0) await check(checks, config, 'environment', () => warn(misspelt.join('; ')));
   await check(checks, config, 'proxy', () => checkProxy(config));
   if (isReadable(config)) await check(checks, config, 'network', () => warn(readableRisk));
   const passwordFile = await leftPasswordFile(config);

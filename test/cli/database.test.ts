@@ -87,6 +87,24 @@ describe('doctor', () => {
     expect(await admin.say(['doctor'])).toMatch(/^warn +administrator +nobody may do everything$/m);
   });
 
+  test('warns of a name in the environment that is near to a setting', async () => {
+    const environment = {
+      DATABASE_URL: service().databaseUrl,
+      RATE_LIMT: 'off',
+      HOME: '/root',
+      PGHOST: 'db',
+      HOSTNAME: 'here',
+      PATH: '/bin',
+    };
+    const run = await runAdmin(['doctor', '--json'], { environment });
+    expect((JSON.parse(run.stdout) as Report).checks).toContainEqual({
+      name: 'environment',
+      status: 'warn',
+      message: 'RATE_LIMT is no setting: did you mean RATE_LIMIT?',
+    });
+    expect(run.code).toBe(0);
+  });
+
   test('reports each invalid setting on a line', async () => {
     const run = await runAdmin(['doctor'], { environment: { PORT: 'x', WORKERS: '0' } });
     expect(run).toMatchObject({ code: 1, stderr: 'error: 2 checks have failed\n' });
