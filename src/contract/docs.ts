@@ -62,6 +62,9 @@ export async function serveDocs(
     pages.addHook('onSend', async (_request, reply, payload) => {
       // These files have a policy of their own (rule 82).
       reply.header('cache-control', 'no-store');
+      // The plugin redirects to its own path, without the base path.
+      const location = reply.getHeader('location');
+      if (typeof location === 'string') reply.header('location', basePath + location);
       // Without it a phone shows the page as wide as a desk's screen. The plugin has no option for it.
       const isPage = typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html');
       return isPage ? payload.replace('<head>', `<head>${viewport}`) : payload;

@@ -65,6 +65,15 @@ describe.skipIf(reason)(`behind nginx with a base path${reason ? ` (skipped: ${r
     expect(await (await fetch(type)).json()).toMatchObject({ code: 'not-found', status: 404 });
   });
 
+  test('the contract and the redirections of Swagger UI name the base path', async () => {
+    const contract = (await (await fetch(`${url}/openapi.json`)).json()) as { servers: { url: string }[] };
+    expect(contract.servers.map((server) => server.url)).toEqual([url]);
+    for (const path of ['/', '/docs/static/index.html']) {
+      const page = await fetch(url + path, { headers: { accept: 'text/html' } });
+      expect([page.status, page.url]).toEqual([200, expect.stringMatching(`^${url}/docs/?$`)]);
+    }
+  });
+
   test('403 — the origin of pages has no base path: a page of another origin is refused, one of ours is not (rules 28 and 29)', async () => {
     const signIn = async (from: string) =>
       (await fetch(`${url}/auth`, { method: 'POST', headers: { origin: from }, body: new URLSearchParams({ user: 'ada', password }) }))
