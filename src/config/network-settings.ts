@@ -8,8 +8,8 @@ import type { Reader } from './reader.ts';
 const basePath = /^(\/[\w.~-]+)*\/?$/;
 const privateExample = 'http://192.168.1.20:3000';
 
-/** A host name (RFC 1123 section 2.1). Its last label is no number, or it would be a misspelt IPv4 address. */
-const hostName = /^([a-z\d]([a-z\d-]*[a-z\d])?\.)*[a-z]([a-z\d-]*[a-z\d])?\.?$/i;
+/** A host name (RFC 1123 section 2.1), also with the underscores of container names. Its last label begins with no digit: `127.0.0.256` is a misspelt address. */
+const hostName = /^([a-z\d_]([\w-]*[a-z\d_])?\.)*[a-z_]([\w-]*[a-z\d_])?\.?$/i;
 
 export function readHost(read: Reader): string {
   const host = read.text('HOST', '127.0.0.1');

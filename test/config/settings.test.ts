@@ -93,6 +93,10 @@ test.each([
   expect(originPolicy(config).publicOrigin).toBe('https://example.com');
 });
 
+test.each(['0.0.0.0', '::', 'localhost', 'my_service', 'api-1.example.com', 'fe80::1%eth0'])('HOST=%s is accepted', (host) => {
+  expect(readConfig({ HOST: host }).host).toBe(host);
+});
+
 test('the cookie is secure if clients use https (rule 9)', () => {
   expect(usesSecureCookie(readConfig({}))).toBe(false);
   expect(usesSecureCookie(readConfig({ PUBLIC_URL: 'https://localhost' }))).toBe(true);
