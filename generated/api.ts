@@ -18,8 +18,8 @@ export interface paths {
         /**
          * Authenticate and open a session
          * @description Takes either `user` and `password`, or `oidcIssuer` together with an access token of that issuer; the token comes in
-         *     `Authorization: Bearer` or in the field `access_token`, not in both. A form and JSON have the same fields. The answer sets the
-         *     session cookie. A live session that the request carries is ended.
+         *     `Authorization: Bearer` or in the field `access_token`, not in both. The answer sets the session cookie. A live session that the
+         *     request carries is ended.
          *
          *     A wrong password, an unknown user and a disabled user get the same answer.
          */
@@ -219,7 +219,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /**
+                 * @description The API key's public handle, the twelve characters after `esk_`.
+                 * @example 4fT9xKq2LmZa
+                 */
+                id: components["parameters"]["KeyId"];
+            };
             cookie?: never;
         };
         get?: never;
@@ -240,7 +246,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /**
+                 * @description The API key's public handle, the twelve characters after `esk_`.
+                 * @example 4fT9xKq2LmZa
+                 */
+                id: components["parameters"]["KeyId"];
+            };
             cookie?: never;
         };
         get?: never;
@@ -284,7 +296,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /**
+                 * @description The issuer's id.
+                 * @example corp
+                 */
+                issuer: components["parameters"]["IssuerId"];
+            };
             cookie?: never;
         };
         /**
@@ -305,7 +323,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /**
+                 * @description The issuer's id.
+                 * @example corp
+                 */
+                issuer: components["parameters"]["IssuerId"];
+            };
             cookie?: never;
         };
         /**
@@ -332,7 +356,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /**
+                 * @description The issuer's id.
+                 * @example corp
+                 */
+                issuer: components["parameters"]["IssuerId"];
+            };
             cookie?: never;
         };
         get?: never;
@@ -401,7 +431,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /**
+                 * @description The issuer's id.
+                 * @example corp
+                 */
+                issuer: components["parameters"]["IssuerId"];
+            };
             cookie?: never;
         };
         get?: never;
@@ -423,7 +459,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
             cookie?: never;
         };
         get?: never;
@@ -448,7 +490,18 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+                /**
+                 * @description The entity's key, in canonical decimal digits.
+                 * @example 42
+                 */
+                key: components["parameters"]["EntityKey"];
+            };
             cookie?: never;
         };
         /**
@@ -869,16 +922,26 @@ export interface components {
             /** @description What exactly is wrong with the input, and where. A request with more faults gets the first 20. */
             errors?: components["schemas"]["Fault"][];
         };
-        /** @description One thing wrong with the input. Has either a pointer or a parameter. */
+        /**
+         * @description One thing wrong with the input. Has a pointer into the body, or a parameter; where a parameter holds JSON, it has both, and the pointer
+         *     leads into that JSON. A name is repeated only if it has 1 to 64 letters, digits, `_`, `.` and `-`.
+         */
         Fault: {
             /** @description RFC 6901 pointer into the body; form fields are members of the root. */
             pointer?: string;
-            /** @description The name of a path, query or header parameter. */
+            /** @description The name of a path, query or header parameter; empty where `position` stands for it. */
             parameter?: string;
+            /**
+             * @description Where a name is not repeated: the number of the member, field or parameter within its object, form or query, from 1. The pointer is
+             *     that of the object. Names that are whole numbers come first, as in `Object.keys` of JavaScript.
+             */
+            position?: number;
             /** @description What is wrong, for programs. */
             code: string;
             /** @description What is wrong, for people. */
             detail: string;
+            /** @description What is accepted instead, for people, such as `date, as 2026-11-22`. */
+            expected?: string;
         };
     };
     responses: {
@@ -1379,7 +1442,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": components["schemas"]["SessionRequest"];
-                "application/json": components["schemas"]["SessionRequest"];
             };
         };
         responses: {
@@ -1400,7 +1462,6 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

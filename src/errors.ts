@@ -122,17 +122,55 @@ export const faultValues = {
   'member-name-too-long': { limit: 'number' },
 } as const satisfies Partial<Record<FaultCode, Record<string, Measure>>>;
 
+/**
+ * What the service accepts in place of a refused value, with the values of its text. `value` is the one accepted value, or the name of its
+ * type, and has no text. The texts of the others are in `src/locales`.
+ */
+export const expectedValues = {
+  value: { value: 'text' },
+  'one-of': { values: 'text' },
+  format: { format: 'text', example: 'text' },
+  pattern: { pattern: 'text' },
+  'at-least': { limit: 'number' },
+  'at-most': { limit: 'number' },
+  'more-than': { limit: 'number' },
+  'less-than': { limit: 'number' },
+  'multiple-of': { limit: 'number' },
+  'minimum-length': { limit: 'number' },
+  'maximum-length': { limit: 'number' },
+  'minimum-items': { limit: 'number' },
+  'maximum-items': { limit: 'number' },
+  'minimum-members': { limit: 'number' },
+  'maximum-members': { limit: 'number' },
+  'different-items': {},
+} as const satisfies Record<string, Record<string, Measure>>;
+
+export type ExpectedKind = keyof typeof expectedValues;
+
 type Values<T> = { [N in keyof T]?: T[N] extends 'text' ? string : number };
+
+/** What is expected; a value that is missing is left out of the text. */
+export type Expected = { [K in ExpectedKind]: { kind: K; values: Values<(typeof expectedValues)[K]> } }[ExpectedKind];
 
 type FaultText =
   | { [C in keyof typeof faultValues]: { code: C; values?: Values<(typeof faultValues)[C]> } }[keyof typeof faultValues]
   | { code: FaultCode; values?: never };
 
-/**
- * One entry of a problem's `errors`: the place and the fault. `pointer` is an RFC 6901 JSON pointer into the body, including form fields.
- * `parameter` names a path, query or header parameter. `values` fills the placeholders of the text.
- */
-export type Fault = FaultText & ({ pointer: string; parameter?: never } | { parameter: string; pointer?: never });
+/** The place of a fault: a `pointer`, a `parameter`, or both. */
+export interface FaultPlace {
+  /** An RFC 6901 JSON pointer into the body, where form fields are members; with a parameter, into the JSON that is its value. */
+  pointer?: string;
+  /** The name of a path, query or header parameter. */
+  parameter?: string;
+  /**
+   * Where the place has a name that must not be repeated (rule 75), `pointer` leads to the object around it, or `parameter` is empty, and this
+   * counts the names there, from 1.
+   */
+  position?: number;
+}
+
+/** One entry of a problem's `errors`: the place, the fault and what is expected. `values` fills the placeholders of the fault's text. */
+export type Fault = FaultText & FaultPlace & { expected?: Expected };
 
 /**
  * Maximum number of faults in an answer (rule 75): a small request must not cause a large answer. Code that collects faults may stop there.

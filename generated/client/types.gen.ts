@@ -588,7 +588,9 @@ export type Problem = {
 };
 
 /**
- * One thing wrong with the input. Has either a pointer or a parameter.
+ * One thing wrong with the input. Has a pointer into the body, or a parameter; where a parameter holds JSON, it has both, and the pointer
+ * leads into that JSON. A name is repeated only if it has 1 to 64 letters, digits, `_`, `.` and `-`.
+ *
  */
 export type Fault = {
     /**
@@ -596,9 +598,15 @@ export type Fault = {
      */
     pointer?: string;
     /**
-     * The name of a path, query or header parameter.
+     * The name of a path, query or header parameter; empty where `position` stands for it.
      */
     parameter?: string;
+    /**
+     * Where a name is not repeated: the number of the member, field or parameter within its object, form or query, from 1. The pointer is
+     * that of the object. Names that are whole numbers come first, as in `Object.keys` of JavaScript.
+     *
+     */
+    position?: number;
     /**
      * What is wrong, for programs.
      */
@@ -607,6 +615,10 @@ export type Fault = {
      * What is wrong, for people.
      */
     detail: string;
+    /**
+     * What is accepted instead, for people, such as `date, as 2026-11-22`.
+     */
+    expected?: string;
 };
 
 /**
@@ -806,12 +818,6 @@ export type CreateSessionErrors = {
      */
     415: Problem & {
         code?: 'unsupported-media-type';
-    };
-    /**
-     * Well-formed, but not what is asked for.
-     */
-    422: Problem & {
-        code?: 'validation-failed';
     };
     /**
      * Too many requests or failed attempts.

@@ -2,6 +2,7 @@
 import type { Grants } from '../rights/permit.ts';
 import type { Action, Scope } from '../database/tables.ts';
 import type { Fault } from '../errors.ts';
+import { expectedOneOf } from '../http/expected.ts';
 
 const actions: readonly Action[] = ['create', 'read', 'update', 'delete'];
 
@@ -20,6 +21,7 @@ export function faultsOfScopes(scopes: readonly Scope[], grants: Grants): Fault[
               pointer: `/scopes/${index}/actions/${position}`,
               code: 'invalid-value',
               ...(allowed.length > 0 && { values: { allowed: allowed.join(', ') } }),
+              ...expectedOneOf(allowed),
             },
           ],
     );

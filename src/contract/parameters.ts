@@ -5,7 +5,9 @@
 import type { FastifyRequest } from 'fastify';
 import { maximumFaults, Problem, type Fault } from '../errors.ts';
 import type { Operation } from './contract.ts';
+import { expectedOneOf } from '../http/expected.ts';
 import { readPairs } from '../http/form.ts';
+import { parameterPlace } from '../http/pointer.ts';
 
 const faultsInQuery = Symbol('faults');
 
@@ -26,9 +28,13 @@ export function queryParametersOf({ parameters, ignoresUnknownParameters }: Oper
 export function refuseUnknownParameters(request: FastifyRequest, declared: ReadonlySet<string> | undefined): void {
   const query = request.query as Record<string, unknown> & { [faultsInQuery]?: Fault[] };
   const faults = [...(query[faultsInQuery] ?? [])];
-  for (const parameter in query) {
-    if (faults.length === maximumFaults) break;
-    if (declared && !declared.has(parameter)) faults.push({ parameter, code: 'unknown' });
+  const unknown = declared ? Object.keys(query).filter((name) => !declared.has(name)) : [];
+  if (declared && unknown.length > 0) {
+    const names = [...readPairs(/\?(.*)$/s.exec(request.raw.url ?? '')?.[1] ?? '', 'parameter').names];
+    const expected = expectedOneOf(declared);
+    for (const name of unknown.slice(0, maximumFaults - faults.length)) {
+      faults.push({ ...parameterPlace(name, names.indexOf(name) + 1), code: 'unknown', ...expected });
+    }
   }
   if (faults.length > 0) throw new Problem('malformed-request', { faults });
 }

@@ -1,19 +1,7 @@
 /** Validates values against the contract's schemas without changing them: no coercion, no defaults, no removal (security rule 72). */
 import type { FastifySchemaCompiler } from 'fastify';
-import ajvFormats from 'ajv-formats';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
-import { isInt64 } from '../http/int64.ts';
-
-/** An Ajv that reads OpenAPI 3.1 schemas. */
-export function createAjv(): Ajv2020 {
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: false, validateFormats: true });
-  // ajv-formats is a CommonJS module, but its types describe the default export as a namespace.
-  (ajvFormats as unknown as (ajv: Ajv2020) => void)(ajv);
-  ajv.addVocabulary(['example', 'discriminator', 'xml', 'externalDocs']);
-  ajv.addFormat('int64', { type: 'string', validate: isInt64 });
-  ajv.addFormat('password', true);
-  return ajv;
-}
+import { createAjv } from './ajv.ts';
+import { compileSchema, type Validator } from './every-error.ts';
 
 const ajv = createAjv();
 /** By schema: all routes of an operation in a process share its validator. */
@@ -25,14 +13,14 @@ const validators = new WeakMap<object, Validator>();
  */
 export const compileValidator: FastifySchemaCompiler<Record<string, unknown>> = ({ schema, httpPart }) => {
   const { $id: _, ...anonymous } = schema;
-  const validator = validators.get(schema) ?? (httpPart === 'headers' ? compileHeaders(anonymous) : (ajv.compile(anonymous) as Validator));
+  const validator = validators.get(schema) ?? (httpPart === 'headers' ? compileHeaders(anonymous) : compileSchema(anonymous, ajv));
   validators.set(schema, validator);
   return validator as never;
 };
 
 /** Validates headers under the names of Node.js, and reports faults under the names of the contract. */
 function compileHeaders(schema: HeadersSchema): Validator {
-  const validate = ajv.compile(inLowerCase(schema));
+  const validate = compileSchema(inLowerCase(schema), ajv);
   const names = Object.keys(schema.properties ?? {});
   const check: Validator = (headers) => {
     const fits = validate(headers);
@@ -44,11 +32,6 @@ function compileHeaders(schema: HeadersSchema): Validator {
     return fits;
   };
   return check;
-}
-
-interface Validator {
-  (value: unknown): boolean;
-  errors?: ErrorObject[] | null;
 }
 
 /** The schema with header names in lower case, as in Node.js. */

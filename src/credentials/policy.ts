@@ -44,8 +44,24 @@ export async function createPasswordPolicy({
       const normal = normalisePassword(password);
       if (normal === undefined) return [{ pointer, code: 'invalid-encoding' }];
       const length = Array.from(normal).length;
-      if (length < passwordMinLength) return [{ pointer, code: 'too-short', values: { minimum: passwordMinLength } }];
-      if (length > maximumLength) return [{ pointer, code: 'too-long', values: { maximum: maximumLength } }];
+      if (length < passwordMinLength)
+        return [
+          {
+            pointer,
+            code: 'too-short',
+            values: { minimum: passwordMinLength },
+            expected: { kind: 'minimum-length', values: { limit: passwordMinLength } },
+          },
+        ];
+      if (length > maximumLength)
+        return [
+          {
+            pointer,
+            code: 'too-long',
+            values: { maximum: maximumLength },
+            expected: { kind: 'maximum-length', values: { limit: maximumLength } },
+          },
+        ];
       const faults: Fault[] = [];
       const guessable = findGuessable(normal, [serviceName, publicUrl.hostname, userName, displayName]);
       if (guessable) faults.push({ pointer, code: guessable });

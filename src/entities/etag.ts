@@ -3,6 +3,7 @@
  * (RFC 9110 section 13.1).
  */
 import { Problem } from '../errors.ts';
+import { expectedFormat } from '../http/expected.ts';
 
 /** The tag of a version. */
 export function etagOf(version: string): string {
@@ -23,10 +24,12 @@ function readTags(header: string, parameter: string): '*' | Tag[] {
   const list = /(?:[ \t]*,)*[ \t]*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"[ \t]*(?:,|$)|[ \t,]+$/y;
   while (list.lastIndex < text.length) {
     const found = list.exec(text);
-    if (!found) throw new Problem('malformed-request', { faults: [{ parameter, code: 'invalid-value' }] });
+    if (!found)
+      throw new Problem('malformed-request', { faults: [{ parameter, code: 'invalid-value', expected: expectedFormat('entity-tag') }] });
     if (found[2] !== undefined) tags.push({ weak: found[1] !== undefined, opaque: found[2] });
   }
-  if (tags.length === 0) throw new Problem('malformed-request', { faults: [{ parameter, code: 'invalid-value' }] });
+  if (tags.length === 0)
+    throw new Problem('malformed-request', { faults: [{ parameter, code: 'invalid-value', expected: expectedFormat('entity-tag') }] });
   return tags;
 }
 

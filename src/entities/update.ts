@@ -84,6 +84,6 @@ async function look(store: Store, permit: Permit<'update'>, key: string, change:
   if (versions && !versions.includes(merged.version)) throw new Problem('precondition-failed');
   if (merged.fields === null) return { version: merged.version, isHeavy: true };
   if (Buffer.byteLength(merged.fields) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
-  type?.check(JSON.parse(merged.fields));
+  type?.check(JSON.parse(merged.fields), () => JSON.parse(patch) as unknown);
   return { version: merged.version, isHeavy: false };
 }

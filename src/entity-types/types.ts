@@ -6,14 +6,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { createAjv } from '../contract/validate.ts';
+import { compileSchema } from '../contract/every-error.ts';
 import { faultsOf } from '../http/validation-faults.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
 import { Problem } from '../errors.ts';
 import { isEntityName } from '../entities/name.ts';
 
-/** Throws 422 `validation-failed`, with the pointer of what is wrong, unless the fields fit the type. */
-export type CheckFields = (fields: unknown) => void;
+/**
+ * Throws 422 `validation-failed`, with the places of what is wrong, unless the fields fit the type. `sent` gives what the caller sent,
+ * if that is not the same.
+ */
+export type CheckFields = (fields: unknown, sent?: () => unknown) => void;
 
 export interface EntityType {
   check: CheckFields;
@@ -82,10 +85,10 @@ function compile(text: string, file: string): EntityType {
   if (ifMatchKeyword in type && ifMatch !== 'required') throw new Error(`${ifMatchKeyword} must be "required", or left out`);
   // Its validator would answer with a promise, which is true.
   if ('$async' in schema) throw new Error('$async is not of JSON Schema');
-  const validate = createAjv().compile(schema);
+  const validate = compileSchema(schema);
   return {
-    check(fields) {
-      if (!validate(fields)) throw faultsOf(validate.errors ?? [], 'body');
+    check(fields, sent = () => fields) {
+      if (!validate(fields)) throw faultsOf(validate.errors ?? [], 'body', sent());
     },
     requiresIfMatch: ifMatch === 'required',
   };

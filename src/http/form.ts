@@ -3,7 +3,13 @@
  * and repeated names. It does not know which names are allowed.
  */
 import { maximumFaults, type Fault, type FaultCode } from '../errors.ts';
-import { pointerTo } from './pointer.ts';
+import { parameterPlace, placeOf } from './pointer.ts';
+
+export interface Pairs {
+  values: Record<string, string>;
+  names: ReadonlySet<string>;
+  faults: Fault[];
+}
 
 /**
  * The pairs of the text (rule 71), split and decoded as in the URL standard, with `+` as a space. Unlike there, invalid input is neither
@@ -11,14 +17,17 @@ import { pointerTo } from './pointer.ts';
  * {@link maximumFaults} in all; then reading stops. A pair without `=` has the value `''`. The caller must limit the length of the text.
  *
  * @param kind whether faults name a query parameter or point to a form field
- * @returns `values` without a prototype, so that a field called `__proto__` is only a field; unusable if there are faults
+ * @returns `values` without a prototype, so that a field called `__proto__` is only a field; unusable if there are faults. `names` has each
+ *   name once, in order, undecodable ones as sent.
  */
-export function readPairs(text: string, kind: 'parameter' | 'field'): { values: Record<string, string>; faults: Fault[] } {
+export function readPairs(text: string, kind: 'parameter' | 'field'): Pairs {
   const values = Object.create(null) as Record<string, string>;
-  const seen = new Set<string>();
+  const names = new Set<string>();
   const faults = new Map<string, Fault>();
   const report = (code: FaultCode, name: string): void => {
-    faults.set(`${code} ${name}`, kind === 'parameter' ? { code, parameter: name } : { code, pointer: pointerTo([name]) });
+    const position = [...names].indexOf(name) + 1;
+    const place = kind === 'parameter' ? parameterPlace(name, position) : placeOf([name], () => position);
+    faults.set(`${code} ${name}`, { code, ...place });
   };
 
   for (const pair of text.split('&')) {
@@ -28,16 +37,17 @@ export function readPairs(text: string, kind: 'parameter' | 'field'): { values: 
     const rawName = equals === -1 ? pair : pair.slice(0, equals);
     const name = decode(rawName);
     if (name === undefined) {
-      report('invalid-encoding', rawName.toWellFormed());
+      names.add(rawName);
+      report('invalid-encoding', rawName);
       continue;
     }
-    if (seen.has(name)) report('repeated', name);
-    seen.add(name);
+    if (names.has(name)) report('repeated', name);
+    names.add(name);
     const value = equals === -1 ? '' : decode(pair.slice(equals + 1));
     if (value === undefined) report('invalid-encoding', name);
     else values[name] = value;
   }
-  return { values, faults: [...faults.values()] };
+  return { values, names, faults: [...faults.values()] };
 }
 
 /** The decoded name or value; undefined if it cannot be decoded. U+FFFD stands for bytes that are not UTF-8. */

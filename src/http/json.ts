@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Fault, FaultCode } from '../errors.ts';
 import { isExactNumber } from './exact-number.ts';
-import { pointerTo } from './pointer.ts';
+import { placeOf } from './pointer.ts';
 
 export interface JsonLimits {
   /** Maximum nesting of arrays and objects. */
@@ -29,8 +29,8 @@ const [openArray, closeArray, openObject, closeObject] = [91, 93, 123, 125];
 
 /**
  * The document of a body: `text` exactly as sent, which jsonb can store, and its parsed `value`. Otherwise the first fault. Its pointer is
- * that of the value or member. If the name itself is at fault (too long, or with characters that no answer could repeat), it is that of the
- * object around it. `invalid-json` has the pointer `''` and the `position` in code points, from 0.
+ * that of the value or member. For a name that must not be repeated ({@link placeOf}) it is that of the object around it, with the member's
+ * position. `invalid-json` has the pointer `''` and the `position` in code points, from 0.
  */
 export function readJson(bytes: Buffer, limits: Readonly<JsonLimits> = jsonLimits): { text: string; value: unknown } | Fault {
   if (!isUtf8(bytes) || (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)) return { code: 'invalid-encoding', pointer: '' };
@@ -46,9 +46,11 @@ function findFault(text: string, limits: Readonly<JsonLimits>): Fault | undefine
   let at = 0;
 
   const syntax = (at: number): Fault => ({ code: 'invalid-json', pointer: '', values: { position: codePoints(text, at) } });
-  const refuse = ({ code, at }: Refusal): Fault => (code === 'invalid-json' ? syntax(at) : { code, pointer: pointerTo(path) });
-  const exceed = (code: 'too-deep' | 'too-many-values' | 'member-name-too-long', limit: number): Fault => {
-    return { code, pointer: pointerTo(path), values: { limit } };
+  /** The place of `path`, whose last name is member number `last` of its object; by default the newest one. */
+  const place = (last?: number) => placeOf(path, (depth) => (depth === path.length - 1 ? last : undefined) ?? names[depth]?.size);
+  const refuse = ({ code, at }: Refusal, last?: number): Fault => (code === 'invalid-json' ? syntax(at) : { code, ...place(last) });
+  const exceed = (code: 'too-deep' | 'too-many-values' | 'member-name-too-long', limit: number, last?: number): Fault => {
+    return { code, ...place(last), values: { limit } };
   };
 
   for (;;) {
@@ -57,15 +59,17 @@ function findFault(text: string, limits: Readonly<JsonLimits>): Fault | undefine
       at = skipSpace(text, at);
       if (text.charCodeAt(at) !== quote) return syntax(at);
       const end = endOfString(text, at);
-      path.pop();
-      if (typeof end !== 'number') return refuse(end);
+      // Stands for the name until it has been read.
+      path[path.length - 1] = '';
+      const number = siblings.size + 1;
+      if (typeof end !== 'number') return refuse(end, number);
       const raw = text.slice(at + 1, end - 1);
       const name = raw.includes('\\') ? (JSON.parse(text.slice(at, end)) as string) : raw;
-      if (name.length > limits.nameLength && codePoints(name) > limits.nameLength) return exceed('member-name-too-long', limits.nameLength);
-      path.push(name);
+      if (name.length > limits.nameLength && codePoints(name) > limits.nameLength)
+        return exceed('member-name-too-long', limits.nameLength, number);
+      path[path.length - 1] = name;
       if (isReserved(name)) return refuse({ code: 'member-name-reserved', at });
-      const before = siblings.size;
-      if (siblings.add(name).size === before) return refuse({ code: 'duplicate-member', at });
+      if (siblings.add(name).size < number) return refuse({ code: 'duplicate-member', at }, number);
       at = skipSpace(text, end);
       if (text.charCodeAt(at) !== colon) return syntax(at);
       at++;

@@ -43,8 +43,8 @@ export function problemOf(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof DeadlineError) return late(error, request);
   const { code, statusCode, validation, validationContext } = error as Partial<FastifyError>;
   if (validation) {
-    const form = validationContext === 'body' && isForm(request);
-    return faultsOf(validation, form ? 'form' : (validationContext ?? 'body'));
+    const context = validationContext ?? 'body';
+    return faultsOf(validation, context === 'body' && isForm(request) ? 'form' : context, request.body);
   }
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

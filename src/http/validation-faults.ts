@@ -1,23 +1,85 @@
 /** Converts the errors of Ajv into the faults of a problem. */
-import type { FastifySchemaValidationError } from 'fastify';
-import { Problem, type Fault } from '../errors.ts';
+import { maximumFaults, Problem, type Expected, type Fault, type FaultPlace } from '../errors.ts';
+import { expectedBy, expectedByOneOf, listed, type SchemaError } from './expected.ts';
+import { pathOf, placeOf, pointerTo, positionsIn } from './pointer.ts';
 
 /**
  * The problem for Ajv's errors in `context` (`params`, `querystring`, `headers`, `form` or `body`): 400 for parameters and forms, 422 for
- * JSON, which is well-formed by then.
+ * JSON, which is well-formed by then. `sent` is the value as the caller sent it, for the positions of names that must not be repeated.
  */
-export function faultsOf(found: readonly FastifySchemaValidationError[], context: string): Problem {
-  const faults = found.map((error) => faultOf(error, context));
-  const [first] = faults;
-  if (context === 'params' && first?.parameter === 'key') return new Problem('invalid-key', { faults });
-  return new Problem(context === 'body' ? 'validation-failed' : 'malformed-request', { faults });
+export function faultsOf(found: readonly SchemaError[], context: string, sent: unknown): Problem {
+  const faults = new Map<string, Fault>();
+  const positionOf = positionsIn(sent);
+  for (const { error, alternatives } of withoutConsequences(found)) {
+    if (faults.size === maximumFaults) break;
+    const fault = faultOf(error, placeOfError(error, context, positionOf), alternatives);
+    faults.set(JSON.stringify(fault), fault);
+  }
+  const all = [...faults.values()];
+  const [first] = all;
+  if (context === 'params' && first?.parameter === 'key') return new Problem('invalid-key', { faults: all });
+  return new Problem(context === 'body' ? 'validation-failed' : 'malformed-request', { faults: all });
 }
 
-function faultOf({ keyword, instancePath, params }: FastifySchemaValidationError, context: string): Fault {
-  const member = params['missingProperty'] ?? params['additionalProperty'] ?? params['unevaluatedProperty'];
-  const pointer = typeof member === 'string' ? `${instancePath}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}` : instancePath;
-  const where = context === 'body' || context === 'form' ? { pointer } : { parameter: pointer.slice(1) };
+interface Finding {
+  error: SchemaError;
+  /** For `anyOf` and `oneOf`: the errors of the value itself in each alternative. */
+  alternatives: readonly SchemaError[];
+}
+
+/**
+ * The errors without those that only follow from others: the errors inside an alternative of `anyOf` or `oneOf`, the error of `if` after that
+ * of `then`, the pattern of a value that has the wrong format, and all others of a value that has the wrong type.
+ */
+function withoutConsequences(found: readonly SchemaError[]): Finding[] {
+  const kept: Finding[] = [];
+  for (const error of found) {
+    if (error.keyword === 'if' || error.propertyName !== undefined) continue;
+    const alternatives: SchemaError[] = [];
+    if (error.keyword === 'anyOf' || error.keyword === 'oneOf') {
+      // Ajv reports the errors of the alternatives immediately before.
+      while (kept.length > 0 && isInAlternative(kept.at(-1)?.error, error)) {
+        const inside = kept.pop()?.error;
+        if (inside?.instancePath === error.instancePath) alternatives.unshift(inside);
+      }
+    }
+    kept.push({ error, alternatives });
+  }
+  const placesOf = (keyword: string) =>
+    new Set(kept.filter(({ error }) => error.keyword === keyword).map(({ error }) => error.instancePath));
+  const [mistyped, misformatted] = [placesOf('type'), placesOf('format')];
+  return kept.filter(({ error: { keyword, instancePath } }) => {
+    if (keyword === 'pattern' && misformatted.has(instancePath)) return false;
+    return keyword === 'type' || !mistyped.has(instancePath);
+  });
+}
+
+function isInAlternative(inner: SchemaError | undefined, { instancePath, schemaPath }: SchemaError): boolean {
+  if (!inner || (inner.instancePath !== instancePath && !inner.instancePath.startsWith(`${instancePath}/`))) return false;
+  const around = schemaPath.slice(0, schemaPath.lastIndexOf('/'));
+  // An alternative that is a reference has the path of its target.
+  return inner.schemaPath.startsWith(`${schemaPath}/`) || !inner.schemaPath.startsWith(`${around}/`);
+}
+
+type PositionOf = ReturnType<typeof positionsIn>;
+
+function placeOfError({ keyword, instancePath, params }: SchemaError, context: string, positionOf: PositionOf): FaultPlace {
+  const path = pathOf(instancePath);
+  const member = params['missingProperty'] ?? params['additionalProperty'] ?? params['unevaluatedProperty'] ?? params['propertyName'];
+  // The name of a missing member comes from the schema, all others from the caller.
+  const isMissing = keyword === 'required' || keyword === 'dependentRequired';
+  const names = typeof member === 'string' && !isMissing ? [...path, member] : path;
+  const place = placeOf(names, (depth) => positionOf(names.slice(0, depth + 1)));
+  const missing = isMissing && place.position === undefined ? pointerTo([String(member)]) : '';
+  if (context === 'body' || context === 'form') return { ...place, pointer: place.pointer + missing };
+  return { ...(place.position !== undefined && { position: place.position }), parameter: `${place.pointer}${missing}`.slice(1) };
+}
+
+function faultOf(error: SchemaError, place: FaultPlace, alternatives: readonly SchemaError[]): Fault {
+  const { keyword, params } = error;
   const limit = Number(params['limit']);
+  const expected = alternatives.length > 0 ? expectedByOneOf(alternatives.map(expectedBy)) : expectedBy(error);
+  const where = { ...place, ...(expected && { expected }) };
   switch (keyword) {
     case 'required':
     case 'dependentRequired':
@@ -27,10 +89,13 @@ function faultOf({ keyword, instancePath, params }: FastifySchemaValidationError
       return { ...where, code: 'unknown' };
     case 'type':
       return { ...where, code: 'invalid-type', values: { allowed: String(params['type']) } };
+    case 'anyOf':
+    case 'oneOf':
+      return ofAlternatives(where, alternatives, expected);
     case 'enum':
-      return { ...where, code: 'invalid-value', values: { allowed: (params['allowedValues'] as unknown[]).map(show).join(', ') } };
+      return { ...where, code: 'invalid-value', values: { allowed: listed(params['allowedValues'] as unknown[]) } };
     case 'const':
-      return { ...where, code: 'invalid-value', values: { allowed: show(params['allowedValue']) } };
+      return { ...where, code: 'invalid-value', values: { allowed: listed([params['allowedValue']]) } };
     case 'minimum':
       return { ...where, code: 'invalid-value', values: { minimum: limit } };
     case 'maximum':
@@ -44,4 +109,9 @@ function faultOf({ keyword, instancePath, params }: FastifySchemaValidationError
   }
 }
 
-const show = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+/** A value that fits no alternative has the wrong type if all of them refuse its type. */
+function ofAlternatives(where: FaultPlace, alternatives: readonly SchemaError[], expected: Expected | undefined): Fault {
+  if (alternatives.length === 0 || alternatives.some(({ keyword }) => keyword !== 'type')) return { ...where, code: 'invalid-value' };
+  const allowed = expected?.kind === 'one-of' ? expected.values.values : undefined;
+  return { ...where, code: 'invalid-type', values: { ...(allowed !== undefined && { allowed }) } };
+}

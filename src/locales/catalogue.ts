@@ -3,10 +3,12 @@
  * A part is left out when one of its values is missing, so a text reads well with and without them; placeholders stand only in parts.
  */
 
-import type { FaultCode, ProblemCode } from '../errors.ts';
+import type { ExpectedKind, FaultCode, ProblemCode } from '../errors.ts';
 
 export interface Catalogue {
   /** `title` never varies (RFC 9457, 3.1.3); `detail` says what the caller can do. */
   problems: Record<ProblemCode, { title: string; detail: string }>;
   faults: Record<FaultCode, string>;
+  /** What is accepted instead; a phrase that follows a colon, without a full stop. */
+  expected: Record<Exclude<ExpectedKind, 'value'>, string>;
 }

@@ -3,8 +3,8 @@
  * `http/problem.ts` makes the rest of the answer.
  */
 
-import { faultValues, problemValues } from '../errors.ts';
-import type { Fault, FaultCode, Measure, Problem } from '../errors.ts';
+import { expectedValues, faultValues, problemValues } from '../errors.ts';
+import type { Expected, Fault, FaultCode, FaultPlace, Measure, Problem } from '../errors.ts';
 import type { Catalogue } from './catalogue.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';
@@ -19,16 +19,14 @@ export const catalogues: Record<Locale, Catalogue> = { en, de, fr, es, ja };
 const styles = {
   seconds: { style: 'unit', unit: 'second', unitDisplay: 'long' },
   bytes: { style: 'unit', unit: 'byte', unitDisplay: 'long' },
-  number: {},
+  number: { maximumFractionDigits: 20 },
 } as const satisfies Record<Exclude<Measure, 'text'>, Intl.NumberFormatOptions>;
 
 /** One formatter for each locale and measure. They are cached because building one for each refusal would be expensive. */
 const formats = new Map<string, Intl.NumberFormat>();
 
-/** A fault in the caller's language. It has exactly one of `pointer` and `parameter`. */
-export type FaultDescription = { code: FaultCode; detail: string } & (
-  { pointer: string; parameter?: never } | { parameter: string; pointer?: never }
-);
+/** A fault in the caller's language. */
+export type FaultDescription = FaultPlace & { code: FaultCode; detail: string; expected?: string };
 
 export interface Description {
   title: string;
@@ -55,9 +53,14 @@ export function describe(locale: Locale, problem: Problem): Description {
 
 /** One fault in the caller's language. */
 export function describeFault(locale: Locale, fault: Fault): FaultDescription {
-  const { code, values = {} } = fault;
+  const { code, values = {}, expected, ...place } = fault;
   const detail = fill(locale, catalogues[locale].faults[code], measuresOf(faultValues, code), values);
-  return fault.pointer === undefined ? { parameter: fault.parameter, code, detail } : { pointer: fault.pointer, code, detail };
+  return { ...place, code, detail, ...(expected && { expected: describeExpected(locale, expected) }) };
+}
+
+function describeExpected(locale: Locale, { kind, values }: Expected): string {
+  const text = kind === 'value' ? '[{value}]' : catalogues[locale].expected[kind];
+  return fill(locale, text, expectedValues[kind], values);
 }
 
 function measuresOf(table: Readonly<Record<string, Measures>>, code: string): Measures {

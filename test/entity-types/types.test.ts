@@ -93,7 +93,7 @@ describe('a declared type', () => {
     ],
     [
       { company: 'a', 'a/b~c': 1 },
-      { pointer: '/a~1b~0c', code: 'unknown' },
+      { pointer: '', position: 2, code: 'unknown' },
     ],
     [
       { company: 'a', address: { zip: '1' } },
@@ -119,6 +119,35 @@ describe('a declared type', () => {
     expect(answer.status, answer.text).toBe(422);
     expect(answer.body).toMatchObject({ code: 'validation-failed', errors: [fault] });
     expect(await rowsOf(service(), 'customer')).toEqual(before);
+  });
+
+  test('422 — lists every fault, each with what is expected, and at most twenty (rule 75)', async () => {
+    const answer = await create('customer', {
+      credit: -1,
+      state: 'ajar',
+      since: 'soon',
+      tags: ['a', 2],
+      address: { zip: '1', street: 'x' },
+    });
+    expect(answer.status, answer.text).toBe(422);
+    const faults = answer.body.errors?.map(({ pointer, code, expected }) => [pointer, code, expected]);
+    expect(faults?.toSorted()).toEqual([
+      ['/address/street', 'unknown', 'zip'],
+      ['/address/zip', 'invalid-value', 'text that matches ^[0-9]{5}$'],
+      ['/company', 'required', 'string'],
+      ['/credit', 'invalid-value', 'at least 0'],
+      ['/since', 'invalid-value', 'date, as 2026-11-22'],
+      ['/state', 'invalid-value', 'one of open, closed, 3'],
+      ['/tags/1', 'invalid-type', 'string'],
+    ]);
+    const unknown = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`m${index}`, index]));
+    expect((await create('customer', { company: 'ACME', ...unknown })).body.errors).toHaveLength(20);
+  });
+
+  test('422 — the position of a name that is not repeated is that of the patch, not of the merged entity (rule 75)', async () => {
+    const { body } = await create<Entity>('customer', { company: 'ACME', credit: 1 });
+    const answer = await update('customer', body.key, { state: 'open', 'pass word': 1 });
+    expect(answer.body.errors).toMatchObject([{ pointer: '', position: 2, code: 'unknown' }]);
   });
 
   test('422 — also for an update, whose merged result must be valid, not its patch', async () => {

@@ -11,8 +11,9 @@ const read = (text: string): ReturnType<typeof readJson> => readJson(Buffer.from
 const accepts = (text: string): boolean => !('code' in read(text));
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
-function expectFault(text: string, code: FaultCode, pointer: string, values?: Record<string, number>): void {
-  expect(read(text)).toEqual(values ? { code, pointer, values } : { code, pointer });
+/** With a position, `pointer` is that of the object around the name. */
+function expectFault(text: string, code: FaultCode, pointer: string, values?: Record<string, number>, position?: number): void {
+  expect(read(text)).toEqual({ code, pointer, ...(values && { values }), ...(position !== undefined && { position }) });
 }
 
 describe('accepted documents', () => {
@@ -100,10 +101,16 @@ describe('members', () => {
   test.each([
     ['{"a":1,"a":1}', '/a'],
     ['{"a":1,"\\u0061":2}', '/a'],
-    ['{"x":[0,{"a/b":1,"~":2,"a\\/b":3}]}', '/x/1/a~1b'],
-    ['{"":1,"":2}', '/'],
-  ])('%s has a member twice, and the reader chooses neither (rule 70)', (text, pointer) => {
-    expectFault(text, 'duplicate-member', pointer);
+    ['{"x":[0,{"a/b":1,"~":2,"a\\/b":3}]}', '/x/1', 3],
+    ['{"":1,"":2}', '', 2],
+  ])('%s has a member twice, and the reader chooses neither (rule 70)', (text, pointer, position?: number) => {
+    expectFault(text, 'duplicate-member', pointer, undefined, position);
+  });
+
+  test('a fault below a name that is not repeated has the place of that name (rule 75)', () => {
+    expectFault('{"a":1,"b c":{"d":[1e400]}}', 'number-not-exact', '', undefined, 2);
+    expectFault('{"a":{"1":0,"b c":{"d e":{"f":1,"f":2}}}}', 'duplicate-member', '/a', undefined, 2);
+    expectFault('{"b c":1,"a":1e400}', 'number-not-exact', '/a');
   });
 
   test.each([
@@ -118,15 +125,14 @@ describe('members', () => {
   test('a name has at most 128 characters in any encoding, and a longer one is not repeated in the answer (rule 70)', () => {
     expect(accepts(JSON.stringify({ ['😀'.repeat(128)]: 1 }))).toBe(true);
     expect(accepts(`{"${'\\u0061'.repeat(128)}":1}`)).toBe(true);
-    expectFault(JSON.stringify({ in: [{ ['a'.repeat(129)]: 1 }] }), 'member-name-too-long', '/in/0', { limit: 128 });
-    expectFault(`{"${'\\ud83d\\ude00'.repeat(129)}":1}`, 'member-name-too-long', '', { limit: 128 });
+    expectFault(JSON.stringify({ in: [{ ['a'.repeat(129)]: 1 }] }), 'member-name-too-long', '/in/0', { limit: 128 }, 1);
+    expectFault(`{"${'\\ud83d\\ude00'.repeat(129)}":1}`, 'member-name-too-long', '', { limit: 128 }, 1);
   });
 });
 
 describe('characters that PostgreSQL or UTF-8 cannot store', () => {
   test.each([
     ['["a\\u0000"]', '/0', 'nul-character'],
-    ['{"a":{"\\u0000":1}}', '/a', 'nul-character'],
     ['{"a":"\\ud800"}', '/a', 'lone-surrogate'],
     ['["\\udc00"]', '/0', 'lone-surrogate'],
     ['["\\udc00\\ud800"]', '/0', 'lone-surrogate'],
@@ -135,9 +141,13 @@ describe('characters that PostgreSQL or UTF-8 cannot store', () => {
     ['["\\ud83d😀"]', '/0', 'lone-surrogate'],
     ['["😀\\ude00"]', '/0', 'lone-surrogate'],
     ['["\\uD83Dx"]', '/0', 'lone-surrogate'],
-    ['{"\\ud800":1}', '', 'lone-surrogate'],
   ] as const)('%s is refused (rule 70)', (text, pointer, code) => {
     expectFault(text, code, pointer);
+  });
+
+  test('a name with one of them is refused, with its position (rule 70)', () => {
+    expectFault('{"a":{"\\u0000":1}}', 'nul-character', '/a', undefined, 1);
+    expectFault('{"a":1,"\\ud800":1}', 'lone-surrogate', '', undefined, 2);
   });
 
   test('an escaped backslash before u0000 is no escape', () => {

@@ -1,18 +1,19 @@
 import { describe as group, expect, it } from 'vitest';
-import { faultValues, problemFacts, problemValues } from '../../src/errors.ts';
+import { expectedValues, faultValues, problemFacts, problemValues } from '../../src/errors.ts';
 import { catalogues } from '../../src/locales/describe.ts';
 import { locales } from '../../src/locales/negotiate.ts';
 import type { Locale } from '../../src/locales/negotiate.ts';
 
 /** All texts of a locale under names such as `busy detail`. */
 function textsOf(locale: Locale): Map<string, string> {
-  const { problems, faults } = catalogues[locale];
+  const { problems, faults, expected } = catalogues[locale];
   return new Map([
     ...Object.entries(problems).flatMap(([code, { title, detail }]): [string, string][] => [
       [`${code} title`, title],
       [`${code} detail`, detail],
     ]),
     ...Object.entries(faults).map(([code, text]): [string, string] => [`${code} fault`, text]),
+    ...Object.entries(expected).map(([kind, text]): [string, string] => [`${kind} phrase`, text]),
   ]);
 }
 
@@ -21,6 +22,9 @@ const placeholdersOf = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([
 const expected = new Map<string, string[]>([
   ...Object.entries(problemValues).map(([code, values]): [string, string[]] => [`${code} detail`, Object.keys(values).sort()]),
   ...Object.entries(faultValues).map(([code, values]): [string, string[]] => [`${code} fault`, Object.keys(values).sort()]),
+  ...Object.entries(expectedValues)
+    .filter(([kind, values]) => kind !== 'value' && Object.keys(values).length > 0)
+    .map(([kind, values]): [string, string[]] => [`${kind} phrase`, Object.keys(values).sort()]),
 ]);
 
 group.each(locales)('the texts in %s', (locale) => {
@@ -42,11 +46,11 @@ group.each(locales)('the texts in %s', (locale) => {
     }
   });
 
-  it('are trimmed sentences, with titles that do not end in a full stop', () => {
+  it('are trimmed sentences, with titles and phrases that do not end in a full stop', () => {
     for (const [name, text] of textsOf(locale)) {
       expect(text, name).toBe(text.trim());
       expect(text, name).not.toMatch(/ {2}/);
-      if (name.endsWith(' title')) expect(text, name).not.toMatch(/[.。]$/);
+      if (/ (title|phrase)$/.test(name)) expect(text, name).not.toMatch(/[.。]$/);
       else expect(text, name).toMatch(/[.。]\]?$/);
     }
   });

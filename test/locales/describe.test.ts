@@ -1,5 +1,5 @@
 import { describe as group, expect, it } from 'vitest';
-import { Problem } from '../../src/errors.ts';
+import { Problem, type Expected } from '../../src/errors.ts';
 import type { ProblemCode } from '../../src/errors.ts';
 import { problemFacts } from '../../src/errors.ts';
 import { describe } from '../../src/locales/describe.ts';
@@ -59,6 +59,23 @@ it('the detail has the seconds of Retry-After, unless the problem has a value of
     'try again.',
   );
   expect(describe('en', new Problem('not-found', { headers })).detail).not.toContain('7');
+});
+
+it('what is expected is a phrase in the language, with the values of the fault', () => {
+  const expectedIn = (locale: (typeof locales)[number], expected: Expected) =>
+    describe(locale, new Problem('validation-failed', { faults: [{ pointer: '/a', code: 'invalid-value', expected }] })).errors?.[0]
+      ?.expected;
+  const date: Expected = { kind: 'format', values: { format: 'date', example: '2026-11-22' } };
+  expect(locales.map((locale) => expectedIn(locale, date))).toEqual([
+    'date, as 2026-11-22',
+    'date, zum Beispiel 2026-11-22',
+    'date, par exemple 2026-11-22',
+    'date, por ejemplo 2026-11-22',
+    'date（例えば 2026-11-22）',
+  ]);
+  expect(expectedIn('en', { kind: 'format', values: { format: 'postcode' } })).toBe('postcode');
+  expect(expectedIn('de', { kind: 'multiple-of', values: { limit: 0.0001 } })).toBe('ein Vielfaches von 0,0001');
+  expect(expectedIn('fr', { kind: 'value', values: { value: 'string' } })).toBe('string');
 });
 
 it('a large limit has the thousands separators of the language', () => {

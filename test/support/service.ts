@@ -52,7 +52,7 @@ export interface ProblemBody {
   detail: string;
   instance: string;
   code: string;
-  errors?: { pointer?: string; parameter?: string; code: string; detail: string }[];
+  errors?: { pointer?: string; parameter?: string; position?: number; code: string; detail: string; expected?: string }[];
 }
 
 /** The password of every user that `TestService.createUser` creates. */

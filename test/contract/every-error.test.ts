@@ -1,0 +1,126 @@
+/** A refused value gets all its errors, in bounded time: the bounds are those that Ajv's option `allErrors` lacks. */
+import { describe, expect, test } from 'vitest';
+import { compileSchema } from '../../src/contract/every-error.ts';
+import { faultsOf } from '../../src/http/validation-faults.ts';
+
+/** The errors of a refused value, each as its place and keyword. */
+function errorsOf(schema: object, value: unknown): string[] {
+  const validate = compileSchema(schema);
+  expect(validate(value)).toBe(false);
+  return (validate.errors ?? []).map(({ instancePath, keyword }) => `${instancePath} ${keyword}`);
+}
+/** The faults that the answer has. */
+function faults(schema: object, value: unknown) {
+  const validate = compileSchema(schema);
+  expect(validate(value)).toBe(false);
+  return faultsOf(validate.errors ?? [], 'body', value).faults;
+}
+const many = <T>(count: number, item: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => item(index));
+
+test('every error is found', () => {
+  const schema = { required: ['a', 'b'], properties: { c: { type: 'string', minLength: 3, pattern: '^x' }, d: { items: { minimum: 1 } } } };
+  expect(errorsOf(schema, { c: 'y', d: [0, 1, 0] }).toSorted()).toEqual([
+    ' required',
+    ' required',
+    '/c minLength',
+    '/c pattern',
+    '/d/0 minimum',
+    '/d/2 minimum',
+  ]);
+});
+
+describe('the work is bounded (rule 75)', () => {
+  test('by the number of errors: loops over items and members stop soon after the thousandth', () => {
+    const alternatives = { anyOf: many(100, (index) => ({ const: `x${index}` })) };
+    const node = { $ref: '#/$defs/node' };
+    const tree = { $defs: { node: { properties: { items: { items: node } }, required: ['name'] } }, ...node };
+    const wrong: [schema: object, value: unknown][] = [
+      [{ items: alternatives }, many(10_000, () => 1)],
+      [{ additionalProperties: alternatives }, Object.fromEntries(many(10_000, (index) => [`m${index}`, 1]))],
+      [{ patternProperties: { '^m': alternatives } }, Object.fromEntries(many(10_000, (index) => [`m${index}`, 1]))],
+      [{ additionalProperties: false }, Object.fromEntries(many(10_000, (index) => [`m${index}`, 1]))],
+      [{ unevaluatedProperties: false }, Object.fromEntries(many(10_000, (index) => [`m${index}`, 1]))],
+      [{ propertyNames: alternatives }, Object.fromEntries(many(10_000, (index) => [`m${index}`, 1]))],
+      [{ required: many(10_000, (index) => `m${index}`) }, {}],
+      [tree, { name: 1, items: many(100, () => ({ items: many(100, () => ({})) })) }],
+    ];
+    for (const [schema, value] of wrong) {
+      const found = errorsOf(schema, value).length;
+      expect(found, JSON.stringify(schema).slice(0, 60)).toBeGreaterThanOrEqual(20);
+      expect(found, JSON.stringify(schema).slice(0, 60)).toBeLessThan(2_500);
+    }
+  });
+
+  test('by the limits beside a keyword: it does not test what is too long already', () => {
+    const same = many(10_000, () => 'same');
+    expect(errorsOf({ maxItems: 10, uniqueItems: true }, same)).toEqual([' maxItems']);
+    expect(errorsOf({ maxItems: 10_000, uniqueItems: true }, same)).toEqual([' uniqueItems']);
+    expect(errorsOf({ type: 'string', maxLength: 3, pattern: '^x$' }, 'aaaa')).toEqual([' maxLength']);
+    expect(errorsOf({ type: 'string', maxLength: 3, format: 'date' }, 'aaaa')).toEqual([' maxLength']);
+    expect(errorsOf({ type: 'string', maxLength: 4, pattern: '^x$' }, 'aaaa')).toEqual([' pattern']);
+  });
+});
+
+describe('an error that only follows from another is no fault', () => {
+  const type = (name: string) => ({ type: name });
+
+  test.for<[what: string, schema: object, value: unknown, faults: object[]]>([
+    [
+      'of the alternatives',
+      { properties: { a: { anyOf: [type('string'), type('null')] } } },
+      { a: 1 },
+      [{ pointer: '/a', code: 'invalid-type', values: { allowed: 'string, null' } }],
+    ],
+    [
+      'of alternatives that are references, beside another fault of the value',
+      { $defs: { text: type('string') }, properties: { a: { minimum: 5, anyOf: [{ $ref: '#/$defs/text' }, type('null')] } } },
+      { a: 1 },
+      [
+        { pointer: '/a', code: 'invalid-type', values: { allowed: 'string, null' } },
+        { pointer: '/a', code: 'invalid-value', values: { minimum: 5 } },
+      ],
+    ],
+    [
+      'inside an alternative',
+      { properties: { a: { oneOf: [{ required: ['b'] }, { properties: { c: type('string') }, required: ['c'] }] } } },
+      { a: { c: 1 } },
+      [{ pointer: '/a', code: 'invalid-value' }],
+    ],
+    ['of a value of the wrong type', { properties: { a: { type: 'string', enum: ['x'] } } }, { a: 1 }, [{ code: 'invalid-type' }]],
+    ['of if', { if: { required: ['a'] }, else: { required: ['b'] } }, {}, [{ pointer: '/b', code: 'required' }]],
+    ['of a name', { propertyNames: { maxLength: 2 } }, { abc: 1 }, [{ pointer: '/abc', code: 'invalid-value' }]],
+  ])('%s', ([, schema, value, expected]) => {
+    // Several types are accepted in these schemas, which Ajv's strict mode allows.
+    expect(faults(schema, value)).toMatchObject(expected);
+  });
+});
+
+describe('what is expected', () => {
+  test.for<[schema: object, value: unknown, expected: object | undefined]>([
+    [{ type: 'string', format: 'date' }, 'soon', { kind: 'format', values: { format: 'date', example: '2026-11-22' } }],
+    [{ type: 'string', format: 'date' }, 5, { kind: 'format', values: { format: 'date', example: '2026-11-22' } }],
+    [{ type: ['string', 'null'] }, 5, { kind: 'one-of', values: { values: 'string, null' } }],
+    [{ type: 'string' }, 5, { kind: 'value', values: { value: 'string' } }],
+    [{ const: { a: 1 } }, 5, { kind: 'value', values: { value: '{"a":1}' } }],
+    [{ exclusiveMinimum: 5 }, 5, { kind: 'more-than', values: { limit: 5 } }],
+    [{ multipleOf: 0.01 }, 0.001, { kind: 'multiple-of', values: { limit: 0.01 } }],
+    [{ maxItems: 1 }, [1, 2], { kind: 'maximum-items', values: { limit: 1 } }],
+    [{ minProperties: 1 }, {}, { kind: 'minimum-members', values: { limit: 1 } }],
+    [{ uniqueItems: true }, [1, 1], { kind: 'different-items', values: {} }],
+    [{ required: ['a'], properties: { a: { type: 'integer' } } }, {}, { kind: 'value', values: { value: 'integer' } }],
+    [{ required: ['a'], properties: { a: { enum: [1, 2] } } }, {}, { kind: 'one-of', values: { values: '1, 2' } }],
+    [{ additionalProperties: false, properties: { a: true, b: true } }, { c: 1 }, { kind: 'one-of', values: { values: 'a, b' } }],
+    [{ not: { const: 1 } }, 1, undefined],
+  ])('by %j', ([schema, value, expected]) => {
+    expect(faults(schema, value)[0]?.expected).toEqual(expected);
+  });
+
+  test('is cut, so that a small request causes no large answer (rule 75)', () => {
+    const [fault] = faults({ enum: many(1_000, (index) => `value${index}`) }, 'other');
+    expect(fault?.expected?.values).toEqual({ values: expect.stringMatching(/^value0, value1, .*, …$/) });
+    const texts = [JSON.stringify(fault?.values), JSON.stringify(fault?.expected)];
+    for (const text of texts) expect(text.length).toBeLessThan(260);
+    const [byPattern] = faults({ type: 'string', pattern: `^${'a'.repeat(1_000)}$` }, 'other');
+    expect(JSON.stringify(byPattern).length).toBeLessThan(400);
+  });
+});
