@@ -19,7 +19,7 @@ interface Lock {
 }
 
 const lock = JSON.parse(readDocument('package-lock.json')) as Lock;
-const { allowScripts } = JSON.parse(readDocument('package.json')) as { allowScripts: Record<string, boolean> };
+const { allowScripts, scripts } = JSON.parse(readDocument('package.json')) as Record<'allowScripts' | 'scripts', Record<string, unknown>>;
 /** Whatever comes from a registry: neither this package nor its workspace, which is linked. */
 const installed = Object.entries(lock.packages).filter(([path, { link }]) => path.includes('node_modules/') && !link);
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
@@ -42,6 +42,14 @@ test('every package is locked with its hash, and one that wants to run at instal
   const wanting = installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => nameOf(path));
   expect(wanting.filter((name) => !(name in allowScripts))).toEqual([]);
   expect(readDocument('.npmrc')).toContain('strict-allow-scripts=true');
+});
+
+test('the tools of test/clients are locked with their hashes too, and run no code at installation (rule 93)', () => {
+  const tools = JSON.parse(readDocument('test/clients/package-lock.json')) as Lock;
+  const packages = Object.entries(tools.packages).filter(([path]) => path !== '');
+  expect(packages.length).toBeGreaterThan(100);
+  for (const [path, { integrity }] of packages) expect(integrity, path).toMatch(/^sha512-/);
+  expect(scripts['test:clients']).toContain('npm ci --prefix test/clients --ignore-scripts');
 });
 
 test('nothing adapts the middleware of Express, whose paths are not ours (rule 93)', () => {

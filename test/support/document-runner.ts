@@ -70,20 +70,30 @@ export async function runAll(commands: readonly string[], cwd: string): Promise<
   return stdout.split('\u001e').slice(0, -1);
 }
 
+/** A proxy between the commands of a document and the service. */
+export interface Front {
+  /** The port of the proxy, which PUBLIC_URL names. */
+  port: number;
+  /** Starts the proxy in front of the service at the URL `service`, with the document's directory for its files. */
+  start(service: string, directory: string): Promise<void>;
+}
+
 /**
  * Starts the service with an empty database, runs the commands of a document against it and compares the answers. The document may show
- * `npm start` as its first command. The service has its own port and its own password of the first administrator; the document shows port
- * 3000.
+ * `npm start` as its first command. With `front` the commands go through that proxy. The service has its own port and its own password of
+ * the first administrator; the document shows port 3000.
  * @returns the directory, the running service, and `asRun`, which puts their port and password into a text of the document
  */
-export async function runDocument(text: string) {
+export async function runDocument(text: string, front?: Front) {
   const cwd = await projectDirectory();
-  const service = await npmStart({}, { cwd });
+  const service = await npmStart(front ? { PUBLIC_URL: `http://localhost:${front.port}` } : {}, { cwd });
   await service.ready;
+  await front?.start(service.url, cwd);
+  const { port } = front ?? service;
   const told = service.told();
   const [written = '', real = ''] = [text, told].map((each) => /\b[a-z0-9]{6}(-[a-z0-9]{6}){3}\b/.exec(each)?.[0]);
-  const asRun = (part: string) => part.replaceAll(written, real).replaceAll('localhost:3000', `localhost:${service.port}`);
-  const asWritten = (part: string) => part.replaceAll(real, written).replaceAll(`localhost:${service.port}`, 'localhost:3000');
+  const asRun = (part: string) => part.replaceAll(written, real).replaceAll('localhost:3000', `localhost:${port}`);
+  const asWritten = (part: string) => part.replaceAll(real, written).replaceAll(`localhost:${port}`, 'localhost:3000');
 
   const steps = stepsOf(text);
   const shown = steps[0]?.command === 'npm start' ? steps.shift() : undefined;
