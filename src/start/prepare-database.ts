@@ -28,14 +28,15 @@ export interface Prepared {
   close(): Promise<void>;
 }
 
-/**
- * The database of `config`: `DATABASE_URL`, or the embedded one in `DATA_DIR`. Throws one line for a person. `onError` hears why an embedded
- * server that has ended does not start again.
- */
-export async function openDatabase(
-  config: Config,
-  onError: (error: Error) => void = () => undefined,
-): Promise<Omit<Prepared, 'administrator'>> {
+export interface OpenOptions {
+  /** Called with the reason when an embedded server that has ended does not start again. */
+  onError?: (error: Error) => void;
+  /** Ends the opening when it fires. A server that was started for it stops, and the promise is rejected with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+/** The database of `config`: `DATABASE_URL`, or the embedded one in `DATA_DIR`. Throws one line for a person. */
+export async function openDatabase(config: Config, options: OpenOptions = {}): Promise<Omit<Prepared, 'administrator'>> {
   const { databaseUrl, databaseDirectUrl = databaseUrl } = config;
   if (databaseUrl !== undefined && databaseDirectUrl !== undefined) {
     return {
@@ -47,7 +48,7 @@ export async function openDatabase(
     };
   }
   const { openEmbedded } = await import('../database/embedded/embedded.ts');
-  const embedded = await openEmbedded(config.dataDir, { onError });
+  const embedded = await openEmbedded(config.dataDir, options);
   return {
     url: embedded.url,
     directUrl: embedded.url,
@@ -59,16 +60,24 @@ export async function openDatabase(
 
 /**
  * Opens the database, applies what migrations it lacks, and makes the first administrator while no user exists. Throws before anything is
- * started when ADMIN_PASSWORD could not be used. `onError` is as for {@link openDatabase}.
+ * started when ADMIN_PASSWORD could not be used.
  */
-export async function prepareDatabase(config: Config, onError?: (error: Error) => void): Promise<Prepared> {
+export async function prepareDatabase(config: Config, options: OpenOptions = {}): Promise<Prepared> {
+  const { signal } = options;
   await assertAdminPasswordAllowed(config);
   const peppers = await readPeppers(config.passwordPepperFile);
   const password = config.adminPassword?.reveal() ?? generatePassword(config.passwordMinLength);
-  const opened = await openDatabase(config, onError);
+  const opened = await openDatabase(config, options);
+  // The stop of an embedded server ends the statement that runs, also a long migration.
+  const close = () => void opened.close().catch(() => undefined);
+  signal?.addEventListener('abort', close, { once: true });
   try {
+    signal?.throwIfAborted();
     await assertServerVersion(opened);
     await ensureSchema(opened);
+    signal?.removeEventListener('abort', close);
+    signal?.throwIfAborted();
+    // From here on a stop waits: the password of an administrator that was created must be printed.
     const file = config.adminPassword ? undefined : passwordFileFor(config);
     const administrator = { name: config.adminUser, password, file };
     const created = await ensureAdministrator(administrator, peppers, opened.url);

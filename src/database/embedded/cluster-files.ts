@@ -29,7 +29,7 @@ export async function replaceClusterFile(cluster: string, name: string, text: st
   const aside = `${name}.${randomUUID()}`;
   if (account) {
     const script = 'umask 077 && cat > "$1" && mv "$1" "$2"';
-    await runToEnd('/bin/sh', ['-c', script, 'sh', aside, name], inDirectory(account, cluster).options, text);
+    await runToEnd('/bin/sh', ['-c', script, 'sh', aside, name], inDirectory(account, cluster).options, { input: text });
   } else {
     await writeFile(join(cluster, aside), text, { mode: 0o600 });
     await rename(join(cluster, aside), join(cluster, name));

@@ -123,9 +123,14 @@ export async function readPassword(layout: Layout): Promise<string> {
 
 /**
  * Builds the cluster in a temporary directory and renames it, so that a cluster is always complete. Returns false when another process finished
- * first: then its cluster stays and this one is deleted.
+ * first: then its cluster stays and this one is deleted. When `signal` fires, the programs end, and nothing is left of this cluster.
  */
-export async function buildCluster(layout: Layout, binaries: Binaries, account: Account, sync: boolean): Promise<boolean> {
+export async function buildCluster(
+  layout: Layout,
+  binaries: Binaries,
+  account: Account,
+  { sync, signal }: { sync: boolean; signal?: AbortSignal | undefined },
+): Promise<boolean> {
   const building = await mkdtemp(await scratchPath(layout, 'building'));
   try {
     const cluster = join(building, 'data');
@@ -136,12 +141,13 @@ export async function buildCluster(layout: Layout, binaries: Binaries, account: 
     // PostgreSQL's built-in collation is the same everywhere and does not depend on the system's locales.
     const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
     const flags = ['--username=postgres', '--auth=reject', '--no-instructions', ...locale, ...(sync ? [] : ['--no-sync'])];
-    await runToEnd(binaries.initdb, ['-D', pgdata, ...flags], options);
+    await runToEnd(binaries.initdb, ['-D', pgdata, ...flags], options, { signal });
 
     const password = randomBytes(32).toString('base64url');
     const single = ['--single', '-D', pgdata, '-c', 'exit_on_error=on', '-c', 'log_min_error_statement=panic', 'postgres'];
     const createRole = `create role ${roleName} login createdb password '${password}'`;
-    await runToEnd(binaries.postgres, single, options, `${createRole}\ncreate database ${databaseName} owner ${roleName}\n`);
+    const createDatabase = `create database ${databaseName} owner ${roleName}`;
+    await runToEnd(binaries.postgres, single, options, { input: `${createRole}\n${createDatabase}\n`, signal });
 
     await writeAccess(cluster, account);
     await writeSynced(join(building, 'password'), `${password}\n`);
@@ -150,6 +156,7 @@ export async function buildCluster(layout: Layout, binaries: Binaries, account: 
     await syncDirectory(layout.dataDir);
     return true;
   } catch (cause) {
+    signal?.throwIfAborted();
     throw new Error(`The embedded database could not be created: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   } finally {
     await rm(building, { recursive: true, force: true });

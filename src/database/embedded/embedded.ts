@@ -45,6 +45,8 @@ export interface EmbeddedOptions {
   tcp?: boolean;
   /** Called when a server that has ended does not start again, once for each reason. The start is repeated every second. */
   onError?: (error: Error) => void;
+  /** Ends the opening when it fires: programs of PostgreSQL that this call started end, and the promise is rejected. No effect on an open one. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -53,10 +55,10 @@ export interface EmbeddedOptions {
  * While it is open, a server that ends (out of memory, killed, stopped by another process) is started again at the same address, so that pools
  * reconnect.
  *
- * @throws Error with one line for a person.
+ * @throws Error with one line for a person; the reason of `signal` when it fires before the database is open.
  */
 export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedDatabase> {
-  const settings = options.settings ?? {};
+  const { settings = {}, signal } = options;
   const layout = await prepareDataDir(dataDir);
   const launcher = async (): Promise<Launcher> => {
     const account = await serverAccount(layout.cluster);
@@ -66,9 +68,9 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   let created = false;
   if (!(await hasCluster(layout))) {
     const { binaries, account } = await launcher();
-    created = await buildCluster(layout, binaries, account, settings['fsync'] !== 'off');
+    created = await buildCluster(layout, binaries, account, { sync: settings['fsync'] !== 'off', signal });
   } else await giveCluster(layout.cluster, await serverAccount(layout.cluster));
-  const reached = await reachServer(layout, launcher, { preferred: options.tcp ? undefined : socketAddress(layout) });
+  const reached = await reachServer(layout, launcher, { preferred: options.tcp ? undefined : socketAddress(layout) }, signal);
   return {
     url: urlOf(reached.address, layout, await readPassword(layout)),
     origin: created ? 'created' : reached.launched ? 'started' : 'joined',

@@ -33,6 +33,8 @@ export interface Launch {
   keepLog(): Promise<void>;
   /** Waits for the end of a server that was not needed, and deletes its log. */
   discard(): Promise<void>;
+  /** Stops a server that is still starting, waits for its end and deletes its log. */
+  stop(): Promise<void>;
 }
 
 export interface Reason {
@@ -78,6 +80,11 @@ export async function startServer(layout: Layout, { binaries, account, settings 
   child.on('exit', (code, signal) => endWith(code === 0 ? '' : `it ended with ${code ?? signal}`));
   child.unref();
   await log.close();
+  const discard = async () => {
+    child.ref(); // Otherwise this process could end while it waits.
+    await end;
+    await rm(logPath, { force: true });
+  };
   return {
     pid: child.pid ?? 0,
     ended: () => ended,
@@ -86,9 +93,10 @@ export async function startServer(layout: Layout, { binaries, account, settings 
       return exit === '' ? { kind: 'stopped', text: 'it was stopped' } : explain(await readFile(logPath, 'utf8'), exit);
     },
     keepLog: () => rename(logPath, layout.logFile),
-    async discard() {
-      await end;
-      await rm(logPath, { force: true });
+    discard,
+    async stop() {
+      child.kill('SIGINT'); // PostgreSQL's fast shutdown
+      await discard();
     },
   };
 }

@@ -39,13 +39,23 @@ export class AddressLostError extends Error {
  * one server, and the others join it.
  *
  * @throws AddressLostError when the server is not at the required address: at once when it listens at another, after ten seconds when it
- *   cannot listen there. Error with one line for a person, which quotes the server's log, when it does not start.
+ *   cannot listen there. Error with one line for a person, which quotes the server's log, when it does not start. The reason of `signal` when
+ *   that fires before: a server that this call has started is stopped.
  */
-export async function reachServer(layout: Layout, launcher: () => Promise<Launcher>, { preferred, required }: Place): Promise<Reached> {
+export async function reachServer(
+  layout: Layout,
+  launcher: () => Promise<Launcher>,
+  { preferred, required }: Place,
+  signal?: AbortSignal,
+): Promise<Reached> {
   const began = Date.now();
   let launch: Launch | undefined;
   let failingSince: number | undefined;
   while (Date.now() - began < startLimitMilliseconds) {
+    if (signal?.aborted) {
+      await launch?.stop();
+      throw signal.reason;
+    }
     const server = await findServer(layout);
     if (server) {
       if (required && server.ready && !isSameAddress(server.address, required)) {
