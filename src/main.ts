@@ -1,8 +1,9 @@
 /**
- * Starts the service: settings, database, migrations, first administrator, then one process or `WORKERS` of them. Stops all of it on
- * SIGTERM or Ctrl-C.
+ * Starts the service: settings, database, migrations, first administrator, then one process or `WORKERS` of them. Stops all of it on a
+ * signal, after a fault, and when the database is lost.
  */
 import cluster from 'node:cluster';
+import { inspect } from 'node:util';
 import { readContract } from './contract/contract.ts';
 import { baseUrlOf } from './config/public-url.ts';
 import { readConfig, type Config } from './config/settings.ts';
@@ -11,14 +12,16 @@ import { readIssuers } from './oidc/issuers-file/read.ts';
 import { lowerThreadPoolPriority } from './credentials/thread-pool.ts';
 import { prepareDatabase } from './start/prepare-database.ts';
 import { openService } from './service.ts';
-import { processTimeline, runSteps, stopTimeoutMs, type Opened } from './shutdown.ts';
+import { lastStepMs, processTimeline, runSteps, stopTimeoutMs, type Opened } from './shutdown.ts';
 import { explainFailure } from './start/failure.ts';
 import { firstAdministratorText } from './start/first-password.ts';
+import { flushLog, openLog } from './telemetry/logging.ts';
 import { endWorker, inheritedDatabase, startWorkers } from './workers.ts';
 
 let config: Config | undefined;
 const opened: Opened = {};
-let stopping = false;
+/** Fires when the process begins to stop. */
+const stopping = new AbortController();
 
 /** Standard error is for people; standard output is the log. */
 function printError(...lines: string[]): void {
@@ -27,17 +30,20 @@ function printError(...lines: string[]): void {
 
 /** Runs the whole service, or the primary of its workers. */
 async function run(settings: Config): Promise<void> {
-  const prepared = await prepareDatabase(settings, ({ message }) => printError(`${message}; it is tried again each second`));
+  const log = openLog(settings);
+  log.info({ event: 'service.start', process: process.pid, version: readContract().document.info.version, workers: settings.workers });
+  const onError = ({ message }: Error) => printError(`${message}; it is tried again each second`);
+  const prepared = await prepareDatabase(settings, { onError, signal: stopping.signal });
   opened.database = prepared;
-  void prepared.lost.then((reason) => stop(reason));
+  void prepared.lost.then((error) => stop('database-lost', error));
   // Before any other step can fail, because the password is printed only once.
   if (prepared.administrator) process.stderr.write(firstAdministratorText(prepared.administrator));
-  if (stopping) return;
+  if (stopping.signal.aborted) return;
   if (settings.workers === 1) {
     opened.service = await openService(settings, prepared.url);
   } else {
     if (settings.metricsToken !== undefined) (await import('./maintenance/metrics-endpoint.ts')).answerWorkers();
-    opened.workers = startWorkers(settings.workers, prepared.url, (reason) => printError(`${reason}; starting another worker`));
+    opened.workers = startWorkers(settings.workers, prepared.url, (change) => log.warn(change));
     await opened.workers.ready;
   }
   announce(settings, prepared.database);
@@ -73,45 +79,63 @@ async function start(): Promise<void> {
   await (inherited ? runWorker(config, inherited) : run(config));
 }
 
+/** Why the process stops: the signal that it received, or what has failed. */
+type StopReason = NodeJS.Signals | 'start-failed' | 'database-lost' | 'fault';
+
 /**
- * Takes the steps of `shutdown.ts` and ends the process, on the first signal or after the database is lost. With a reason the status is 1,
- * so that a supervisor starts the service again.
+ * Takes the steps of `shutdown.ts` and ends the process; a further call changes nothing. With a failure the status is 1, so that a supervisor
+ * starts the service again.
  */
-async function stop(reason?: Error): Promise<void> {
-  if (stopping) return;
-  stopping = true;
-  if (reason) printError('the service stops, because its database is lost:', ...explainFailure(reason, config));
+async function stop(reason: StopReason, failure?: unknown): Promise<void> {
+  if (stopping.signal.aborted) return;
+  stopping.abort(new Error('the start was stopped'));
+  const began = performance.now();
+  // A worker's end is logged by its primary.
+  const log = cluster.isWorker ? undefined : openLog(config);
+  const reasons = failure === undefined ? [] : explainFailure(failure, config);
+  if (failure === undefined) log?.info({ event: 'service.stop', reason });
+  else log?.fatal({ event: 'service.stop', reason, ...(reason === 'fault' && { err: failure }) }, reasons.join(' '));
+  if (failure !== undefined) printFailure(reason, failure, reasons);
+
+  const leave = async (status: number): Promise<void> => {
+    log?.info({ event: 'service.stopped', status, durationMs: Math.round(performance.now() - began) });
+    await flushLog();
+    if (cluster.isWorker && reasons.length > 0) endWorker(reasons.join(' '));
+    else process.exit(status);
+  };
   setTimeout(() => {
     printError(`not everything stopped within ${stopTimeoutMs / 1_000} seconds; leaving`);
-    process.exit(1);
-  }, stopTimeoutMs).unref();
+    void leave(1);
+  }, stopTimeoutMs);
   try {
-    await runSteps(processTimeline(opened, started));
-    process.exit(reason ? 1 : 0);
+    await runSteps(processTimeline(opened, started), AbortSignal.timeout(lastStepMs));
   } catch (error) {
     printError(`stopping failed: ${explainFailure(error, config).join(' ')}`);
-    process.exit(1);
+    return await leave(1);
   }
+  await leave(failure === undefined ? 0 : 1);
 }
 
-/** Closes what a failed start has opened, and ends the process with the reason. */
-async function giveUp(error: unknown): Promise<void> {
-  if (stopping) return;
-  try {
-    await runSteps(processTimeline(opened, started));
-  } catch {
-    // The operator needs the reason of the failed start, not this one.
-  }
-  const reasons = explainFailure(error, config);
-  if (cluster.isWorker) return endWorker(reasons.join(' '));
-  printError('the service cannot start:', ...reasons);
-  process.exit(1);
+function printFailure(reason: StopReason, failure: unknown, reasons: string[]): void {
+  if (reason === 'fault') printError('the service stops after a fault:', inspect(failure));
+  else if (!cluster.isWorker)
+    printError(reason === 'start-failed' ? 'the service cannot start:' : 'the service stops, because its database is lost:', ...reasons);
 }
 
-process.on('SIGTERM', () => void stop());
-// Ctrl-C reaches every process of the terminal. Workers ignore it, because the primary stops them one after the other.
-process.on('SIGINT', () => {
-  if (!cluster.isWorker) void stop();
+// A terminal that was closed takes no more text. Without a listener each failed write is a fault, whose text is one more failed write.
+process.stderr.on('error', () => undefined);
+process.on('SIGTERM', () => void stop('SIGTERM'));
+// A terminal sends SIGINT for Ctrl-C, and SIGHUP when it is closed, to every process of it. Workers ignore both, because the primary stops
+// them one after the other.
+for (const signal of ['SIGINT', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (!cluster.isWorker) void stop(signal);
+  });
+}
+// Also a rejected promise that no code handles.
+process.on('uncaughtException', (error) => {
+  if (stopping.signal.aborted) printError('a fault during the stop:', inspect(error));
+  else void stop('fault', error);
 });
 const started = start();
-started.catch((error: unknown) => void giveUp(error));
+started.catch((error: unknown) => void stop('start-failed', error));

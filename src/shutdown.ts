@@ -1,5 +1,5 @@
 /**
- * What happens between SIGTERM or Ctrl-C and the end of a process (rule 92): lists of steps with their time limits, in order.
+ * What happens between a signal and the end of a process (rule 92): lists of steps with their time limits, in order.
  *
  * With `WORKERS=1` one process has a service and the database. With more, the primary process has the workers and the database, and each
  * worker has a service. docs/reliability.md shows both lists.
@@ -12,13 +12,15 @@ import { nextTurn, waitForPrimary, type Workers } from './workers.ts';
 
 /** Time limit of all steps together. A process that is not done by then ends with status 1. */
 export const stopTimeoutMs = 10_000;
+/** The last step of a process begins after this time at the latest, so that its embedded database always stops. */
+export const lastStepMs = 9_000;
 
 export interface Step {
   /** What is done, for an operator. */
   name: string;
   /** Time limit in milliseconds: then the next step begins, and this one may continue beside it. Without it the next step waits for the end. */
   timeoutMs?: number;
-  /** `timeout` fires when the time limit has passed; without a limit it never does. */
+  /** `timeout` fires when the next step begins although this one has not ended. */
   run: (timeout: AbortSignal) => unknown;
 }
 
@@ -32,12 +34,12 @@ export interface Opened {
 /** The steps of a process. `started` settles when its start is over; `opened` is read step by step. */
 export function processTimeline(opened: Opened, started: Promise<void>): Step[] {
   return [
-    { name: 'wait until a start under way is over', run: () => started.catch(() => undefined) },
+    { name: 'wait until a start under way is over', timeoutMs: 3_000, run: () => started.catch(() => undefined) },
     { name: 'stop the service of this process', run: () => opened.service?.close() },
     // The last worker still accepts the clients that these send away. When it stops listening, waiting connections are reset. The time limit
     // leaves the last worker 7 s for its own steps, should one of the others have a slow client.
     { name: 'stop all workers but one', timeoutMs: 3_000, run: () => opened.workers?.stopAllButOne() },
-    { name: 'stop the last worker', run: () => opened.workers?.stopAll() },
+    { name: 'stop the last worker', run: (timeout) => opened.workers?.stopAll(timeout) },
     { name: 'leave the embedded database', run: () => opened.database?.close() },
   ];
 }
@@ -90,10 +92,26 @@ export function serviceTimeline({ app, stopCleanup, recordStop, traces, listener
   ];
 }
 
-/** Runs the steps one after the other. Throws what a step throws within its time limit; the steps after it are not run. */
-export async function runSteps(steps: readonly Step[]): Promise<void> {
-  for (const { timeoutMs, run } of steps) {
-    const timeout = timeoutMs === undefined ? new AbortController().signal : AbortSignal.timeout(timeoutMs);
-    await Promise.race([run(timeout), once(timeout, 'abort')]);
+/**
+ * Runs all steps, one after the other. When `deadline` fires, no step is waited for except the last one.
+ *
+ * @throws after the last step: the first error of a step, or else an Error that names the step under way when the deadline fired.
+ */
+export async function runSteps(steps: readonly Step[], deadline = new AbortController().signal): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps) {
+    const { name, timeoutMs, run } = step;
+    const limits = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
+    if (step !== steps.at(-1)) limits.push(deadline);
+    const timeout = AbortSignal.any(limits);
+    const wasLate = deadline.aborted;
+    try {
+      const timedOut = timeout.aborted ? undefined : once(timeout, 'abort');
+      await Promise.race([run(timeout), timedOut]);
+    } catch (error) {
+      failures.push(error);
+    }
+    if (limits.includes(deadline) && deadline.aborted && !wasLate) failures.push(new Error(`not done in time: ${name}`));
   }
+  if (failures.length > 0) throw failures[0];
 }

@@ -14,13 +14,20 @@ interface Asked {
   asked?: 'close' | 'turn' | undefined;
 }
 
+/** A line for the log: a worker ended or could not be started, or its replacement listens. `worker` is a process id. */
+export type WorkerChange =
+  { event: 'worker.lost'; worker: number | undefined; reason: string } | { event: 'worker.replaced'; worker: number | undefined };
+
 export interface Workers {
   /** Fulfilled when all listen. Rejected with the reason of the first one that ends before, or cannot be started. */
   ready: Promise<void>;
   /** Sends SIGTERM to all workers but one and waits for their end. No worker is started any more. */
   stopAllButOne(): Promise<void>;
-  /** Sends SIGTERM to all workers and waits for their end. A worker ignores a second SIGTERM. No worker is started any more. */
-  stopAll(): Promise<void>;
+  /**
+   * Sends SIGTERM to all workers and waits for their end. A worker ignores a second SIGTERM. No worker is started any more. When `timeout` fires,
+   * the workers that are left get SIGKILL.
+   */
+  stopAll(timeout?: AbortSignal): Promise<void>;
 }
 
 /** In a worker: the database that its primary has opened. Undefined in any other process. */
@@ -61,10 +68,10 @@ async function askPrimary(asked: Asked['asked']): Promise<void> {
 }
 
 /**
- * Starts `count` workers on the database. Once all were ready, `onLoss` receives the reason of each worker that ends or cannot be started. A
- * second later another worker starts.
+ * Starts `count` workers on the database. Once all were ready, a worker that ends or cannot be started is replaced by another one a second
+ * later. `onChange` receives both.
  */
-export function startWorkers(count: number, databaseUrl: string, onLoss: (reason: string) => void): Workers {
+export function startWorkers(count: number, databaseUrl: string, onChange: (change: WorkerChange) => void): Workers {
   const ready = Promise.withResolvers<void>();
   /** The running workers, each with a promise that is fulfilled when it has ended or could not be started. */
   const running = new Map<Worker, Promise<void>>();
@@ -86,8 +93,9 @@ export function startWorkers(count: number, databaseUrl: string, onLoss: (reason
       if (stopping) return;
       const reason = told ?? why;
       if (listening < count) return ready.reject(new Error(reason));
-      onLoss(reason);
-      setTimeout(fork, restartMilliseconds).unref();
+      onChange({ event: 'worker.lost', worker: worker.process.pid, reason });
+      // The timer keeps this process alive: without any worker it has nothing else to do, and would end beside its embedded database.
+      setTimeout(fork, restartMilliseconds);
     };
     // A process that could not be started has no pid and no exit. Any other error is of a message to a worker that has died: its exit follows.
     worker.on('error', ({ message }) => worker.process.pid === undefined && over(`a worker could not be started: ${message}`));
@@ -102,6 +110,7 @@ export function startWorkers(count: number, databaseUrl: string, onLoss: (reason
     worker.once('listening', () => {
       listening += 1;
       if (listening === count) ready.resolve();
+      if (listening > count) onChange({ event: 'worker.replaced', worker: worker.process.pid });
     });
   };
   for (let index = 0; index < count; index++) fork();
@@ -115,6 +124,12 @@ export function startWorkers(count: number, databaseUrl: string, onLoss: (reason
   return {
     ready: ready.promise,
     stopAllButOne: () => stop([...running].slice(1)),
-    stopAll: () => stop([...running]),
+    stopAll: async (timeout) => {
+      const kill = () => running.forEach((_, worker) => worker.process.pid !== undefined && worker.process.kill('SIGKILL'));
+      const ended = stop([...running]);
+      if (timeout?.aborted) kill();
+      timeout?.addEventListener('abort', kill);
+      await ended;
+    },
   };
 }

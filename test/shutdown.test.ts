@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
-import { processTimeline, runSteps, serviceTimeline, stopTimeoutMs, type Step } from '../src/shutdown.ts';
+import { lastStepMs, processTimeline, runSteps, serviceTimeline, stopTimeoutMs, type Step } from '../src/shutdown.ts';
 import { readDocument, section, tableRows } from './support/markdown.ts';
 
 const nothing = async () => undefined;
@@ -16,20 +16,21 @@ test('docs/reliability.md lists each step of a stop with its time limit, in orde
   expect(tableRows(section(reliability, '### Steps of a process'))).toEqual(rowsOf(processTimeline({}, Promise.resolve())));
   expect(tableRows(section(reliability, '### Steps of a service'))).toEqual(rowsOf(serviceTimeline(service)));
   expect(section(reliability, '## Stopping')).toContain(`take ${stopTimeoutMs / 1_000} seconds at most`);
+  expect(section(reliability, '### Steps of a process')).toContain(`After ${lastStepMs / 1_000} seconds`);
 });
 
-test('a step begins when the one before has ended, and not after one that failed', async () => {
+test('a step begins when the one before has ended, also after one that failed; the failure is thrown at the end', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const begun: string[] = [];
   const running = runSteps([
     { name: 'waits', run: () => (begun.push('waits'), promise) },
     { name: 'fails', run: () => (begun.push('fails'), Promise.reject(new Error('broken'))) },
-    { name: 'never', run: () => begun.push('never') },
+    { name: 'last', run: () => begun.push('last') },
   ]);
   expect(begun).toEqual(['waits']);
   resolve();
   await expect(running).rejects.toThrow('broken');
-  expect(begun).toEqual(['waits', 'fails']);
+  expect(begun).toEqual(['waits', 'fails', 'last']);
 });
 
 test('a step that takes longer than its time limit is told, and the next one begins', async () => {
@@ -40,4 +41,25 @@ test('a step that takes longer than its time limit is told, and the next one beg
     { name: 'next', run: () => ended.push(told?.aborted ?? false) },
   ]);
   expect(ended).toEqual([true]);
+});
+
+test('after the deadline all steps begin at once, only the last one is waited for, and the error names the step that took too long', async () => {
+  const deadline = new AbortController();
+  const forever = () => new Promise<void>(() => undefined);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  const running = runSteps(
+    [
+      { name: 'slow', timeoutMs: 60_000, run: () => (begun.push('slow'), forever()) },
+      { name: 'next', run: () => (begun.push('next'), forever()) },
+      { name: 'last', run: () => (begun.push('last'), promise.then(() => begun.push('done'))) },
+    ],
+    deadline.signal,
+  );
+  expect(begun).toEqual(['slow']);
+  deadline.abort();
+  await expect.poll(() => begun).toEqual(['slow', 'next', 'last']);
+  resolve();
+  await expect(running).rejects.toThrow('not done in time: slow');
+  expect(begun).toContain('done');
 });

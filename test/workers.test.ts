@@ -60,8 +60,8 @@ const primaryForATime = `
   import { startWorkers } from ${JSON.stringify(workers)};
   if (cluster.isWorker) createServer().listen(0, '127.0.0.1');
   else {
-    const started = startWorkers(1, 'postgres://nowhere', (reason) => {
-      console.log(reason.replace(/\\d+/, 'N'));
+    const started = startWorkers(1, 'postgres://nowhere', ({ event, worker, reason = '' }) => {
+      console.log(event, typeof worker, reason.replace(/\\d+/, 'N'));
       cluster.setupPrimary({ cwd: reason.startsWith('a worker could not') ? '.' : '/nowhere' });
     });
     await started.ready;
@@ -71,7 +71,6 @@ const primaryForATime = `
       process.exit(0);
     });
     Object.values(cluster.workers)[0].process.kill('SIGKILL');
-    setInterval(() => {}, 1_000);
   }
 `;
 
@@ -124,7 +123,12 @@ test('a stop does not wait for workers that could not be started', async () => {
 test('if the replacement of an ended worker cannot be started, that is reported and tried again', async () => {
   expect(await run(primaryForATime)).toEqual({
     code: 0,
-    lines: ['worker N ended with SIGKILL', expect.stringMatching(/^a worker could not be started: /), 'listens again'],
+    lines: [
+      'worker.lost number worker N ended with SIGKILL',
+      expect.stringMatching(/^worker.lost undefined a worker could not be started: /),
+      'worker.replaced number ',
+      'listens again',
+    ],
     errors: '',
   });
 });

@@ -3,7 +3,7 @@
  * query or secret gets there by accident.
  */
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
-import { destination } from 'pino';
+import { destination, pino, type Logger } from 'pino';
 import { baseUrlOf } from '../config/public-url.ts';
 import type { Config } from '../config/settings.ts';
 
@@ -13,9 +13,33 @@ const batchMilliseconds = 200;
 
 let output: ReturnType<typeof destination> | undefined;
 
-/** Standard output, of which the process has one. What is in hand when the process exits is still written. */
+/** Standard output, of which the process has one. Lines in memory are still written when the process exits. */
 function standardOutput(): NonNullable<typeof output> {
-  return (output ??= destination({ dest: 1, sync: false, minLength: batchBytes, periodicFlush: batchMilliseconds }));
+  return (output ??= openStandardOutput());
+}
+
+function openStandardOutput(): NonNullable<typeof output> {
+  const opened = destination({ dest: 1, sync: false, minLength: batchBytes, periodicFlush: batchMilliseconds });
+  let hasFailed = false;
+  opened.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader that has left is no fault: pino then drops all lines.
+    if (hasFailed || error.code === 'EPIPE') return;
+    hasFailed = true;
+    // Otherwise pino would repeat the failed write for ever when the process exits.
+    Object.assign(opened, { write: () => true, flush: (done?: () => void) => done?.(), flushSync: () => undefined });
+    setImmediate(() => {
+      throw error;
+    });
+  });
+  return opened;
+}
+
+/** Writes the lines in memory. Call it before the process exits. Resolves also when they cannot be written, as on a terminal that was closed. */
+export async function flushLog(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (output === undefined) return;
+  output.flush(() => resolve());
+  await promise;
 }
 
 /** Options for Fastify's logger. Errors keep their type, message and stack; of a cause in the database the SQL state is kept, not the row. */
@@ -31,6 +55,11 @@ export function loggerOptions({ logLevel }: Pick<Config, 'logLevel'>): Exclude<F
       err: describeError,
     },
   };
+}
+
+/** The log of a process, for lines that belong to no service in it. Before the settings are read, its level is `info`. */
+export function openLog(config: Pick<Config, 'logLevel'> = { logLevel: 'info' }): Logger {
+  return pino(loggerOptions(config), standardOutput());
 }
 
 /** The settings in force as JSON values. A `Secret` gives its description. */

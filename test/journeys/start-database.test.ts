@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { EntityServiceClient } from '../../src/client/index.ts';
@@ -7,7 +6,7 @@ import { cookieHeader } from '../support/client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { Proxy } from '../support/proxy.ts';
 import { isAlive } from '../support/embedded.ts';
-import { expectStopped, npmStart, signIn, type Started } from '../support/start.ts';
+import { expectStopped, npmStart, primaryOf, signIn, workersOf, type Started } from '../support/start.ts';
 
 // Each start creates or opens a database and stops again, on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
@@ -94,7 +93,14 @@ describe('npm start on DATABASE_URL', () => {
     await expect.poll(listening).toBe(2);
 
     process.kill(Number(pids[0]), 'SIGKILL');
-    await expect.poll(() => service.told()).toContain(`worker ${pids[0]} ended with SIGKILL; starting another`);
+    const changes = () => service.log().filter(({ event }) => String(event).startsWith('worker.'));
+    await expect.poll(() => changes().length).toBe(2);
+    const { worker: replacement } = changes()[1] ?? {};
+    expect(changes()).toEqual([
+      expect.objectContaining({ event: 'worker.lost', worker: pids[0], reason: `worker ${pids[0]} ended with SIGKILL` }),
+      expect.objectContaining({ event: 'worker.replaced', worker: expect.any(Number) }),
+    ]);
+    expect(await workersOf(service)).toEqual([pids[1], replacement]);
     await expect.poll(listening).toBe(3);
     const note = await notes.create({ by: 'workers' });
     for (let index = 0; index < 4; index += 1) expect(await notes.get(note.key)).toEqual(note);
@@ -103,7 +109,7 @@ describe('npm start on DATABASE_URL', () => {
     service.signal('SIGINT');
     await expectStopped(service);
     for (const pid of living) expect(await isAlive(pid)).toBe(false);
-    expect(service.told()).not.toContain('code 0');
+    expect(changes(), 'a worker that stops with the service is not lost').toHaveLength(2);
   });
 
   test('workers ignore Ctrl-C, because their primary stops them one after the other (rule 92)', async () => {
@@ -117,7 +123,7 @@ describe('npm start on DATABASE_URL', () => {
   test('workers end when their primary is killed', async () => {
     const service = await started({ WORKERS: '2' });
     const pids = await workersOf(service);
-    process.kill(await primaryOf(pids[0] ?? 0), 'SIGKILL');
+    process.kill(await primaryOf(service), 'SIGKILL');
     for (const pid of pids) await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
@@ -167,19 +173,4 @@ async function beginRequest(service: Started, client: EntityServiceClient): Prom
   // The service has answered a later request on another connection, so it has received this one.
   await fetch(`http://localhost:${port}/health/live`);
   return { socket, answer };
-}
-
-async function children(pid: number): Promise<number[]> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
-  return text.split(' ').filter(Boolean).map(Number);
-}
-
-async function workersOf({ pid }: Started): Promise<number[]> {
-  const [primary = 0] = await children(pid);
-  return await children(primary);
-}
-
-async function primaryOf(worker: number): Promise<number> {
-  const status = await readFile(`/proc/${worker}/status`, 'utf8');
-  return Number(/^PPid:\s+(\d+)$/m.exec(status)?.[1]);
 }

@@ -140,7 +140,7 @@ test('all bad settings are reported at once, one a line, and nothing is started'
     expect.stringMatching(/^- TRUST_PROXY must list addresses or CIDR ranges/),
     '- WORKERS must be a whole number from 1 to 256, not "many"',
   ]);
-  expect(service.log()).toEqual([]);
+  expect(service.log().map(({ event }) => event)).toEqual(['service.stop', 'service.stopped']);
   await expect(readFile(join(dataDir, 'postgres.log'))).rejects.toThrow('ENOENT');
 });
 

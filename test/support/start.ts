@@ -1,6 +1,7 @@
 /** The service as an operator starts it: `npm start` in a process group of its own, as in a terminal. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { ClientOptions, EntityServiceClient } from '../../src/client/index.ts';
@@ -9,7 +10,7 @@ import { checkedFetch } from './checked-fetch.ts';
 import { clientOf } from './client.ts';
 import { found } from './contract.ts';
 
-const project = join(import.meta.dirname, '../..');
+export const project = join(import.meta.dirname, '../..');
 const readyLine = 'Press Ctrl-C to stop.';
 
 export interface Ended {
@@ -106,6 +107,26 @@ export async function npmStart(
 export function loginEnvironment(settings: Record<string, string> = {}): Record<string, string> {
   const path = (process.env['PATH'] ?? '').split(':').filter((entry) => !entry.endsWith('node_modules/.bin'));
   return { PATH: path.join(':'), HOME: process.env['HOME'] ?? '/', ...settings };
+}
+
+async function children(pid: number): Promise<number[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  return text.split(' ').filter(Boolean).map(Number);
+}
+
+/** The process of the service, which is the primary of its workers. */
+export async function primaryOf({ pid }: Started): Promise<number> {
+  const [primary] = await children(pid);
+  if (primary === undefined) throw new Error('npm has not started the service yet, or it has ended');
+  return primary;
+}
+
+/** The workers, in the order of their start. */
+export async function workersOf(service: Started): Promise<number[]> {
+  const pids = await children(await primaryOf(service));
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8')));
+  // An embedded PostgreSQL is a child too.
+  return pids.filter((_, index) => commands[index]?.includes('main.ts'));
 }
 
 const stopLimitMilliseconds = 10_000;
