@@ -73,7 +73,7 @@ test('npm run start:lean is npm start with options and variables that take effec
   expect(lean).toBe(packageJson.scripts.start.replace('node', 'sh scripts/lean-node.sh'));
   const file = readDocument('scripts/lean-node.sh');
   const settings = [...file.matchAll(/^(.*)\n(?:export (\w+)=|options="\$options (\S+)")/gm)];
-  expect(settings).toHaveLength(7);
+  expect(settings).toHaveLength(6);
   for (const [, reason] of settings) expect(reason).toMatch(/^# .+\.$/);
   const options = settings.flatMap(([, , , option]) => option ?? []);
   const script = `console.log(JSON.stringify([process.execArgv, process.env.MALLOC_ARENA_MAX]))`;
