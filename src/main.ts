@@ -12,7 +12,7 @@ import { readIssuers } from './oidc/issuers-file/read.ts';
 import { lowerThreadPoolPriority } from './credentials/thread-pool.ts';
 import { prepareDatabase } from './start/prepare-database.ts';
 import { openService } from './service.ts';
-import { lastStepMs, processTimeline, runSteps, stopTimeoutMs, type Opened } from './shutdown.ts';
+import { lastStepMs, processStopSteps, runSteps, stopTimeoutMs, type Opened } from './shutdown.ts';
 import { explainFailure } from './start/failure.ts';
 import { firstAdministratorText } from './start/first-password.ts';
 import { flushLog, openLog } from './telemetry/logging.ts';
@@ -108,7 +108,7 @@ async function stop(reason: StopReason, failure?: unknown): Promise<void> {
     void leave(1);
   }, stopTimeoutMs);
   try {
-    await runSteps(processTimeline(opened, started), AbortSignal.timeout(lastStepMs));
+    await runSteps(processStopSteps(opened, started), AbortSignal.timeout(lastStepMs));
   } catch (error) {
     printError(`stopping failed: ${explainFailure(error, config).join(' ')}`);
     return await leave(1);

@@ -21,7 +21,7 @@ import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
 import { systemClock, IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
 import { addressIn } from './http/address.ts';
-import { runSteps, serviceTimeline } from './shutdown.ts';
+import { runSteps, serviceStopSteps } from './shutdown.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { scheduleCleanup } from './maintenance/cleanup.ts';
 import { explainFailure, ListenError } from './start/failure.ts';
@@ -43,7 +43,7 @@ export interface Service {
   context: Context;
   /** Where it listens, as `http://127.0.0.1:3000`. */
   address: string;
-  /** Takes the steps of `serviceTimeline`, once (rule 92). */
+  /** Takes the steps of `serviceStopSteps`, once (rule 92). */
   close(): Promise<void>;
 }
 
@@ -116,7 +116,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     await record('configuration.loaded', { settings: settingsInForce(config) });
     await record('service.start', { version: context.version, address });
     let closing: Promise<void> | undefined;
-    const timeline = serviceTimeline({
+    const steps = serviceStopSteps({
       app: running,
       stopCleanup: () => {
         stopCleanup();
@@ -127,7 +127,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       listener,
       pool: store,
     });
-    return { app: running, context, address, close: () => (closing ??= runSteps(timeline)) };
+    return { app: running, context, address, close: () => (closing ??= runSteps(steps)) };
   } catch (error) {
     await app?.close();
     await traces?.close();

@@ -32,7 +32,7 @@ export interface Opened {
 }
 
 /** The steps of a process. `started` settles when its start is over; `opened` is read step by step. */
-export function processTimeline(opened: Opened, started: Promise<void>): Step[] {
+export function processStopSteps(opened: Opened, started: Promise<void>): Step[] {
   return [
     { name: 'wait until a start under way is over', timeoutMs: 3_000, run: () => started.catch(() => undefined) },
     { name: 'stop the service of this process', run: () => opened.service?.close() },
@@ -56,7 +56,7 @@ export interface ServiceParts {
 }
 
 /** The steps of a service, from listening to closed. */
-export function serviceTimeline({ app, stopCleanup, recordStop, traces, listener, pool }: ServiceParts): Step[] {
+export function serviceStopSteps({ app, stopCleanup, recordStop, traces, listener, pool }: ServiceParts): Step[] {
   const { server } = app;
   let closed: Promise<void> | undefined;
   return [

@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
-import { lastStepMs, processTimeline, runSteps, serviceTimeline, stopTimeoutMs, type Step } from '../src/shutdown.ts';
+import { lastStepMs, processStopSteps, runSteps, serviceStopSteps, stopTimeoutMs, type Step } from '../src/shutdown.ts';
 import { readDocument, section, tableRows } from './support/markdown.ts';
 
 const nothing = async () => undefined;
@@ -13,8 +13,8 @@ function rowsOf(steps: Step[]): string[][] {
 test('docs/reliability.md lists each step of a stop with its time limit, in order (rule 92)', () => {
   const close = { close: nothing };
   const service = { app: Fastify(), stopCleanup: () => undefined, recordStop: nothing, traces: close, listener: close, pool: close };
-  expect(tableRows(section(reliability, '### Steps of a process'))).toEqual(rowsOf(processTimeline({}, Promise.resolve())));
-  expect(tableRows(section(reliability, '### Steps of a service'))).toEqual(rowsOf(serviceTimeline(service)));
+  expect(tableRows(section(reliability, '### Steps of a process'))).toEqual(rowsOf(processStopSteps({}, Promise.resolve())));
+  expect(tableRows(section(reliability, '### Steps of a service'))).toEqual(rowsOf(serviceStopSteps(service)));
   expect(section(reliability, '## Stopping')).toContain(`take ${stopTimeoutMs / 1_000} seconds at most`);
   expect(section(reliability, '### Steps of a process')).toContain(`After ${lastStepMs / 1_000} seconds`);
 });
