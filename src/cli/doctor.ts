@@ -57,10 +57,10 @@ export async function runChecks(environment: () => NodeJS.ProcessEnv): Promise<C
 }
 
 /** Runs one check, stores its finding, and returns whether later checks can depend on it. A check that throws has failed. */
-async function check(checks: Check[], config: Config | undefined, name: string, look: () => Finding | Promise<Finding>): Promise<boolean> {
+async function check(checks: Check[], config: Config | undefined, name: string, find: () => Finding | Promise<Finding>): Promise<boolean> {
   let finding: Finding;
   try {
-    finding = await look();
+    finding = await find();
   } catch (error) {
     finding = fail(messagesOf(error, config).join('; '));
   }
@@ -80,33 +80,33 @@ function readSettings(environment: () => NodeJS.ProcessEnv, checks: Check[]): Co
 }
 
 async function examineDatabase(checks: Check[], config: Config, issuers: readonly Issuer[]): Promise<void> {
-  const look = (name: string, how: () => Finding | Promise<Finding>) => check(checks, config, name, how);
-  await look('password list', async () => {
+  const runCheck = (name: string, find: () => Finding | Promise<Finding>) => check(checks, config, name, find);
+  await runCheck('password list', async () => {
     await createPasswordPolicy(config);
     return ok(config.passwordBlocklistFile ? `the built-in one and ${config.passwordBlocklistFile}` : 'the built-in one');
   });
   let opened: Awaited<ReturnType<typeof openExisting>> | undefined;
-  await look('database', async () => {
+  await runCheck('database', async () => {
     opened = await openExisting(config);
     return ok(opened.database);
   });
   if (!opened) return;
-  if (!config.databaseUrl) await look('disk', () => checkDisk(config.dataDir));
+  if (!config.databaseUrl) await runCheck('disk', () => checkDisk(config.dataDir));
   const store = openStore(opened.url, 1, () => undefined);
   const { db } = store;
   const { directUrl } = opened;
   try {
-    if (!(await look('postgresql', () => checkServer(db)))) return;
-    await look('encoding', () => checkEncoding(db));
-    await look('durability', () => checkDurability(db));
-    await look('role', () => checkRole(db, config.production));
-    await look('clock', () => checkClock(db));
-    await look('notifications', () => checkNotifications(directUrl, store, config));
-    if (!(await look('migrations', () => checkMigrations(db)))) return;
-    await look('administrator', () => checkAdministrator(db));
-    await look('peppers', async () => checkPeppers(db, await readPeppers(config.passwordPepperFile)));
+    if (!(await runCheck('postgresql', () => checkServer(db)))) return;
+    await runCheck('encoding', () => checkEncoding(db));
+    await runCheck('durability', () => checkDurability(db));
+    await runCheck('role', () => checkRole(db, config.production));
+    await runCheck('clock', () => checkClock(db));
+    await runCheck('notifications', () => checkNotifications(directUrl, store, config));
+    if (!(await runCheck('migrations', () => checkMigrations(db)))) return;
+    await runCheck('administrator', () => checkAdministrator(db));
+    await runCheck('peppers', async () => checkPeppers(db, await readPeppers(config.passwordPepperFile)));
     const givers = issuers.filter(({ provision, profiles }) => provision ?? profiles);
-    if (givers.length > 0) await look('profiles', () => checkProfiles(db, givers));
+    if (givers.length > 0) await runCheck('profiles', () => checkProfiles(db, givers));
   } finally {
     await store.close();
     await opened.close();

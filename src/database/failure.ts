@@ -64,7 +64,7 @@ export class DirectAddressError extends Error {
 
 /** What is thrown when the server has not said anything for longer than it lets a statement run. */
 export class ServerUnresponsiveError extends Error {
-  override readonly name = 'SilenceError';
+  override readonly name = 'ServerUnresponsiveError';
 }
 
 /** Whether the connection on which the statement failed is as good as before. */

@@ -50,7 +50,7 @@ export const insertWithKey = prepare<InsertWithKey, EntityRow>('entity.insert-ke
   }).compile(builder);
 });
 
-export const findOne = prepare<Place, EntityRow>('entity.find-heavy', (value) =>
+export const findHeavy = prepare<Place, EntityRow>('entity.find-heavy', (value) =>
   builder.selectFrom('entity').where(rowAt(value)).select(columns).compile(),
 );
 

@@ -13,7 +13,7 @@ import type { EntityRow } from './row.ts';
 import {
   deleteOne,
   findLightOne,
-  findOne,
+  findHeavy,
   findVersion,
   insertWithKey,
   previewOne,
@@ -53,7 +53,7 @@ export async function insertEntityWithKey(
 
 /** The entity, or undefined when there is none that the permit covers. */
 export async function findEntity(store: Store, permit: Permit<'read'>, key: string): Promise<EntityRow | undefined> {
-  const [row] = await store.run(findOne, placeOf(permit, key));
+  const [row] = await store.run(findHeavy, placeOf(permit, key));
   return row;
 }
 

@@ -27,7 +27,7 @@ type SessionHandlers = Pick<
 const endSessionRelation = 'https://openid.net/specs/openid-connect-rpinitiated-1_0.html';
 
 /** As `GET /auth` takes them. */
-const anyCredential = [{ sessionCookie: [] }, { apiKey: [] }, { oauth2: [] }];
+const credentialsOfGetSession = [{ sessionCookie: [] }, { apiKey: [] }, { oauth2: [] }];
 
 /**
  * `limitUnknown` gives the 429 for a request whose credential stands for no principal, when its address has sent too many. `openByToken` opens a
@@ -60,7 +60,7 @@ export function sessionHandlers(
 
     async endSession({ query, caller, request }) {
       if (logoutIntent(request.method, query) === 'keep') {
-        await authenticate(request, carrierOf(request.raw), anyCredential, schemes);
+        await authenticate(request, carrierOf(request.raw), credentialsOfGetSession, schemes);
         return { status: 200 };
       }
       // A logout needs no session, and with one it must not fall under the limit of the strangers who share its address.
