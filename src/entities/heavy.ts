@@ -14,7 +14,7 @@ import { BoundedQueue, KeyedQueues, type QueueLimits } from '../http/concurrency
 const maximumObjects = 100;
 /** A body of more characters or an entity of more bytes is heavy: PostgreSQL writes 16 KiB in 1 to 2 ms, and the rows of a statement wait for each other. */
 const maximumSize = 16_384;
-/** An entity that is stored in more bytes is heavy, which PostgreSQL knows without decompressing it; 90 bytes may have become one. */
+/** An entity of more compressed bytes is heavy. PostgreSQL knows this size without decompressing; the text can be 90 times as long. */
 const maximumStoredBytes = 8_192;
 
 /** Bytes of an entity beyond which reading it is heavy, and of what is stored of it: PostgreSQL reads 64 KiB in about 2 ms. */
@@ -116,7 +116,7 @@ class Lanes {
     return this.#ofUser.run(userName, () =>
       this.#ofProcess.run(() => {
         if (caller.hasLeft) throw new Problem('malformed-request');
-        // Of the requests that wait here none was counted when it came.
+        // A request that waited in this queue was checked on arrival, when the entities of those before it were not yet counted.
         const refusal = this.#heldBytes.refusal(holderOf({ name: userName }), 1);
         if (refusal) throw refusal;
         return job();

@@ -15,7 +15,7 @@ import type { EntityRow } from './row.ts';
 import { insertEntityWithKey } from './store.ts';
 
 const keepHours = 24;
-/** A key is found expired once at most; each further round has lost a race. */
+/** Maximum number of attempts. The first may find an expired key; each further one means that another request took the key meanwhile. */
 const rounds = 3;
 const header = 'Idempotency-Key';
 

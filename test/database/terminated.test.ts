@@ -10,7 +10,7 @@ import { useService } from '../support/service.ts';
 
 const service = useService();
 
-test('503 — a connection that is ended in the middle of a statement or while idle ends no process, and the next request is served (rule 90)', async () => {
+test('503 — a connection that ends under a statement or while idle ends no process, and the next request is served (rule 90)', async () => {
   const { id } = await service().createUser('ada');
   const key = await service().createKey(id);
   const create = () => service().call('POST', '/rest/entity/note', { headers: { 'x-api-key': key }, json: { text: 'one' } });

@@ -105,7 +105,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('no password, pepper, token, key, query, body or name typed by mistake reaches the log, the audit trail, a problem, the metrics or a trace (rule 84)', async () => {
+test('no secret, query, body or name typed by mistake reaches the log, the audit trail, a problem, the metrics or a trace (rule 84)', async () => {
   const { id, key } = newKey();
   const hash = hashKey(key).toString('hex');
   await execute(

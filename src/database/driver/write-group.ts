@@ -13,7 +13,7 @@ import { builder, prepare, type Executor, type PreparedStatement } from './prepa
 const maximumRows = 64;
 /** Rows are not added to a statement that is as long as this already. */
 const maximumCharacters = 1_000_000;
-/** What has not had its turn by then is told to try again later; nothing has been done for it. */
+/** A row that has waited this long without being sent is refused with 503; nothing was written for it. */
 const queueTimeoutMs = 2_000;
 /** Statements under way at once, so that one waits for the disk while the next ones are gathered. */
 const maximumUnderWay = 3;
@@ -61,8 +61,8 @@ export class WriteGroup<R> {
   }
 
   /**
-   * What the statement did for `row` (JSON text of an object); undefined when that was nothing. Throws what it would throw for this row alone,
-   * and 503 `unavailable` when it had no turn in time, or the server cannot be reached.
+   * Returns the statement's result for `row` (JSON text of an object), or undefined when there is none. Throws what it would throw for this row
+   * alone, and 503 `unavailable` when the row was not sent in time or the server cannot be reached.
    */
   run(row: string): Promise<R | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<R | undefined>();
@@ -129,7 +129,7 @@ export class WriteGroup<R> {
     }
   }
 
-  /** All at once they would be up to 64 statements for a database that may just be slow. */
+  /** One after the other: the database may just be slow, and up to 64 statements at once would slow it down further. */
   async #writeOneByOne(rows: Waiting<R>[]): Promise<boolean> {
     let isReachable = true;
     for (const row of rows) {
