@@ -127,6 +127,6 @@ export async function buildApp(context: Context, contract: { text: string; docum
   refuseOtherMethods(app, routes);
   serveHealth(app, context);
   serveRoot(app, contract.document, publicUrl);
-  await app.register(async (docs) => serveDocs(docs, contract, publicUrl, () => offeredIssuers(context)));
+  await app.register(async (docs) => serveDocs(docs, contract, { publicUrl, cookieName }, () => offeredIssuers(context)));
   return app;
 }

@@ -5,9 +5,10 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { basePathOf } from '../config/public-url.ts';
+import { basePathOf, baseUrlOf } from '../config/public-url.ts';
 import { Problem, problemFacts, type ProblemCode } from '../errors.ts';
 import { tokenOrigins, withIssuers, type OfferedIssuer } from './docs-issuers.ts';
+import { documentOfServer } from './docs-server.ts';
 import { uiConfig, uiTheme } from './docs-ui.ts';
 import { describe } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
@@ -29,15 +30,20 @@ function pagePolicy(issuers: readonly OfferedIssuer[]): string {
 
 const viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">';
 
-/** Serves `contract` on `app`, as the contract of the server at `publicUrl`. Each time the page is opened it also shows the issuers that `offered` returns. */
+/**
+ * Serves `contract` on `app`: as it is, and as that of the server at `publicUrl` whose session cookie is called `cookieName`. Each time the
+ * page is opened it also shows the issuers that `offered` returns.
+ */
 export async function serveDocs(
   app: FastifyInstance,
   contract: { text: string; document: ContractDocument },
-  publicUrl: URL,
+  { publicUrl, cookieName }: { publicUrl: URL; cookieName: string },
   offered: () => Promise<OfferedIssuer[]>,
 ): Promise<void> {
   const basePath = basePathOf(publicUrl);
-  const document = { ...contract.document, servers: contract.document.servers.map((server) => ({ ...server, url: basePath || '/' })) };
+  const document = documentOfServer(contract.document, baseUrlOf(publicUrl), cookieName);
+  // For a page that was opened under another name of the server, such as 127.0.0.1: its policy lets it call its own origin only.
+  const relative = documentOfServer(contract.document, basePath || '/', cookieName);
   const json = JSON.stringify(document);
   app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml; charset=utf-8').send(contract.text));
   app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
@@ -78,7 +84,9 @@ export async function serveDocs(
       theme: { title: contract.document.info.title, ...uiTheme },
       uiConfig,
       initOAuth: { usePkceWithAuthorizationCodeGrant: true },
-      transformSpecification: (_document, request) => ({ ...withIssuers(document, shown.get(request) ?? []) }),
+      transformSpecification: (_document, request) => ({
+        ...withIssuers(request.host === publicUrl.host ? document : relative, shown.get(request) ?? []),
+      }),
       transformSpecificationClone: false,
     });
   });

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { channel } from 'node:diagnostics_channel';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { resolve, type Reference } from '../../src/contract/contract.ts';
+import { resolve, type ContractDocument, type Reference } from '../../src/contract/contract.ts';
 import { Problem, problemFacts, type ProblemCode } from '../../src/errors.ts';
 import { describe as describeProblem } from '../../src/locales/describe.ts';
 import { misfits } from '../support/contract.ts';
@@ -102,13 +102,41 @@ describe('problem codes', () => {
 });
 
 describe('the document', () => {
-  test('is served byte for byte at /openapi.yaml and as the same JSON at /openapi.json', async () => {
+  test('is served byte for byte at /openapi.yaml', async () => {
     const yaml = await service().call('GET', '/openapi.yaml');
     expect(yaml.headers.get('content-type')).toBe('application/yaml; charset=utf-8');
     expect(yaml.text).toBe(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8'));
-    const json = await service().call<Json>('GET', '/openapi.json');
-    expect(json.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(json.body).toEqual(document);
+  });
+
+  test.for([
+    ['http://localhost:3000', 'http://localhost:3000', 'sid'],
+    ['https://api.example.com', 'https://api.example.com', '__Host-sid'],
+    ['https://example.com/api/', 'https://example.com/api', '__Host-sid'],
+  ] as const)(
+    'of a server at %s has its URL and the name of its cookie at /openapi.json, and is otherwise the same',
+    async ([PUBLIC_URL, url, name]) => {
+      const server = await service().replica({ PUBLIC_URL });
+      const json = await server.call<ContractDocument>('GET', '/openapi.json');
+      await server.close();
+      expect(json.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      const { servers, components, ...rest } = json.body;
+      const { securitySchemes, ...others } = components;
+      expect(servers).toEqual([{ ...document.servers[0], url }]);
+      const { sessionCookie } = document.components['securitySchemes'] as { sessionCookie: object };
+      expect(securitySchemes).toEqual({ ...document.components['securitySchemes'], sessionCookie: { ...sessionCookie, name } });
+      expect({
+        ...rest,
+        servers: document.servers,
+        components: { ...others, securitySchemes: document.components['securitySchemes'] },
+      }).toEqual(document);
+    },
+  );
+
+  test('on /docs is that of /openapi.json; under another name of the server the page calls the origin it came from', async () => {
+    const shown = async (host: string) => (await service().inject({ url: '/docs/json', headers: { host } })).json<ContractDocument>();
+    const { body } = await service().call<ContractDocument>('GET', '/openapi.json');
+    expect(await shown('localhost:3000')).toEqual(body);
+    expect(await shown('127.0.0.1:3000')).toEqual({ ...body, servers: [{ ...body.servers[0], url: '/' }] });
   });
 
   test('has examples that fit their own schemas', () => {

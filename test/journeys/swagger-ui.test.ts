@@ -60,10 +60,9 @@ test('a person signs in on /docs, creates, reads and changes an entity, and sign
   expect(complaints).toEqual([]);
 });
 
-test('the page shows the served document, and may load from and connect to its own server only', async () => {
-  const [page, shown, contract] = await Promise.all(['/docs', '/docs/json', '/openapi.json'].map((path) => service().call('GET', path)));
-  expect(shown?.body).toEqual(contract?.body);
-  const policy = page?.headers.get('content-security-policy')?.split('; ') ?? [];
+test('the page may load from and connect to its own server only', async () => {
+  const page = await service().call('GET', '/docs');
+  const policy = page.headers.get('content-security-policy')?.split('; ') ?? [];
   expect(policy).toContain("default-src 'none'");
   for (const directive of policy) expect(directive).toMatch(/^[a-z-]+ ('none'|'self'( data:)?)$/);
 });
