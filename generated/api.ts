@@ -18,8 +18,8 @@ export interface paths {
         /**
          * Authenticate and open a session
          * @description Takes either `user` and `password`, or `oidcIssuer` together with an access token of that issuer; the token comes in
-         *     `Authorization: Bearer` or in the field `access_token`, not in both. The answer sets the session cookie. A live session that the
-         *     request carries is ended.
+         *     `Authorization: Bearer` or in the field `access_token`, not in both. A form and JSON have the same fields. The answer sets the
+         *     session cookie. A live session that the request carries is ended.
          *
          *     A wrong password, an unknown user and a disabled user get the same answer.
          */
@@ -1442,6 +1442,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": components["schemas"]["SessionRequest"];
+                "application/json": components["schemas"]["SessionRequest"];
             };
         };
         responses: {
@@ -1462,6 +1463,7 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -81,18 +81,17 @@ export const endSession = (options: Options<EndSessionData>): RequestResult<EndS
  * Authenticate and open a session
  *
  * Takes either `user` and `password`, or `oidcIssuer` together with an access token of that issuer; the token comes in
- * `Authorization: Bearer` or in the field `access_token`, not in both. The answer sets the session cookie. A live session that the
- * request carries is ended.
+ * `Authorization: Bearer` or in the field `access_token`, not in both. A form and JSON have the same fields. The answer sets the
+ * session cookie. A live session that the request carries is ended.
  *
  * A wrong password, an unknown user and a disabled user get the same answer.
  *
  */
 export const createSession = (options: Options<CreateSessionData>): RequestResult<CreateSessionResponses> => options.client.post<CreateSessionResponses>({
-    ...urlSearchParamsBodySerializer,
     url: '/auth',
     ...options,
     headers: {
-        'Content-Type': 'application/x-www-form-urlencoded',
+        'Content-Type': 'application/json',
         ...options.headers
     }
 });

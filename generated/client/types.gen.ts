@@ -820,6 +820,12 @@ export type CreateSessionErrors = {
         code?: 'unsupported-media-type';
     };
     /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
      * Too many requests or failed attempts.
      */
     429: Problem & {

@@ -49,7 +49,7 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
 }
 
 /**
- * The limit of an operation's body in bytes; undefined for the default limit. It is an option of the route because Fastify ignores the
+ * The limit of an operation's body in bytes; undefined for the default limit. Where an operation takes a form, JSON has its limit too. It is an option of the route because Fastify ignores the
  * limit of a parser.
  */
 export function bodyLimitOf(body: RequestBodyObject | undefined): number | undefined {
@@ -96,6 +96,11 @@ export function requireBody(request: FastifyRequest, declared: RequestBodyObject
     }
   }
   if (!hasBody(request)) throw missing();
+}
+
+/** The problem of a body that was read and has these faults: 400 for a form, 422 for JSON, which is well-formed by then. */
+export function invalidBody(request: FastifyRequest, faults: Fault[]): Problem {
+  return new Problem(isForm(request) ? 'malformed-request' : 'validation-failed', { faults });
 }
 
 /** Whether the body's content type is that of a form. */

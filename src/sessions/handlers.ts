@@ -7,6 +7,7 @@ import { logoutAllowed, logoutIntent } from '../authn/csrf.ts';
 import { originPolicy } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import { Problem, type Fault } from '../errors.ts';
+import { invalidBody } from '../http/body.ts';
 import { expectedFormat } from '../http/expected.ts';
 import { canonicalLocale } from '../locales/negotiate.ts';
 import type { loginByToken } from '../oidc/tokens/login.ts';
@@ -44,8 +45,8 @@ export function sessionHandlers(
 
   return {
     async createSession({ body, caller, request }) {
-      const locale = readLocale(body.locale);
-      const way = chooseWay(body, carrierOf(request.raw), request.headers.authorization);
+      const locale = readLocale(body.locale, request);
+      const way = chooseWay(body, carrierOf(request.raw), request);
       const { token, principal: opened } =
         way.kind === 'password'
           ? await loginByPassword(context, caller, { ...way, locale })
@@ -99,26 +100,24 @@ export function sessionHandlers(
   };
 }
 
-/** The canonical form of the locale asked for. Throws 400 when it is no language tag. */
-function readLocale(text: string | undefined): string | undefined {
+/** The canonical form of the locale asked for. Throws {@link invalidBody} when it is no language tag. */
+function readLocale(text: string | undefined, request: FastifyRequest): string | undefined {
   if (text === undefined) return undefined;
   const locale = canonicalLocale(text);
   if (locale === undefined)
-    throw new Problem('malformed-request', {
-      faults: [{ pointer: '/locale', code: 'invalid-value', expected: expectedFormat('language-tag') }],
-    });
+    throw invalidBody(request, [{ pointer: '/locale', code: 'invalid-value', expected: expectedFormat('language-tag') }]);
   return locale;
 }
 
 type Way = { kind: 'password'; user: string; password: string } | { kind: 'token'; issuer: string; accessToken: string };
 
-/** By name and password, or by an issuer's token: one of them, whole (rule 46). Throws 400 for both, neither, or half. */
+/** By name and password, or by an issuer's token: one of them, whole (rule 46). Throws {@link invalidBody} for both, neither, or half. */
 function chooseWay(
   { user, password, oidcIssuer, access_token }: { user?: string; password?: string; oidcIssuer?: string; access_token?: string },
   carrier: Carrier,
-  authorization: string | undefined,
+  request: FastifyRequest,
 ): Way {
-  const bearer = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1];
+  const bearer = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
   const faults: Fault[] = [];
   if (oidcIssuer === undefined) {
     if (user === undefined) faults.push({ pointer: '/user', code: 'required' });
@@ -130,7 +129,7 @@ function chooseWay(
     if (access_token === undefined && bearer === undefined) faults.push({ pointer: '/access_token', code: 'required' });
     if (access_token !== undefined && carrier === 'bearer') faults.push({ pointer: '/access_token', code: 'conflicting' });
   }
-  if (faults.length > 0) throw new Problem('malformed-request', { faults });
+  if (faults.length > 0) throw invalidBody(request, faults);
   const byPassword = user !== undefined && password !== undefined;
   if (carrier === 'api-key' || (byPassword && carrier === 'bearer')) throw new Problem('ambiguous-credentials');
   if (byPassword) return { kind: 'password', user, password };

@@ -21,6 +21,14 @@ export const changing = operations.filter(
 export const titled = (list: readonly Operation[]): [string, Operation][] =>
   list.map((operation) => [`${operation.operationId} (${operation.method.toUpperCase()} ${operation.path})`, operation]);
 
+/** Every body that an operation reads: the operation in each of its media types, with a title for tests. */
+export const titledBodies: [string, { operation: Operation; type: string }][] = titled(withBody).flatMap(([title, operation]) =>
+  Object.keys(operation.requestBody?.content ?? {}).map((type, _index, types): [string, { operation: Operation; type: string }] => [
+    types.length > 1 ? `${title} as ${type}` : title,
+    { operation, type },
+  ]),
+);
+
 /** The operation's method in capital letters, as in HTTP. */
 export const methodOf = ({ method }: Operation): string => method.toUpperCase();
 
@@ -39,9 +47,16 @@ export function bodyOf(operation: Operation): { type: string; text: string } | u
   return operation.requestBody && exampleBody(operation);
 }
 
-/** The body of an operation that takes one: its media type and schema, and the first example as a value and as text. */
-export function exampleBody({ operationId, requestBody }: Operation): { type: string; schema: object; value: object; text: string } {
-  const [[type, { schema = {}, examples }] = ['', {}]] = Object.entries(requestBody?.content ?? {});
+/**
+ * The body of an operation that takes one, in the media type `wanted` or else in the first: its type and schema, and the first example as a
+ * value and as text.
+ */
+export function exampleBody(
+  { operationId, requestBody: { content = {} } = { content: {} } }: Operation,
+  wanted?: string,
+): { type: string; schema: object; value: object; text: string } {
+  const type = wanted ?? Object.keys(content)[0] ?? '';
+  const { schema = {}, examples } = content[type] ?? {};
   const [example] = Object.values(examples ?? {});
   const value = example && resolve(document, example).value;
   if (typeof value !== 'object' || value === null) throw new Error(`openapi.yaml: give the request body of ${operationId} an example`);
