@@ -219,13 +219,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /**
-                 * @description The API key's public handle, the twelve characters after `esk_`.
-                 * @example 4fT9xKq2LmZa
-                 */
-                id: components["parameters"]["KeyId"];
-            };
+            path?: never;
             cookie?: never;
         };
         get?: never;
@@ -246,13 +240,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /**
-                 * @description The API key's public handle, the twelve characters after `esk_`.
-                 * @example 4fT9xKq2LmZa
-                 */
-                id: components["parameters"]["KeyId"];
-            };
+            path?: never;
             cookie?: never;
         };
         get?: never;
@@ -296,13 +284,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /**
-                 * @description The issuer's id.
-                 * @example corp
-                 */
-                issuer: components["parameters"]["IssuerId"];
-            };
+            path?: never;
             cookie?: never;
         };
         /**
@@ -323,13 +305,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /**
-                 * @description The issuer's id.
-                 * @example corp
-                 */
-                issuer: components["parameters"]["IssuerId"];
-            };
+            path?: never;
             cookie?: never;
         };
         /**
@@ -356,13 +332,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /**
-                 * @description The issuer's id.
-                 * @example corp
-                 */
-                issuer: components["parameters"]["IssuerId"];
-            };
+            path?: never;
             cookie?: never;
         };
         get?: never;
@@ -431,13 +401,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /**
-                 * @description The issuer's id.
-                 * @example corp
-                 */
-                issuer: components["parameters"]["IssuerId"];
-            };
+            path?: never;
             cookie?: never;
         };
         get?: never;
@@ -459,13 +423,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /**
-                 * @description The entity's name.
-                 * @example customer
-                 */
-                name: components["parameters"]["EntityName"];
-            };
+            path?: never;
             cookie?: never;
         };
         get?: never;
@@ -490,18 +448,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /**
-                 * @description The entity's name.
-                 * @example customer
-                 */
-                name: components["parameters"]["EntityName"];
-                /**
-                 * @description The entity's key, in canonical decimal digits.
-                 * @example 42
-                 */
-                key: components["parameters"]["EntityKey"];
-            };
+            path?: never;
             cookie?: never;
         };
         /**

@@ -164,7 +164,7 @@ describe('the routes', () => {
     expect([...new Set(served)].sort()).toEqual(declared.sort());
   });
 
-  test('beside them there are only those for documentation and health', () => {
+  test('beside them there are only the root and those for documentation and health', () => {
     const paths = new Set(operations.map(({ path }) => path));
     const others = routes.filter(({ url, config }) => config?.operationId === undefined && !paths.has(templateOf(url)));
     const known = /^\/(|openapi\.yaml|openapi\.json|problems\/:code|docs(\/.*)?|health\/(live|ready))$/;

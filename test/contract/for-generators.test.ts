@@ -23,6 +23,10 @@ test.for(written.map((operation) => [operation.operationId, operation] as const)
   },
 );
 
+test('parameters stand in the operations: openapi-client-axios-typegen loses those of a path', () => {
+  expect(Object.keys(document.paths).filter((path) => document.paths[path]?.parameters !== undefined)).toEqual([]);
+});
+
 describe.for(titled(operations))('%s', ([, { requestBody, responses, parameters }]) => {
   const contents = [requestBody, ...Object.values(responses)].flatMap((part) =>
     Object.entries((part?.content ?? {}) as Record<string, Media>).map(([type, media]) => ({ part, type, media })),
