@@ -30,15 +30,3 @@ if (process.platform !== 'win32' && !process.env.UV_THREADPOOL_SIZE) process.env
 
 // Compiled code of earlier starts. NODE_COMPILE_CACHE names another directory. Where the directory cannot be written, there is no cache.
 require('node:module').enableCompileCache(path.join(__dirname, '../node_modules/.cache/node'));
-
-// To npm the package's binary for this platform is optional: `--omit=optional` leaves it out (decision 94).
-try {
-  require('@node-rs/argon2');
-} catch (error) {
-  process.stderr.write(
-    'entity-service: the binary that hashes passwords is not installed (' +
-      error.message.split('\n')[0] +
-      '): run "npm ci" without --omit=optional, on the platform that runs the service.\n',
-  );
-  process.exit(1);
-}

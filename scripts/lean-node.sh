@@ -7,6 +7,8 @@ set -eu
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
 # The C library returns free memory at the end of a heap to the system from 128 KiB on.
 export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-131072}"
+# The C library asks for large pages: without them, getting 19 MiB for each password hash anew costs a fifth of the sign-ins.
+export GLIBC_TUNABLES="${GLIBC_TUNABLES:-glibc.malloc.hugetlb=1}"
 
 options=
 # Young objects have two times 4 MiB instead of two times 16. With a thousand clients waiting, the service answers about a third less.

@@ -3,8 +3,8 @@
  * call costs about 20 ms of a core, so it runs under the gate and never inside a database transaction. This file knows neither users nor
  * limits on guessing.
  */
-import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { hashRaw } from '@node-rs/argon2';
+import { randomBytes } from 'node:crypto';
+import { argon2id, hash, verify } from 'argon2';
 import { Problem } from '../errors.ts';
 import { spanning } from '../telemetry/spans.ts';
 import type { BoundedQueue } from '../http/concurrency-limit.ts';
@@ -14,6 +14,7 @@ import type { Pepper, Peppers } from './pepper.ts';
 /** The parameters of new hashes (rule 36); the library's own defaults cost four times as much. */
 const current = { memoryCost: 19_456, timeCost: 2, parallelism: 1, hashLength: 32 };
 const saltLength = 16;
+const version = 19;
 
 /** A stored hash beyond these bounds is not computed, so that one manipulated row cannot exhaust the memory of the process (rule 37). */
 const bounds = { memoryCost: 262_144, timeCost: 10, parallelism: 4, saltLength: 64, hashLength: 128 };
@@ -21,8 +22,8 @@ const bounds = { memoryCost: 262_144, timeCost: 10, parallelism: 4, saltLength: 
 /** Base64 as in PHC strings. */
 const unpadded = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
 
-/** Computed if there is no stored hash. It costs the same time and matches no password, because its digest is random. */
-const dummy = { parameters: current, salt: randomBytes(saltLength), digest: randomBytes(current.hashLength) };
+/** Verified if there is no stored hash. It costs the same time and matches no password, because its digest is random. */
+const dummy = phc(randomBytes(saltLength), randomBytes(current.hashLength));
 
 /** The queue and the peppers that password hashing needs; the context of a process has both. */
 export interface Hashing {
@@ -46,9 +47,15 @@ export async function hashPassword({ gate, peppers: [pepper] }: Hashing, passwor
   const normal = normalisePassword(password);
   if (normal === undefined) throw new Problem('malformed-request');
   const salt = randomBytes(saltLength);
-  const digest = await gate.run(() =>
-    spanning({ kind: 'password', name: 'argon2 hash' }, () => computeArgon2id(normal, current, salt, pepper)),
-  );
+  const options = {
+    ...current,
+    type: argon2id,
+    version,
+    salt,
+    raw: true,
+    ...(pepper && { secret: Buffer.from(pepper.secret.reveal()) }),
+  } as const;
+  const digest = await gate.run(() => spanning({ kind: 'password', name: 'argon2 hash' }, () => hash(Buffer.from(normal), options)));
   return phc(salt, digest, pepper?.id);
 }
 
@@ -59,33 +66,22 @@ export async function hashPassword({ gate, peppers: [pepper] }: Hashing, passwor
 export async function verifyPassword({ gate, peppers }: Hashing, storedHash: string | undefined, password: string): Promise<Verification> {
   const normal = normalisePassword(password);
   const stored = storedHash === undefined ? undefined : readStored(storedHash, peppers);
-  const usable = stored?.unusable === undefined && normal !== undefined ? stored : undefined;
-  const { parameters, salt, digest } = usable ?? dummy;
-  const pepper = usable ? usable.pepper : peppers[0];
-  const computed = await gate.run(() =>
-    spanning({ kind: 'password', name: 'argon2 verify' }, () => computeArgon2id(normal ?? password, parameters, salt, pepper)),
+  const target = stored?.unusable === undefined && normal !== undefined ? storedHash : undefined;
+  const pepper = target === undefined ? peppers[0] : stored?.pepper;
+  const options = pepper && { secret: Buffer.from(pepper.secret.reveal()) };
+  const equal = await gate.run(() =>
+    spanning({ kind: 'password', name: 'argon2 verify' }, () => verify(target ?? dummy, Buffer.from(normal ?? password), options)),
   );
-  const matches = timingSafeEqual(computed, digest) && usable !== undefined;
-  const outdated = matches && (usable.isBelowCurrent || usable.pepper !== peppers[0]);
+  const matches = equal && target !== undefined;
+  const outdated = matches && stored !== undefined && (stored.isBelowCurrent || stored.pepper !== peppers[0]);
   return { matches, outdated, unusable: stored?.unusable };
 }
 
-/** The library's defaults are argon2id and its version 19. */
-function computeArgon2id(
-  password: string,
-  { memoryCost, timeCost, parallelism, hashLength }: Omit<Parameters, 'saltLength'>,
-  salt: Buffer,
-  pepper: Pepper | undefined,
-): Promise<Buffer> {
-  const secret = pepper && Buffer.from(pepper.secret.reveal());
-  return hashRaw(Buffer.from(password), { memoryCost, timeCost, parallelism, outputLen: hashLength, salt, ...(secret && { secret }) });
-}
-
-/** Own code, because the library does not write `keyid`. */
+/** Own code, because the library orders the parameters in a way that other readers of PHC strings reject, and does not support `keyid`. */
 function phc(salt: Buffer, digest: Buffer, pepperId?: string): string {
   const { memoryCost: m, timeCost: t, parallelism: p } = current;
   const keyId = pepperId === undefined ? '' : `,keyid=${unpadded(Buffer.from(pepperId))}`;
-  return `$argon2id$v=19$m=${m},t=${t},p=${p}${keyId}$${unpadded(salt)}$${unpadded(digest)}`;
+  return `$argon2id$v=${version}$m=${m},t=${t},p=${p}${keyId}$${unpadded(salt)}$${unpadded(digest)}`;
 }
 
 type Parameters = typeof bounds;
@@ -93,9 +89,6 @@ type Parameters = typeof bounds;
 /** The parts of a stored hash. */
 interface Stored {
   unusable: string | undefined;
-  parameters: Parameters;
-  salt: Buffer;
-  digest: Buffer;
   isBelowCurrent: boolean;
   pepper: Pepper | undefined;
 }
@@ -105,22 +98,21 @@ const form =
 
 /** Reads a PHC string strictly. Another kind of hash, another form, parameters out of bounds and an unknown pepper are unusable. */
 function readStored(stored: string, peppers: Peppers): Stored {
-  const [, costs = '', keyId, ...encoded] = form.exec(stored) ?? [];
-  const [salt, digest] = [Buffer.from(encoded[0] ?? '', 'base64'), Buffer.from(encoded[1] ?? '', 'base64')];
+  const [, costs = '', keyId, salt = '', digest = ''] = form.exec(stored) ?? [];
   const cost = (name: string) => Number(new RegExp(`(?:^|,)${name}=(\\d+)`).exec(costs)?.[1] ?? 0);
   const parameters: Parameters = {
     memoryCost: cost('m'),
     timeCost: cost('t'),
     parallelism: cost('p'),
-    saltLength: salt.length,
-    hashLength: digest.length,
+    saltLength: Buffer.byteLength(salt, 'base64'),
+    hashLength: Buffer.byteLength(digest, 'base64'),
   };
   const pepper = keyId === undefined ? undefined : peppers.find(({ id }) => unpadded(Buffer.from(id)) === keyId);
   let unusable: string | undefined;
   if (!isWithinBounds(parameters)) unusable = 'it is not argon2id within bounds';
   else if (keyId !== undefined && !pepper)
     unusable = `its pepper ${Buffer.from(keyId, 'base64').toString()} is not in PASSWORD_PEPPER_FILE`;
-  return { unusable, parameters, salt, digest, isBelowCurrent: isBelowCurrent(parameters), pepper };
+  return { unusable, isBelowCurrent: isBelowCurrent(parameters), pepper };
 }
 
 function isWithinBounds(parameters: Parameters): boolean {

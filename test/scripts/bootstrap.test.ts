@@ -40,22 +40,6 @@ test('an old Node.js is reported in one line', () => {
   expect(packageJson.engines.node).toBe('>=24.18 <25');
 });
 
-test('an installation without the binary that hashes passwords is reported in one line', () => {
-  const script = `
-    const module = require('node:module');
-    const load = module._load;
-    module._load = (name, ...rest) => {
-      if (name === '@node-rs/argon2') throw new Error('Cannot find native binding.\\nA stack of causes');
-      return load(name, ...rest);
-    };
-    require('./scripts/bootstrap.cjs')`;
-  const { status, stderr } = run(process.execPath, ['-e', script]);
-  expect(status).toBe(1);
-  expect(stderr).toMatch(
-    /^entity-service: the binary that hashes passwords is not installed \(Cannot find native binding\.\): run "npm ci" .*\n$/,
-  );
-});
-
 test.runIf(process.platform === 'linux')('the thread pool has 8 threads, or the number in UV_THREADPOOL_SIZE (rule 38)', () => {
   expect(bootstrapped(countThreads)).toBe('8');
   expect(bootstrapped(countThreads, { UV_THREADPOOL_SIZE: '5' })).toBe('5');
@@ -73,7 +57,7 @@ test('npm run start:lean is npm start with options and variables that take effec
   expect(lean).toBe(packageJson.scripts.start.replace('node', 'sh scripts/lean-node.sh'));
   const file = readDocument('scripts/lean-node.sh');
   const settings = [...file.matchAll(/^(.*)\n(?:export (\w+)=|options="\$options (\S+)")/gm)];
-  expect(settings).toHaveLength(6);
+  expect(settings).toHaveLength(7);
   for (const [, reason] of settings) expect(reason).toMatch(/^# .+\.$/);
   const options = settings.flatMap(([, , , option]) => option ?? []);
   const script = `console.log(JSON.stringify([process.execArgv, process.env.MALLOC_ARENA_MAX]))`;

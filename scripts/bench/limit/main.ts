@@ -6,7 +6,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { verify } from '@node-rs/argon2';
+import { verify } from 'argon2';
 import { Pool } from 'pg';
 import { groupWrites, openReads, type Row } from './connections.ts';
 
