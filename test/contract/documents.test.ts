@@ -167,7 +167,7 @@ describe('the routes', () => {
   test('beside them there are only the root and those for documentation and health', () => {
     const paths = new Set(operations.map(({ path }) => path));
     const others = routes.filter(({ url, config }) => config?.operationId === undefined && !paths.has(templateOf(url)));
-    const known = /^\/(|openapi\.yaml|openapi\.json|problems\/:code|docs(\/.*)?|health\/(live|ready))$/;
+    const known = /^\/(|documentation|openapi\.yaml|openapi\.json|problems\/:code|docs(\/.*)?|health\/(live|ready))$/;
     expect(others.map(({ url }) => url).filter((url) => !known.test(url))).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /** Debian's Chromium for tests that need a real browser. Without it, plain `npm test` skips these tests and prints the reason. */
 import { existsSync } from 'node:fs';
-import { chromium, type Browser, type BrowserContext } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions } from 'playwright-core';
 import { afterAll, onTestFinished, type TestContext } from 'vitest';
 
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
@@ -18,9 +18,11 @@ const args = [
 
 /**
  * Starts one Chromium for the tests of a file. The returned function opens an empty profile, which is closed when the test is over. Without
- * Chromium it skips the test, or fails it if BROWSER_REQUIRED is set.
+ * Chromium it skips the test, or fails it if BROWSER_REQUIRED is set. `own` are further arguments of Chromium, and options of its profiles.
  */
-export function useBrowser(): (context: TestContext) => Promise<BrowserContext> {
+export function useBrowser(
+  own: { args?: string[]; profile?: BrowserContextOptions } = {},
+): (context: TestContext) => Promise<BrowserContext> {
   let launched: Promise<Browser> | undefined;
   afterAll(async () => (await launched)?.close());
   return async ({ skip }) => {
@@ -29,8 +31,8 @@ export function useBrowser(): (context: TestContext) => Promise<BrowserContext> 
       if (process.env['BROWSER_REQUIRED']) throw new Error(reason);
       skip(reason);
     }
-    launched ??= chromium.launch({ executablePath, args });
-    const profile = await (await launched).newContext({ viewport: { width: 1200, height: 900 } });
+    launched ??= chromium.launch({ executablePath, args: [...args, ...(own.args ?? [])] });
+    const profile = await (await launched).newContext({ viewport: { width: 1200, height: 900 }, ...own.profile });
     onTestFinished(() => profile.close());
     return profile;
   };

@@ -91,7 +91,9 @@ export async function runDocument(text: string, front?: Front) {
   await front?.start(service.url, cwd);
   const { port } = front ?? service;
   const told = service.told();
-  const [written = '', real = ''] = [text, told].map((each) => /\b[a-z0-9]{6}(-[a-z0-9]{6}){3}\b/.exec(each)?.[0]);
+  const passwordIn = (each: string) => /\b[a-z0-9]{6}(-[a-z0-9]{6}){3}\b/.exec(each)?.[0];
+  const real = passwordIn(told) ?? expect.fail('the service prints no password');
+  const written = passwordIn(text) ?? real;
   const asRun = (part: string) => part.replaceAll(written, real).replaceAll('localhost:3000', `localhost:${port}`);
   const asWritten = (part: string) => part.replaceAll(real, written).replaceAll(`localhost:${port}`, 'localhost:3000');
 

@@ -22,8 +22,8 @@ export function whyNoNginx(): string | undefined {
   return reason;
 }
 
-/** A configuration like an operator's, except for the directories. The header `x-replica` names the replica that answered. */
-const configuration = (port: number, basePath: string, directory: string, replicas: string[]) => `
+/** A configuration with these servers, in which everything that nginx writes goes into `directory`. */
+const configuration = (directory: string, servers: string) => `
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 pid ${directory}/pid;
 error_log ${directory}/error.log;
@@ -31,6 +31,12 @@ events { worker_connections 1024; }
 http {
   access_log off;
   ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/${name};`).join(' ')}
+  ${servers}
+}
+`;
+
+/** A balancer like an operator's. The header `x-replica` names the replica that answered. */
+const balancer = (port: number, basePath: string, replicas: string[]) => `
   upstream entity_service {
     ${replicas.map((replica) => `server ${replica};`).join(' ')}
     keepalive 16;
@@ -46,7 +52,6 @@ http {
       add_header X-Replica $upstream_addr always;
     }
   }
-}
 `;
 
 export interface Nginx {
@@ -59,18 +64,16 @@ export async function startNginx(
   urls: string[],
   { basePath = '', port: given }: { basePath?: string; port?: number } = {},
 ): Promise<Nginx> {
-  const directory = await mkdtemp(join(tmpdir(), 'entity-service-nginx-'));
   const port = given ?? (await fixedPort());
+  const replicas = urls.map((url) => new URL(url).host);
+  return { port, stop: await runNginx(port, balancer(port, basePath, replicas)) };
+}
+
+/** Runs nginx with `servers`, of which one listens on `port` of 127.0.0.1, until the returned function is called. */
+export async function runNginx(port: number, servers: string): Promise<() => Promise<void>> {
+  const directory = await mkdtemp(join(tmpdir(), 'entity-service-nginx-'));
   const file = join(directory, 'nginx.conf');
-  await writeFile(
-    file,
-    configuration(
-      port,
-      basePath,
-      directory,
-      urls.map((url) => new URL(url).host),
-    ),
-  );
+  await writeFile(file, configuration(directory, servers));
   const nginx = spawn(program, ['-p', directory, '-e', join(directory, 'error.log'), '-c', file, '-g', 'daemon off;'], {
     stdio: 'inherit',
   });
@@ -84,7 +87,7 @@ export async function startNginx(
     if (nginx.exitCode !== null) throw new Error('nginx did not start');
     await delay(10);
   }
-  return { port, stop };
+  return stop;
 }
 
 function isOpen(port: number): Promise<boolean> {

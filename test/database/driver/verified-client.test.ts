@@ -1,4 +1,3 @@
-import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,12 +9,12 @@ import { isOutage } from '../../../src/database/failure.ts';
 import { Listener } from '../../../src/database/notifications.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import { prepareDatabase } from '../../../src/start/prepare-database.ts';
+import { whyNoCertificate, writeCertificate } from '../../support/certificate.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { attacks, FakePostgres, type Attack } from '../../support/fake-postgres.ts';
 
 const password = 'nine-grey-herons-wade';
 const ignore = () => undefined;
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 type Way = (url: string) => Promise<unknown>;
 
@@ -109,7 +108,7 @@ test('an operator may allow the password without TLS, in the address', async () 
   expect(fake.received).toContain(password);
 });
 
-describe.skipIf(!hasOpenssl)(`over TLS${hasOpenssl ? '' : ' (skipped: openssl makes the certificate, and is not there)'}`, () => {
+describe.skipIf(whyNoCertificate)(`over TLS${whyNoCertificate ? ` (skipped: ${whyNoCertificate})` : ''}`, () => {
   let tls: { key: string; cert: string; file: string };
   beforeAll(async () => {
     tls = await makeCertificate();
@@ -135,9 +134,6 @@ describe.skipIf(!hasOpenssl)(`over TLS${hasOpenssl ? '' : ' (skipped: openssl ma
 
 async function makeCertificate(): Promise<{ key: string; cert: string; file: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-certificate-'));
-  const [keyFile, file] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
-  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
-  const names = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  execFileSync('openssl', ['req', ...kind, ...names, '-keyout', keyFile, '-out', file], { stdio: 'ignore' });
+  const { keyFile, certificateFile: file } = writeCertificate(directory, 'IP:127.0.0.1');
   return { key: await readFile(keyFile, 'utf8'), cert: await readFile(file, 'utf8'), file };
 }
