@@ -8,7 +8,11 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { operationsOf, readContract } from '../../src/contract/contract.ts';
+import type { BrowserContext } from 'playwright-core';
 import { useBrowser } from '../support/browser.ts';
+import { lowContrast } from '../support/contrast.ts';
+import { stepsOf } from '../support/document-runner.ts';
+import { readDocument } from '../support/markdown.ts';
 
 const run = promisify(execFile);
 const project = join(import.meta.dirname, '../..');
@@ -59,8 +63,8 @@ test('the reference has all operations', () => {
   }
 });
 
-test('a browser searches the site and shows it on a phone, and loads nothing from another server', { timeout: 90_000 }, async (context) => {
-  const browser = await openBrowser(context);
+/** Opens an empty tab in which the site is at `http://docs.test`. Records requests to other servers and errors of the pages. */
+async function openSite(browser: BrowserContext) {
   const tab = await browser.newPage();
   const elsewhere: string[] = [];
   const errors: string[] = [];
@@ -74,17 +78,51 @@ test('a browser searches the site and shows it on a phone, and loads nothing fro
     const path = join(site, pathname === '/' ? 'index.html' : pathname);
     return existsSync(path) ? route.fulfill({ path }) : route.fulfill({ status: 404 });
   });
-  await tab.goto('http://docs.test/');
-  await tab.getByRole('button', { name: 'Search' }).click();
-  await tab.locator('.VPLocalSearchBox input').fill('refresh-conflict');
-  await tab.locator('.VPLocalSearchBox a[href^="/docs/errors.html"]').first().click();
-  await tab.waitForURL('**/docs/errors.html*');
+  return { tab, elsewhere, errors };
+}
 
-  await tab.setViewportSize({ width: 380, height: 800 });
-  for (const file of ['docs/errors.html', 'docs/settings.html', 'docs/security.html', 'api.html']) {
-    await tab.goto(`http://docs.test/${file}`, { waitUntil: 'networkidle' });
-    expect(await tab.evaluate('document.documentElement.scrollWidth'), file).toBeLessThanOrEqual(380);
-  }
+test(
+  'a browser searches the site in spite of a typing error, and shows it on a phone, and loads nothing from another server',
+  { timeout: 90_000 },
+  async (context) => {
+    const { tab, elsewhere, errors } = await openSite(await openBrowser(context));
+    await tab.goto('http://docs.test/');
+    await tab.getByRole('button', { name: 'Search' }).click();
+    await tab.locator('.VPLocalSearchBox input').fill('refresh-confilct');
+    await tab.locator('.VPLocalSearchBox a[href^="/docs/errors.html"]').first().click();
+    await tab.waitForURL('**/docs/errors.html*');
+
+    await tab.setViewportSize({ width: 380, height: 800 });
+    for (const file of ['docs/errors.html', 'docs/settings.html', 'docs/security.html', 'api.html']) {
+      await tab.goto(`http://docs.test/${file}`, { waitUntil: 'networkidle' });
+      expect(await tab.evaluate('document.documentElement.scrollWidth'), file).toBeLessThanOrEqual(380);
+    }
+    expect(elsewhere).toEqual([]);
+    expect(errors).toEqual([]);
+  },
+);
+
+test('a page is dark for a browser that is, its commands can be copied, and it leads on', { timeout: 90_000 }, async (context) => {
+  const { tab, elsewhere, errors } = await openSite(await openBrowser(context));
+  await tab.emulateMedia({ colorScheme: 'dark' });
+  // Browsers have a clipboard for https only.
+  await tab.addInitScript(`navigator.clipboard = { writeText: async (text) => { globalThis.copied = text; } }`);
+  await tab.goto('http://docs.test/docs/tour.html', { waitUntil: 'networkidle' });
+  expect(await tab.evaluate('document.documentElement.classList.contains("dark")')).toBe(true);
+  expect(await tab.evaluate(lowContrast)).toEqual([]);
+
+  const block = tab.locator('.language-console', { hasText: 'role create reader' });
+  await block.hover();
+  await block.getByRole('button').click();
+  await tab.waitForFunction('globalThis.copied');
+  const commands = stepsOf(readDocument('docs/tour.md')).map(({ command }) => command);
+  const first = commands.findIndex((command) => command.includes('role create reader'));
+  expect((await tab.evaluate<string>('globalThis.copied')).trim().split('\n')).toEqual(commands.slice(first, first + 5));
+
+  await tab.locator('.pager-link.next').click();
+  await tab.waitForURL('**/docs/concepts.html');
+  await tab.locator('.pager-link.prev').click();
+  await tab.waitForURL('**/docs/tour.html');
   expect(elsewhere).toEqual([]);
   expect(errors).toEqual([]);
 });

@@ -4,22 +4,29 @@ import { dirname, join } from 'node:path';
 import { slug } from 'github-slugger';
 import { defineConfig } from 'vitepress';
 import { readContract } from '../../../src/contract/contract.ts';
+import { copyCommands } from './copy-commands.ts';
 
 const project = join(import.meta.dirname, '../../..');
 const { title, version } = readContract().document.info;
-
-// VitePress takes a link with any other ending for a page.
-process.env['VITE_EXTRA_EXTENSIONS'] = 'sql';
 
 const cache = join(project, 'node_modules/.cache/entity-service-docs');
 /** Files here are in the site as they are. */
 export const publicDirectory = join(cache, 'public');
 
-/** Groups of the list of pages. A page that no group names, such as a new document, comes last in Operation. */
+/** Groups of the list of pages. A page that no group names, such as a new document, comes last in Operate. */
 const groups: Record<string, string[]> = {
-  Start: ['README.md', 'docs/tour.md', 'docs/sign-in.md', 'src/client/README.md', 'docs/comparison.md', 'CHANGELOG.md'],
-  API: ['docs/errors.md', 'docs/entity-types.md'],
-  Operation: ['docs/settings.md', 'docs/production.md', 'docs/admin.md', 'docs/issuers.md', 'docs/audit.md', 'docs/observability.md'],
+  Start: ['README.md', 'docs/tour.md', 'docs/concepts.md', 'docs/limits.md', 'docs/comparison.md'],
+  Develop: ['docs/front-end.md', 'src/client/README.md', 'docs/sign-in.md', 'docs/errors.md', 'docs/entity-types.md'],
+  Operate: [
+    'docs/settings.md',
+    'docs/production.md',
+    'docs/upgrade.md',
+    'docs/admin.md',
+    'docs/issuers.md',
+    'docs/audit.md',
+    'docs/observability.md',
+    'CHANGELOG.md',
+  ],
   Project: [
     'docs/architecture.md',
     'CONTRIBUTING.md',
@@ -44,12 +51,17 @@ function toIndex(target: string): string {
   return target.replace(/README(?=\.md(#|$))/, 'index');
 }
 
+/** Whether a link leads to a file of the project that is no page. */
+function isFile(target: string): boolean {
+  return !/^[a-z]+:|^#|\.md(#|$)/.test(target);
+}
+
 function sidebar() {
   const named = new Set(Object.values(groups).flat());
   const rest = pages.filter((page) => !named.has(page)).sort();
   return Object.entries(groups).map(([text, files]) => {
-    const members = [...files.filter((file) => pages.includes(file)), ...(text === 'Operation' ? rest : [])];
-    const reference = text === 'API' ? [{ text: 'Reference', link: '/api.html', target: '_self' }] : [];
+    const members = [...files.filter((file) => pages.includes(file)), ...(text === 'Operate' ? rest : [])];
+    const reference = text === 'Develop' ? [{ text: 'API reference', link: '/api.html', target: '_self' }] : [];
     return { text, items: [...reference, ...members.map(listed)] };
   });
 }
@@ -61,16 +73,25 @@ export default defineConfig({
   srcDir: project,
   srcExclude: globSync('**/*.md', { cwd: project, exclude: ['node_modules'] }).filter((file) => !pages.includes(file)),
   rewrites: Object.fromEntries(pages.map((page) => [page, toIndex(page)])),
+  // The name of a code block's language has too little contrast in VitePress.
+  head: [['style', {}, 'html:root { --vp-code-lang-color: var(--vp-c-text-2); }']],
   cacheDir: join(cache, 'vite'),
   vite: { publicDir: publicDirectory },
   // The examples of the documents call the service on the reader's machine.
   ignoreDeadLinks: 'localhostLinks',
   markdown: {
+    codeTransformers: [copyCommands],
     // Anchors as GitHub makes them, so that a link to a section holds in both places.
     anchor: { slugify: (text) => slug(text) },
     config(markdown) {
       const normalizeLink = markdown.normalizeLink.bind(markdown);
       markdown.normalizeLink = (target) => normalizeLink(toIndex(target));
+      // VitePress takes a link to a file such as LICENSE for a page, unless the link has a target.
+      markdown.core.ruler.push('files', ({ tokens }) => {
+        for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+          if (token.type === 'link_open' && isFile(token.attrGet('href') ?? '')) token.attrSet('target', '_self');
+        }
+      });
     },
   },
   themeConfig: {
@@ -83,8 +104,8 @@ export default defineConfig({
   buildEnd({ outDir }) {
     for (const page of pages) {
       const links = readFileSync(join(project, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g);
-      const files = [...links].map(([, target = '']) => join(dirname(page), target)).filter((file) => !file.endsWith('.md'));
-      for (const file of files) cpSync(join(project, file), join(outDir, file));
+      const files = [...links].map(([, target = '']) => target).filter((target) => isFile(target));
+      for (const file of files.map((target) => join(dirname(page), target))) cpSync(join(project, file), join(outDir, file));
     }
   },
 });
