@@ -126,7 +126,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   await app.register(async (scope) => addRoutes(scope, plain));
   refuseOtherMethods(app, routes);
   serveHealth(app, context);
-  serveRoot(app, contract.document, publicUrl);
+  serveRoot(app, contract.document, config);
   await app.register(async (docs) => serveDocs(docs, contract, { publicUrl, cookieName }, () => offeredIssuers(context)));
   return app;
 }

@@ -19,6 +19,15 @@ export function readHost(read: Reader): string {
   return host;
 }
 
+/** DOCUMENTATION_URL: undefined if it is not set. */
+export function readDocumentationUrl(read: Reader): string | undefined {
+  const text = read.text('DOCUMENTATION_URL');
+  if (!text) return undefined;
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text).href;
+  read.problems.push(`DOCUMENTATION_URL must be an address such as https://docs.example.com/, not "${text}"`);
+  return undefined;
+}
+
 /** PUBLIC_URL. Its path ends with a slash; another path than `/` is the base path behind which a proxy serves this service. */
 export function readPublicUrl(read: Reader, port: number, production: boolean): URL {
   const fallback = `http://localhost:${port}`;

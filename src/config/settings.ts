@@ -4,7 +4,7 @@
  */
 import { readDatabase } from './database-settings.ts';
 import { Reader, type Environment } from './reader.ts';
-import { readHost, readOrigins, readProxies, readPublicUrl } from './network-settings.ts';
+import { readHost, readDocumentationUrl, readOrigins, readProxies, readPublicUrl } from './network-settings.ts';
 import type { Secret } from './secrets.ts';
 import { normaliseUserName } from '../user-name.ts';
 
@@ -16,6 +16,8 @@ export interface Config {
    * links from it.
    */
   publicUrl: URL;
+  /** Where the documentation is published; undefined: nowhere. */
+  documentationUrl: string | undefined;
   /** Its description is `host:port/database`. Undefined: the embedded database in `dataDir`. */
   databaseUrl: Secret | undefined;
   /** Leads to the same database without pooling by transaction; undefined: `databaseUrl` does. */
@@ -103,6 +105,7 @@ function readSettings(read: Reader): Config {
     host: readHost(read),
     port,
     publicUrl: readPublicUrl(read, port, production),
+    documentationUrl: readDocumentationUrl(read),
     ...readDatabase(read, production),
     dataDir: read.text('DATA_DIR', './data'),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),

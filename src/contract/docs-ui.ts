@@ -83,13 +83,14 @@ function shortIntroduction(): object {
             name === 'Markdown' ? introduction : props.getComponent(name, ...rest);
           return createElement(original, { ...props, getComponent });
         },
-      // Instead of the page's own URL of the document: the URLs of both forms, beside `/docs`.
+      // Instead of the page's own URL of the document: the documentation, and the URLs of both forms, beside `/docs`.
       InfoUrl:
         (_original: unknown, { React: { createElement } }: System) =>
         () => {
           const base = (globalThis as unknown as Page).location.pathname.replace(/docs\/?$/, '');
-          const link = (name: string) => createElement('a', { href: base + name, target: '_blank' }, name);
-          return createElement('div', { className: 'page-links' }, link('openapi.yaml'), link('openapi.json'));
+          const link = (path: string, text = path) => createElement('a', { href: base + path, target: '_blank' }, text);
+          const links = [link('documentation', 'Documentation'), link('openapi.yaml'), link('openapi.json')];
+          return createElement('div', { className: 'page-links' }, ...links);
         },
     },
   };

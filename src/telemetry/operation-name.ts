@@ -3,6 +3,7 @@
 /** The names of the routes outside the contract. */
 const serviceRoutes = new Map([
   ['/', 'index'],
+  ['/documentation', 'documentation'],
   ['/health/live', 'liveness'],
   ['/health/ready', 'readiness'],
   ['/metrics', 'metrics'],

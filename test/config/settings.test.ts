@@ -130,6 +130,8 @@ describe('invalid values are refused', () => {
     ['HOST', '[::1]'],
     ['DATABASE', 'postgres'],
     ['HTTP_ON_PRIVATE_NETWORK', 'yes'],
+    ['DOCUMENTATION_URL', 'docs.example.com'],
+    ['DOCUMENTATION_URL', 'javascript:alert(1)'],
     ['HTTP_ON_PRIVATE_NETWORK', 'on'],
     ['DATABASE_POOL_SIZE', '0'],
     ['SESSION_IDLE_SECONDS', '59'],

@@ -3,7 +3,7 @@ import { readContract } from '../../src/contract/contract.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
-const published = useService({ PUBLIC_URL: 'https://example.com/api' });
+const published = useService({ PUBLIC_URL: 'https://example.com/api', DOCUMENTATION_URL: 'https://docs.example.com/' });
 
 interface Index {
   links: Record<string, string>;
@@ -30,7 +30,7 @@ describe('GET /', () => {
       for (const [name, url] of Object.entries(links)) {
         expect((await service().call('GET', new URL(url).pathname)).status, `${name}: ${url}`).toBe(200);
       }
-      expect(Object.keys(links)).toEqual(expect.arrayContaining(['swaggerUi', 'contract', 'contractAsJson']));
+      expect(Object.keys(links)).toEqual(expect.arrayContaining(['swaggerUi', 'documentation', 'contract', 'contractAsJson']));
     },
   );
 
@@ -43,5 +43,18 @@ describe('GET /', () => {
 
   test('404 — a path below it is still unknown', async () => {
     expect((await service().call('GET', '/index.html', { headers: { accept: page } })).status).toBe(404);
+  });
+});
+
+describe('GET /documentation', () => {
+  test('303 — leads to DOCUMENTATION_URL', async () => {
+    const answer = await published().call('GET', '/documentation');
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, 'https://docs.example.com/']);
+  });
+
+  test('200 — without DOCUMENTATION_URL the page says where the documents are', async () => {
+    const answer = await fetch(`${service().url}/documentation`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(await answer.text()).toContain('DOCUMENTATION_URL');
   });
 });

@@ -35,7 +35,7 @@ test('the first screen of a desk shows what the service is, links that work, and
   await page.locator('.info summary').click();
   expect(await page.locator('.info details table').isVisible()).toBe(true);
   const links = await page.locator('.page-links a').evaluateAll((all) => all.map((link) => String(link)));
-  expect(links).toEqual(['openapi.yaml', 'openapi.json'].map((name) => `${service().url}/${name}`));
+  expect(links).toEqual(['documentation', 'openapi.yaml', 'openapi.json'].map((name) => `${service().url}/${name}`));
   for (const link of links) expect((await fetch(link)).status, link).toBe(200);
   expect(complaints).toEqual([]);
 });
