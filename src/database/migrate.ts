@@ -13,8 +13,8 @@ import { VerifiedClient } from './driver/verified-client.ts';
 
 const directory = new URL('migrations/', import.meta.url);
 
-/** In the order in which they are applied. */
-async function migrationNames(): Promise<string[]> {
+/** The migrations of this version, in the order in which they are applied. */
+export async function knownMigrations(): Promise<string[]> {
   const files = await readdir(directory);
   return files
     .filter((file) => file.endsWith('.sql'))
@@ -25,7 +25,7 @@ async function migrationNames(): Promise<string[]> {
 /** The numbered files as Kysely migrations. There is no way down: a released schema is changed by a further file. */
 const provider: MigrationProvider = {
   async getMigrations() {
-    const entries = (await migrationNames()).map(async (name): Promise<[string, Migration]> => {
+    const entries = (await knownMigrations()).map(async (name): Promise<[string, Migration]> => {
       const text = await readFile(new URL(`${name}.sql`, directory), 'utf8');
       return [name, { up: async (db) => void (await sql.raw(text).execute(db)) }];
     });
@@ -66,15 +66,17 @@ const analyzeTables = sql`
   end $$`;
 
 /**
- * Applies what is missing, analyses all filled tables if anything was, and returns the names of what it applied. `directUrl` must not pool by
- * transaction. Throws {@link DirectAddressError}: nothing is changed if {@link pendingMigrations} refuses the database, and nothing of a failed
+ * Applies what is missing, as far as the migration `upTo` if that is given, analyses all filled tables if anything was, and returns the names
+ * of what it applied. `directUrl` must not pool by transaction. Throws {@link DirectAddressError}: nothing is changed if {@link pendingMigrations} refuses the database, and nothing of a failed
  * file is left.
  */
-export async function migrate(directUrl: string): Promise<string[]> {
+export async function migrate(directUrl: string, upTo?: string): Promise<string[]> {
   try {
     return await withMigrator(directUrl, async (migrator, db) => {
-      await pendingMigrations(db);
-      const { error, results = [] } = await migrator.migrateToLatest();
+      const pending = await pendingMigrations(db);
+      // Kysely would take a later schema back.
+      if (upTo !== undefined && !pending.includes(upTo)) return [];
+      const { error, results = [] } = upTo === undefined ? await migrator.migrateToLatest() : await migrator.migrateTo(upTo);
       if (error) throw error;
       if (results.length > 0) await analyzeTables.execute(db);
       return results.map((result) => result.migrationName);
@@ -93,7 +95,7 @@ export interface MigrationState {
 
 /** Compares the database with `migrations/`; changes nothing. */
 export async function migrationState(db: Kysely<Database>): Promise<MigrationState> {
-  const known = await migrationNames();
+  const known = await knownMigrations();
   const applied = await appliedMigrations(db);
   return {
     pending: known.filter((name) => !applied.includes(name)),
