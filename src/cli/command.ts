@@ -18,7 +18,7 @@ export interface Desk {
   /** For the outcome only. */
   output: Writable;
   /** For refusals, notes and prompts. */
-  errors: Writable;
+  errors: Writable & { isTTY?: boolean };
   environment: () => NodeJS.ProcessEnv;
   /** 0: done; 1: refused or failed; 2: wrong usage. */
   exitCode: 0 | 1 | 2;

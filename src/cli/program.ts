@@ -1,5 +1,4 @@
 /** The tree of all commands, and running one of them. */
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { readConfig, type Config } from '../config/settings.ts';
 import { auditCommands } from './audit.ts';
@@ -11,7 +10,9 @@ import { keyCommands } from './keys.ts';
 import { profileCommands } from './profiles.ts';
 import { Refusal, toJson } from './output.ts';
 import { roleCommands } from './roles.ts';
+import { transferCommands } from './transfer.ts';
 import { userCommands } from './users.ts';
+import { readVersion } from './version.ts';
 
 const after = `
 Works on the database of DATABASE_URL, or on the embedded one in DATA_DIR, also while the service runs.
@@ -70,6 +71,7 @@ export function buildProgram(desk: Desk): Command {
   identityCommands(program, desk);
   auditCommands(program, desk);
   databaseCommands(program, desk);
+  transferCommands(program, desk);
   program
     .command('help')
     .description('explain a command')
@@ -77,11 +79,6 @@ export function buildProgram(desk: Desk): Command {
     .addHelpText('after', exampleHelp(['help user create']))
     .action((words: string[]) => findCommand(program, words).outputHelp());
   return program;
-}
-
-function readVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** The command that `words` name. Throws {@link Refusal} if there is none. */

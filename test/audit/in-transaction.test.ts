@@ -251,7 +251,7 @@ const changes: Row[] = [
 
 afterAll(() => started.close());
 
-/** Events without a change: refusals, which any client can cause, and the events of a process. */
+/** Events without a change: refusals, which any client can cause, and the events of a process; and of transfers, see test/cli/transfer.test.ts. */
 const alone: readonly AuditEventName[] = [
   'login.failed',
   'login.throttled',
@@ -264,6 +264,9 @@ const alone: readonly AuditEventName[] = [
   'token.refused',
   'oidc.started',
   'oidc.failed',
+  'database.copied',
+  'database.backed_up',
+  'database.restored',
   'configuration.loaded',
   'service.start',
   'service.stop',

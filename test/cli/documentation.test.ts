@@ -1,7 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { Command } from 'commander';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { AdminCommand, runAdmin } from '../support/admin.ts';
 import { createDatabase } from '../support/database.ts';
@@ -56,10 +58,28 @@ function masked(output: string): string {
     .replaceAll(/\bactor=\S+|(?<="actor": )"[^"]*"/g, '<actor>');
 }
 
+/** Row counts and sizes depend on the commands before, and the columns on the counts. */
+function maskedTransfer(output: string): string {
+  return masked(output)
+    .replaceAll(/ to \S+:\d+\/\w+\./g, ' to <target>.')
+    .replaceAll(/\d+/g, '<number>')
+    .replaceAll(/ +/g, ' ');
+}
+
 test('every command of docs/admin.md prints the output written there, run from the first to the last', async () => {
   const database = await createDatabase();
   onTestFinished(() => database.drop());
   const admin = new AdminCommand(database.url);
+  const [target, empty] = [await createDatabase(), await createDatabase()];
+  const backups = await mkdtemp(join(tmpdir(), 'entity-service-documentation-'));
+  onTestFinished(async () => {
+    await Promise.all([target.drop(), empty.drop(), rm(backups, { recursive: true })]);
+    vi.unstubAllEnvs();
+  });
+  const targetUrl = new URL(target.url);
+  vi.stubEnv('PGPASSWORD', decodeURIComponent(targetUrl.password));
+  targetUrl.password = '';
+  const inTest = (text: string) => text.replace('/backups', backups).replace(/^postgres:.*/, targetUrl.href);
   const pattern = /^esk_(\w{12})_\w{49}$/;
   const keys: [written: string, real: string][] = [];
   const asReal = (text: string) => keys.reduce((result, [written, real]) => result.replaceAll(written, real), text);
@@ -68,7 +88,8 @@ test('every command of docs/admin.md prints the output written there, run from t
     for (const [, line = '', written = ''] of block.matchAll(/^\$ npm run -s admin -- (.*)\n((?:(?!\$ ).*\n)*)/gm)) {
       const { words, input } = shell(asReal(line));
       used.add(all.find((each) => each.words.every((word, index) => word === words[index]))?.words.join(' ') ?? line);
-      const { stdout, stderr } = await admin.run(words, input);
+      const runner = words[1] === 'restore' ? new AdminCommand(empty.url) : admin;
+      const { stdout, stderr } = await runner.run(words.map(inTest), input);
       const [writtenKey, realKey] = [written, stdout].map((text) => /esk_\w+/.exec(text)?.[0] ?? '');
       if (writtenKey && realKey) {
         keys.push([writtenKey, realKey], [pattern.exec(writtenKey)?.[1] ?? '', pattern.exec(realKey)?.[1] ?? '']);
@@ -77,6 +98,9 @@ test('every command of docs/admin.md prints the output written there, run from t
         const checks = (text: string) => text.split('\n').map((each) => each.split(/ {2,}/)[1]);
         // The test's own database has no disk to check.
         expect(checks(stdout).filter(Boolean)).toEqual(checks(written).filter((name) => name && name !== 'disk'));
+      } else if (words[0] === 'database') {
+        const notes = stderr.split('\n').filter((text) => text.startsWith('note: '));
+        expect(maskedTransfer(stdout + notes.join('\n')), line).toBe(maskedTransfer(inTest(written)));
       } else {
         expect(masked(stdout + stderr), line).toBe(masked(asReal(written)));
       }
@@ -91,7 +115,7 @@ test('every command of docs/admin.md prints the output written there, run from t
 });
 
 describe('help', () => {
-  const groups = [[], ['user'], ['user', 'profile'], ['role'], ['profile'], ['key'], ['audit']];
+  const groups = [[], ['user'], ['user', 'profile'], ['role'], ['profile'], ['key'], ['audit'], ['database']];
 
   test.each([...groups, ...all.map(({ words }) => words)].map((words) => [words]))(
     '%j has an example, with --help and with help',

@@ -19,10 +19,12 @@ export interface RunOptions {
   /** The command's standard input; empty by default. */
   input?: string | Buffer;
   environment?: Record<string, string>;
+  /** Sends Ctrl-C to the process when it is fulfilled. */
+  interrupt?: Promise<unknown>;
 }
 
 /** Starts a process whose environment is only `environment`. */
-export async function startAdmin(words: readonly string[], { input = '', environment = {} }: RunOptions = {}): Promise<Run> {
+export async function startAdmin(words: readonly string[], { input = '', environment = {}, interrupt }: RunOptions = {}): Promise<Run> {
   const child = spawn(process.execPath, ['src/cli/main.ts', ...words], {
     cwd: root,
     env: {
@@ -34,6 +36,7 @@ export async function startAdmin(words: readonly string[], { input = '', environ
     },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+  void interrupt?.then(() => child.kill('SIGINT'));
   // A process that does not read its input may end first.
   child.stdin.on('error', () => undefined).end(input);
   const [stdout, stderr, [code]] = await Promise.all([

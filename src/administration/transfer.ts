@@ -1,0 +1,116 @@
+/** An administrator's copies of all data: into another database, into a file, and back. Each leaves an audit event (rule 85). */
+import type { AuditEventName } from '../audit/store.ts';
+import { assertNewFile, openBackup, writeBackup, type Header } from '../database/transfer/backup-file.ts';
+import type { Contents } from '../database/transfer/contents.ts';
+import { assertEmpty, loadDatabase, TransferRefused, type LoadOptions } from '../database/transfer/load.ts';
+import { withSnapshot } from '../database/transfer/snapshot.ts';
+import { knownMigrations, migrate } from '../database/migrate.ts';
+import type { Store } from '../database/port.ts';
+import { recordChange, type Actor } from './actor.ts';
+
+/** How a caller follows a transfer, and cancels it. */
+export interface Watch extends Pick<LoadOptions, 'signal' | 'onRows'> {
+  /** Called once, before the first rows. */
+  onContents: (contents: Contents) => void;
+}
+
+/** A database as a source: `directUrl` must not pool by transaction. */
+export interface From {
+  store: Store;
+  directUrl: string;
+}
+
+/** Another database cannot be reached or prepared; `cause` says why. */
+export class TargetError extends Error {
+  override readonly name = 'TargetError';
+}
+
+/** A backup has none of these: sessions and sign-ins under way end with a restore, and their hashes are not needed in a file. */
+const unsaved = ['session', 'superseded_token', 'openid_transaction'];
+
+/**
+ * Numbers that a restore leaves out in front of the next key of an entity. Keys that were given after the backup are known to clients, and
+ * none of them is given again.
+ */
+const skippedKeys = 1_000_000;
+
+/**
+ * Copies everything into the database at `target.url`, which must be empty, and gives it this version's schema. The event is written before
+ * the copy is taken, so that both databases have it. Throws {@link TransferRefused}, {@link TargetError} and CancelledError.
+ */
+export async function copyDatabase(
+  { store, directUrl }: From,
+  actor: Actor,
+  target: { url: string; name: string },
+  { signal, onRows, onContents }: Watch,
+): Promise<Contents> {
+  try {
+    await assertEmpty(target.url, signal);
+    await migrate(target.url);
+  } catch (error) {
+    throw signal.aborted || error instanceof TransferRefused ? error : new TargetError('target', { cause: error });
+  }
+  await recordTransfer(store, actor, 'database.copied', { to: target.name });
+  return await withSnapshot(directUrl, [], signal, async (source) => {
+    onContents(source.contents);
+    await loadDatabase(target.url, source, { signal, onRows });
+    return source.contents;
+  });
+}
+
+/** Writes a backup into `file`; as {@link writeBackup}. Sessions are left out. Returns the size in bytes. */
+export async function backUpDatabase(
+  { store, directUrl }: From,
+  actor: Actor,
+  file: string,
+  service: string,
+  { signal, onRows, onContents }: Watch,
+): Promise<Contents & { bytes: number }> {
+  await assertNewFile(file);
+  await recordTransfer(store, actor, 'database.backed_up', { file });
+  return await withSnapshot(directUrl, unsaved, signal, async (source) => {
+    onContents(source.contents);
+    return { ...source.contents, bytes: await writeBackup(file, service, source, { signal, onRows }) };
+  });
+}
+
+/**
+ * Fills the empty database at `directUrl` from a file that `verifyBackup` has accepted, and brings it to this version's schema. Throws
+ * {@link TransferRefused} and CancelledError.
+ */
+export async function restoreDatabase(
+  directUrl: string,
+  actor: Actor,
+  file: string,
+  header: Header,
+  { signal, onRows, onContents }: Watch,
+): Promise<void> {
+  await assertEmpty(directUrl, signal);
+  // A backup of an earlier version fits the schema of its time, and is migrated with its rows.
+  await migrate(directUrl, header.migrations.at(-1));
+  onContents(header);
+  await loadDatabase(directUrl, await openBackup(file), {
+    signal,
+    onRows,
+    skipped: { entity: skippedKeys },
+    async afterLoad(trx) {
+      const detail = { takenAt: header.takenAt, service: header.service };
+      await recordChange(trx, actor, { event: 'database.restored', detail });
+    },
+  });
+  await migrate(directUrl);
+}
+
+/** Throws {@link TransferRefused} if a later version of the service wrote the backup. */
+export async function assertKnownSchema(file: string, { migrations, service }: Header): Promise<void> {
+  const known = await knownMigrations();
+  const unknown = migrations.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  throw new TransferRefused(
+    `version ${service} wrote ${file}, with migrations that this version lacks (${unknown.join(', ')}): use that version`,
+  );
+}
+
+async function recordTransfer(store: Store, actor: Actor, event: AuditEventName, detail: Record<string, unknown>): Promise<void> {
+  await store.transaction((trx) => recordChange(trx, actor, { event, detail }));
+}

@@ -1,0 +1,149 @@
+/** `database …`: copies of all data, while the service runs. */
+import { InvalidArgumentError, type Command } from 'commander';
+import {
+  assertKnownSchema,
+  backUpDatabase,
+  copyDatabase,
+  restoreDatabase,
+  TargetError,
+  type From,
+  type Watch,
+} from '../administration/transfer.ts';
+import { databaseName } from '../config/database-address.ts';
+import { Secret } from '../config/secrets.ts';
+import { verifyBackup } from '../database/transfer/backup-file.ts';
+import type { Contents } from '../database/transfer/contents.ts';
+import { TransferRefused } from '../database/transfer/load.ts';
+import { CancelledError } from '../database/transfer/snapshot.ts';
+import { explainFailure } from '../start/failure.ts';
+import { openDatabase } from '../start/prepare-database.ts';
+import { operatingSystemUser } from './actor.ts';
+import { group, leaf, onAnyDatabase, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { Refusal, table, timeText, type Outcome } from './output.ts';
+import { Progress } from './progress.ts';
+import { readVersion } from './version.ts';
+
+export function transferCommands(program: Command, desk: Desk): void {
+  const database = group(program, 'database', 'copies of all data, also while the service runs', [
+    'database backup --to /backups/monday.backup',
+    'database copy --to postgres://owner@db.example.com/entities?sslmode=verify-full',
+  ]);
+  leaf(database, 'copy', 'copy everything into another, empty database', [
+    'database copy --to postgres://owner@db.example.com/entities?sslmode=verify-full',
+  ])
+    .requiredOption('--to <url>', 'the other database, without the password: that comes from PGPASSWORD or ~/.pgpass', targetUrl)
+    .action((options: Shown & { to: string }) => onDatabase(desk, options, (admin) => copy(admin, options.to)));
+  leaf(database, 'backup', 'write everything except sessions into a new file', ['database backup --to /backups/monday.backup'])
+    .requiredOption('--to <file>', 'the file, which must not exist')
+    .action((options: Shown & { to: string }) => onDatabase(desk, options, (admin) => backUp(admin, options.to)));
+  leaf(database, 'restore', 'fill an empty database from a backup', ['database restore --from /backups/monday.backup'])
+    .requiredOption('--from <file>', 'the backup')
+    .action((options: Shown & { from: string }) => restore(desk, options));
+}
+
+function targetUrl(text: string): string {
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
+    throw new InvalidArgumentError('Give a URL such as postgres://owner@host/database.');
+  const { password, searchParams } = new URL(text);
+  if (password === '' && !searchParams.has('password')) return text;
+  throw new Refusal(
+    'a password does not belong on a command line, where all users of the machine can read it: leave it out of --to, and set PGPASSWORD or write it into ~/.pgpass',
+    2,
+  );
+}
+
+async function copy(admin: Admin, url: string): Promise<Outcome> {
+  const target = { url, name: databaseName(url) };
+  const contents = await transfer(admin.desk, `the target ${target.name} `, 'the target has the same rows as before', (watch) =>
+    copyDatabase(admin satisfies From, admin.actor, target, watch).catch((error: unknown) => {
+      throw error instanceof TargetError ? targetFailure(error, target) : error;
+    }),
+  );
+  return {
+    document: { to: target.name, ...summary(contents) },
+    text: `${comparison(contents)}\n\nCopied the state of ${time(contents)} to ${target.name}. The rows of each table are the same in both.`,
+    note: 'the copy has no later change: to move the service, stop it before the copy, and start it with the new DATABASE_URL',
+  };
+}
+
+async function backUp(admin: Admin, file: string): Promise<Outcome> {
+  const { bytes, ...contents } = await transfer(admin.desk, '', 'there is no file', (watch) =>
+    backUpDatabase(admin satisfies From, admin.actor, file, readVersion(), watch),
+  );
+  return {
+    document: { file, bytes, ...summary(contents) },
+    text: `Wrote the state of ${time(contents)} into ${file}: ${total(contents)} rows, ${bytes} bytes.`,
+  };
+}
+
+async function restore(desk: Desk, { from: file, ...shown }: Shown & { from: string }): Promise<void> {
+  // Before anything is created or changed.
+  const header = await verifyBackup(file)
+    .then(async (verified) => {
+      await assertKnownSchema(file, verified);
+      return verified;
+    })
+    .catch((error: unknown) => {
+      throw error instanceof TransferRefused ? new Refusal(error.message) : error;
+    });
+  const work = async ({ directUrl }: Admin): Promise<Outcome> => {
+    await transfer(desk, 'the database ', 'the database has no row', (watch) =>
+      restoreDatabase(directUrl, operatingSystemUser(), file, header, watch),
+    );
+    return {
+      document: { file, service: header.service, ...summary(header) },
+      text: `${comparison(header)}\n\nRestored the state of ${time(header)} from ${file}. The rows of each table are the same in both.`,
+      note: 'all sessions have ended; passwords, rights and API keys are those of the backup, also those that were changed or revoked after it',
+    };
+  };
+  await onAnyDatabase(desk, shown, work, openDatabase);
+}
+
+/** Runs `work`, which Ctrl-C cancels, and shows its progress. `place` and `unchanged` complete the messages of a refusal and a cancellation. */
+async function transfer<T>({ errors }: Desk, place: string, unchanged: string, work: (watch: Watch) => Promise<T>): Promise<T> {
+  const cancellation = new AbortController();
+  const cancel = () => cancellation.abort();
+  const progress = new Progress(errors);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, cancel);
+  try {
+    return await work({
+      signal: cancellation.signal,
+      onContents: (contents) => progress.start(contents),
+      onRows: (rows, count) => progress.add(rows, count),
+    });
+  } catch (error) {
+    if (cancellation.signal.aborted || error instanceof CancelledError) throw new Refusal(`cancelled: ${unchanged}`);
+    throw error instanceof TransferRefused ? new Refusal(`${place}${error.message}`) : error;
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, cancel);
+    progress.end();
+  }
+}
+
+/** As a failure of the service's own database is explained, with the name of the option instead of the setting. */
+function targetFailure({ cause }: TargetError, { url, name }: { url: string; name: string }): Error {
+  const asSetting = { databaseUrl: new Secret(url, name), databaseDirectUrl: undefined } as Parameters<typeof explainFailure>[1];
+  return new Refusal(explainFailure(cause, asSetting).join(' ').replace('(DATABASE_URL)', '(--to)'));
+}
+
+/** Without the tables that have no rows. */
+function comparison({ tables }: Contents): string {
+  const filled = tables.filter(({ rows }) => rows > 0);
+  return table(
+    ['TABLE', 'SOURCE', 'TARGET'],
+    filled.map(({ name, rows }) => [name, String(rows), String(rows)]),
+    '',
+  );
+}
+
+function summary({ takenAt, tables }: Contents) {
+  return { takenAt, tables: tables.map(({ name, rows }) => ({ name, rows })) };
+}
+
+function total({ tables }: Contents): number {
+  return tables.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+function time({ takenAt }: Contents): string {
+  return timeText(new Date(takenAt));
+}
