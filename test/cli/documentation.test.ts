@@ -32,7 +32,7 @@ function usage(words: string[], command: Command): string {
   return [...words, ...parts, ...options.map((option) => (option.mandatory ? option.flags : `[${option.flags}]`))].join(' ');
 }
 
-const all = leaves(buildProgram(desk));
+const all = leaves(await buildProgram(desk));
 const documented = await readFile(new URL('../../docs/admin.md', import.meta.url), 'utf8');
 
 test('docs/admin.md has a section for every command with its arguments and options, and for no other', () => {
