@@ -5,7 +5,6 @@
 import { ConfigError, type Config } from '../config/settings.ts';
 import type { Fault } from '../errors.ts';
 import { BreachedPasswords } from './breached.ts';
-import { findGuessable } from './guessable.ts';
 import { normalisePassword } from './normalise.ts';
 
 /** Maximum number of code points of a password. In UTF-8 they are at most 1,024 bytes, the other limit of rule 32. */
@@ -39,6 +38,8 @@ export async function createPasswordPolicy({
   const useless = await breached?.findFlaw();
   if (useless !== undefined) throw new ConfigError([`PASSWORD_BLOCKLIST_FILE: ${passwordBlocklistFile}: ${useless}`]);
 
+  // It reads and indexes its lists, and most programs that import this file check no password.
+  const { findGuessable } = await import('./guessable.ts');
   return {
     async check(password, { pointer, userName, displayName }) {
       const normal = normalisePassword(password);
