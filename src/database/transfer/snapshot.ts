@@ -24,7 +24,7 @@ export class CancelledError extends Error {
 
 /**
  * Runs `work` in a transaction of its own, which starts with `begin`, and commits. It is rolled back if `work` throws, and if `signal`
- * is aborted, which throws {@link CancelledError}.
+ * is aborted before it commits, which throws {@link CancelledError}.
  */
 export async function inLongTransaction<T>(
   url: string,
@@ -48,7 +48,10 @@ export async function inLongTransaction<T>(
     await client.query(begin);
     await client.query(sessionSettings);
     const result = await work(client);
-    await client.query('commit');
+    // A connection that ends now would leave open whether the transaction is committed.
+    signal.removeEventListener('abort', cancel);
+    // What only reads ends with its connection, which a late cancellation may have ended already.
+    if (!begin.endsWith('read only')) await client.query('commit');
     return result;
   } catch (error) {
     if (signal.aborted) throw new CancelledError('cancelled', { cause: error });
