@@ -92,7 +92,7 @@ async function stop(reason: StopReason, failure?: unknown): Promise<void> {
   const began = performance.now();
   // A worker's end is logged by its primary.
   const log = cluster.isWorker ? undefined : openLog(config);
-  const reasons = failure === undefined ? [] : explainFailure(failure, config);
+  const reasons = reasonsOf(reason, failure);
   if (failure === undefined) log?.info({ event: 'service.stop', reason });
   else log?.fatal({ event: 'service.stop', reason, ...(reason === 'fault' && { err: failure }) }, reasons.join(' '));
   if (failure !== undefined) printFailure(reason, failure, reasons);
@@ -114,6 +114,12 @@ async function stop(reason: StopReason, failure?: unknown): Promise<void> {
     return await leave(1);
   }
   await leave(failure === undefined ? 0 : 1);
+}
+
+/** One line for each thing that is wrong. The message of an uncaught error can quote a value of a row, and does not go into the log. */
+function reasonsOf(reason: StopReason, failure: unknown): string[] {
+  if (failure === undefined) return [];
+  return reason === 'fault' ? ['an uncaught error'] : explainFailure(failure, config);
 }
 
 function printFailure(reason: StopReason, failure: unknown, reasons: string[]): void {

@@ -15,8 +15,11 @@ import { loginEnvironment, npmStart, primaryOf, project, workersOf, type Started
 vi.setConfig({ testTimeout: 60_000 });
 const patient = { interval: 5, timeout: 20_000 };
 
-/** Makes each process of the service throw an error outside of any request when it receives SIGUSR2. */
-const throwing = { NODE_OPTIONS: '--import=data:text/javascript,process.on(%22SIGUSR2%22,()=>{throw(Error(%22injected%22))})' };
+/** Makes each process of the service throw an error as of the database, outside of any request, when it receives SIGUSR2. */
+const throwing = {
+  NODE_OPTIONS:
+    '--import=data:text/javascript,process.on(%22SIGUSR2%22,()=>{throw(Object.assign(Error(%22quoted%22),{code:%2223505%22,severity:%22ERROR%22}))})',
+};
 
 let sharedDir = '';
 beforeAll(async () => {
@@ -91,13 +94,14 @@ describe.skipIf(!existsSync('/proc/self/stat')).each(['1', '2'])('with WORKERS=%
     await expect.poll(() => leftovers(sharedDir), patient).toEqual([]);
   });
 
-  test('after a fault of the primary process, with status 1', async () => {
+  test('after a fault of the primary process, with status 1, and the log has no value of a row (rule 84)', async () => {
     const service = await ready(throwing);
     process.kill(await primaryOf(service), 'SIGUSR2');
     await expectGone(service, 'fault', { status: 1 });
     expect(service.log()).toContainEqual(
-      expect.objectContaining({ event: 'service.stop', err: expect.objectContaining({ message: 'injected' }) }),
+      expect.objectContaining({ event: 'service.stop', err: expect.objectContaining({ message: 'SQL state 23505' }) }),
     );
+    expect(JSON.stringify(service.log())).not.toContain('quoted');
   });
 
   test('after a start that failed, with status 1', async () => {
