@@ -18,7 +18,7 @@ const patient = { interval: 5, timeout: 20_000 };
 /** Makes each process of the service throw an error as of the database, outside of any request, when it receives SIGUSR2. */
 const throwing = {
   NODE_OPTIONS:
-    '--import=data:text/javascript,process.on(%22SIGUSR2%22,()=>{throw(Object.assign(Error(%22quoted%22),{code:%2223505%22,severity:%22ERROR%22}))})',
+    '--import=data:text/javascript,process.on(%22SIGUSR2%22,()=>{throw(Object.assign(Error(%22quo%22.concat(%22ted%22)),{code:%2223505%22,severity:%22ERROR%22}))})',
 };
 
 let sharedDir = '';
