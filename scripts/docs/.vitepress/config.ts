@@ -20,6 +20,7 @@ const groups: Record<string, string[]> = {
   Operate: [
     'docs/settings.md',
     'docs/production.md',
+    'docs/own-database.md',
     'docs/upgrade.md',
     'docs/admin.md',
     'docs/issuers.md',
