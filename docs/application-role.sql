@@ -5,11 +5,14 @@ grant usage on schema public to entity_application;
 
 grant select, insert, update, delete on
   user_account, identity, unlinked_claims, role, role_grant, profile, profile_role, user_profile,
-  session, superseded_token, openid_transaction, api_key, entity, login_attempt, idempotency
+  session, superseded_token, openid_transaction, api_key, entity, entity_type, login_attempt, idempotency
 to entity_application;
 
 -- For the keys of new entities.
 grant usage on sequence entity_key_seq to entity_application;
+
+-- Revisions of entity types are added and never changed.
+grant select, insert on entity_type_revision to entity_application;
 
 -- The secret that the names of failed sign-ins are hidden with. It is made by the migrations.
 grant select on service_secret to entity_application;

@@ -475,6 +475,81 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/entity-type": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the entity types
+         * @description The types of the names on which the caller has the action `type`, by name, without their documents.
+         */
+        get: operations["listEntityTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/entity-type/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve an entity type
+         * @description The type with its document, for callers with the action `type` on the name.
+         */
+        get: operations["getEntityType"];
+        /**
+         * Declare or change an entity type
+         * @description The body is the type's document, a JSON Schema (2020-12) of the fields. With `If-None-Match: *` the name must have no type, with `If-Match` its
+         *     type must have this revision, else 412; without either header 428. Stored entities that do not fit are 409 `type-conflict`, and nothing
+         *     changes: the pointer of each fault begins with the entity's key. With `allowUnfit=1` they stay as they are, can be read, and must fit at
+         *     their next update. A document that is in force already is 200 and changes nothing.
+         *
+         *     The type counts for the next request on every replica. Where the operator's files declare the types, the answer is 403.
+         */
+        put: operations["putEntityType"];
+        post?: never;
+        /**
+         * Delete an entity type
+         * @description The entities of the name stay and can have any fields from now on. `confirm` is the digest of the plan of the deletion, so that what was read
+         *     is what is done; without it, and when the type has changed since, the answer is 409 `confirmation-required`.
+         */
+        delete: operations["deleteEntityType"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/entity-type/{name}/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Plan a change of an entity type
+         * @description Tells what a change would do, and changes nothing. If a step has the effect `check`, every stored entity of the name is checked against the
+         *     new document; more than 100,000 are 409, and are a matter for the operator's command line.
+         */
+        post: operations["planEntityType"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -641,7 +716,7 @@ export interface components {
             /** @description An entity name, or * for every one. */
             entity: string;
             /** @description What may be done. */
-            actions: ("create" | "read" | "update" | "delete")[];
+            actions: ("create" | "read" | "update" | "delete" | "type")[];
             /**
              * @description On any row, or only on rows the user created.
              * @enum {string}
@@ -776,7 +851,7 @@ export interface components {
             /** @description An entity name, or * for every one that the roles grant the actions on. */
             entity: string;
             /** @description What may be done. */
-            actions: ("create" | "read" | "update" | "delete")[];
+            actions: ("create" | "read" | "update" | "delete" | "type")[];
         };
         /** @description What the new key is for and what it may do. */
         KeyRequest: {
@@ -845,6 +920,86 @@ export interface components {
             updatedBy: string;
             fields: components["schemas"]["Fields"];
         };
+        /**
+         * @description A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits. `x-if-match: required` at
+         *     its top makes If-Match obligatory for updates and deletes. Unknown keywords and formats are refused.
+         */
+        TypeDocument: {
+            [key: string]: unknown;
+        };
+        /** @description A type without its document. */
+        EntityTypeSummary: {
+            name: components["schemas"]["EntityName"];
+            /** @description The number of the change that put the document in force. None is used twice. */
+            revision: string;
+            /**
+             * @description Where the document came from: the files of the operator, the command line, a request.
+             * @enum {string}
+             */
+            source: "files" | "command" | "api";
+            appliedAt: components["schemas"]["Timestamp"];
+            /** @description The user, or the name of the operating system or of the service. */
+            appliedBy: string;
+        };
+        /** @description A type and its document. */
+        EntityType: {
+            name: components["schemas"]["EntityName"];
+            /** @description The number of the change that put the document in force. */
+            revision: string;
+            /**
+             * @description Where the document came from.
+             * @enum {string}
+             */
+            source: "files" | "command" | "api";
+            appliedAt: components["schemas"]["Timestamp"];
+            /** @description The user, or the name of the operating system or of the service. */
+            appliedBy: string;
+            document: components["schemas"]["TypeDocument"];
+        };
+        /** @description Types by name. */
+        EntityTypeList: {
+            /** @description The types. */
+            types: components["schemas"]["EntityTypeSummary"][];
+        };
+        /** @description A change of a type; without a document its deletion. */
+        TypeChange: {
+            document?: components["schemas"]["TypeDocument"];
+        };
+        /** @description What a change of a type would do. */
+        TypePlan: {
+            name: components["schemas"]["EntityName"];
+            /** @description The revision that the change starts from; 0 for a name without a type. */
+            revision: string;
+            effect: components["schemas"]["TypeEffect"];
+            /** @description The differences; none if the document is in force already. */
+            steps: {
+                /**
+                 * @description narrower: may refuse what was accepted; wider: accepts all that was accepted; note: concerns no validation.
+                 * @enum {string}
+                 */
+                kind: "declare" | "narrower" | "wider" | "note" | "delete";
+                /** @description A JSON pointer into the document. */
+                pointer: string;
+                effect: components["schemas"]["TypeEffect"];
+            }[];
+            /** @description The number of entities of the name. */
+            entities: number;
+            /** @description The number of those that do not fit; 0 where nothing had to be checked. */
+            unfit: number;
+            /** @description The first of them by key. */
+            examples: {
+                key: components["schemas"]["Int64"];
+                /** @description Where, and why. */
+                errors: components["schemas"]["Fault"][];
+            }[];
+            /** @description SHA-256 of what the change starts from, its steps and its document. */
+            digest: string;
+        };
+        /**
+         * @description none: concerns later writes only; check: stored entities must fit; loss: needs confirm.
+         * @enum {string}
+         */
+        TypeEffect: "none" | "check" | "loss";
         /**
          * @description What went wrong, for programs. The list grows; treat an unknown code by its status.
          * @example not-found
@@ -1298,6 +1453,30 @@ export interface components {
             };
             content?: never;
         };
+        /** @description Stored entities do not fit the document, or a limit is exceeded. */
+        TypeConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "type-conflict";
+                };
+            };
+        };
+        /** @description The change loses something, and `confirm` is not the digest of its plan. */
+        ConfirmationRequired: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "confirmation-required";
+                };
+            };
+        };
     };
     parameters: {
         /**
@@ -1329,9 +1508,18 @@ export interface components {
         IfMatch: string;
         /** @description Answer 304 if the entity's ETag is one of these. */
         IfNoneMatch: string;
+        /** @description Act only if the type's ETag is one of these; `*` if there is a type. */
+        TypeIfMatch: string;
+        /** @description `*`: act only if the name has no type. */
+        TypeIfNoneMatch: string;
     };
     requestBodies: never;
     headers: {
+        /**
+         * @description The type's revision as a strong entity tag.
+         * @example "7"
+         */
+        TypeETag: string;
         /**
          * @description The entity's version as a strong entity tag.
          * @example "3"
@@ -2269,6 +2457,207 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEntityTypes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The types. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityTypeList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getEntityType: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The type. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["TypeETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityType"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putEntityType: {
+        parameters: {
+            query?: {
+                /** @description Accept stored entities that do not fit. */
+                allowUnfit?: components["schemas"]["Flag"];
+            };
+            header?: {
+                /** @description Act only if the type's ETag is one of these; `*` if there is a type. */
+                "If-Match"?: components["parameters"]["TypeIfMatch"];
+                /** @description `*`: act only if the name has no type. */
+                "If-None-Match"?: components["parameters"]["TypeIfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        /** @description The type's document, a JSON Schema (2020-12). */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TypeDocument"];
+            };
+        };
+        responses: {
+            /** @description The type. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["TypeETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityType"];
+                };
+            };
+            /** @description The name has a type from now on. */
+            201: {
+                headers: {
+                    /** @description Where the type is. */
+                    Location: string;
+                    ETag: components["headers"]["TypeETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityType"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["TypeConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteEntityType: {
+        parameters: {
+            query?: {
+                /** @description The digest of the plan. */
+                confirm?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The name has no type any more. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ConfirmationRequired"];
+            413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    planEntityType: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        /** @description The new document; none for the deletion of the type. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TypeChange"];
+            };
+        };
+        responses: {
+            /** @description The plan. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TypePlan"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["TypeConflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

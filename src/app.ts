@@ -17,6 +17,7 @@ import type { Schemes } from './authn/authenticate.ts';
 import { originPolicy } from './config/public-url.ts';
 import type { Context } from './context.ts';
 import { entityHandlers } from './entities/handlers.ts';
+import { typeHandlers } from './entity-types/handlers.ts';
 import { loginByToken } from './oidc/tokens/login.ts';
 import { oidcHandlers } from './oidc/handlers.ts';
 import { bearerScheme } from './oidc/scheme.ts';
@@ -109,6 +110,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     ...keyHandlers(context),
     ...oidcHandlers(context),
     ...entityHandlers(context),
+    ...typeHandlers(context),
   };
   const binding: Binding = {
     document: contract.document,

@@ -42,6 +42,8 @@ export const problemFacts = {
   'last-sign-in-method': { status: 409, limit: 'address' },
   'refresh-conflict': { status: 409, limit: 'address' },
   'idempotency-in-progress': { status: 409, limit: 'address' },
+  'type-conflict': { status: 409, limit: 'address' },
+  'confirmation-required': { status: 409, limit: 'address' },
   'precondition-failed': { status: 412, limit: 'address' },
   'content-too-large': { status: 413, limit: 'address' },
   'uri-too-long': { status: 414, limit: 'address' },
@@ -86,7 +88,8 @@ export type FaultCode =
   | 'contains-context'
   | 'breached'
   | 'unchanged'
-  | 'not-repeated-exactly';
+  | 'not-repeated-exactly'
+  | 'not-supported';
 
 /** The unit of a value in a text, which decides how a locale writes it. */
 export type Measure = 'seconds' | 'bytes' | 'number' | 'text';

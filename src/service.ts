@@ -16,7 +16,8 @@ import { adviceForUnheard, UnheardError } from './database/notifications.ts';
 import { EntityQueues } from './entities/heavy.ts';
 import { isOutage } from './database/failure.ts';
 import { scheduleStatistics } from './database/statistics.ts';
-import { readEntityTypes } from './entity-types/types.ts';
+import { applyTypeFiles } from './entity-types/files.ts';
+import { TypeRegistry } from './entity-types/registry.ts';
 import { missingProfiles } from './oidc/provisioning/claimed-profiles.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
 import { systemClock, IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
@@ -53,7 +54,6 @@ export interface Service {
  */
 export async function openService(config: Config, databaseUrl: string, clock = systemClock): Promise<Service> {
   const issuers = await readIssuers(config.issuersFile, process.env);
-  const entityTypes = await readEntityTypes(config);
   const peppers = await readPeppers(config.passwordPepperFile);
   const principals = new PrincipalCache(clock.steady);
   let app: FastifyInstance | undefined;
@@ -62,12 +62,16 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     app?.log.warn({ event: 'outage', issuer, err: error }, 'the issuer does not answer');
   const store = openStore(databaseUrl, config.databasePoolSize, onError);
   const { db } = store;
+  const entityTypes = new TypeRegistry(db, config);
   const traces = await openTraces(config, contract.document.info.version, (error) =>
     app?.log.warn({ event: 'outage', err: error }, 'traces could not be sent'),
   );
   const listener = store.listener(config.databaseDirectUrl?.reveal() ?? databaseUrl, {
-    onLine: (up) => principals.enable(up),
-    onNotice: (notice) => principals.forget(notice),
+    onLine: (up) => {
+      principals.enable(up);
+      entityTypes.enable(up);
+    },
+    onNotice: (notice) => (notice.startsWith('type ') ? entityTypes.forget() : principals.forget(notice)),
     onError: (error) => {
       if (error instanceof UnheardError) app?.log.warn({ event: 'configuration.risky' }, adviceForUnheard(config));
       else app?.log.warn({ event: 'outage', err: error }, `notifications do not arrive: ${explainFailure(error, config).join('; ')}`);
@@ -76,6 +80,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   try {
     const missing = await missingProfiles(db, issuers);
     if (missing.length > 0) throw new ConfigError(missing);
+    await applyTypeFiles(store, config);
     const heldBytes = new HeldBytes();
     const context: Context = {
       config,

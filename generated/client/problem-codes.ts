@@ -22,6 +22,8 @@ export type ProblemCode =
   | 'last-sign-in-method'
   | 'refresh-conflict'
   | 'idempotency-in-progress'
+  | 'type-conflict'
+  | 'confirmation-required'
   | 'precondition-failed'
   | 'content-too-large'
   | 'uri-too-long'

@@ -1,7 +1,7 @@
 // Generated from openapi.yaml by `npm run generate`. Do not edit.
 
 import { type Client, type ClientMeta, type Options as Options2, type RequestResult, type TDataShape, urlSearchParamsBodySerializer } from '../../src/client/operation.ts';
-import type { ChangePasswordData, ChangePasswordResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, EndSessionData, EndSessionResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetSessionData, GetSessionResponses, LinkIdentityData, LinkIdentityResponses, ListIdentitiesData, ListIdentitiesResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, RefreshSessionData, RefreshSessionResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UnlinkIdentityData, UnlinkIdentityResponses, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
+import type { ChangePasswordData, ChangePasswordResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, DeleteEntityTypeData, DeleteEntityTypeResponses, EndSessionData, EndSessionResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetEntityTypeData, GetEntityTypeResponses, GetSessionData, GetSessionResponses, LinkIdentityData, LinkIdentityResponses, ListEntityTypesData, ListEntityTypesResponses, ListIdentitiesData, ListIdentitiesResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, PlanEntityTypeData, PlanEntityTypeResponses, PutEntityTypeData, PutEntityTypeResponses, RefreshSessionData, RefreshSessionResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UnlinkIdentityData, UnlinkIdentityResponses, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape> = Options2<TData> & {
     /**
@@ -559,6 +559,99 @@ export const updateEntity = (options: Options<UpdateEntityData>): RequestResult<
         }
     ],
     url: '/rest/entity/{name}/{key}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * List the entity types
+ *
+ * The types of the names on which the caller has the action `type`, by name, without their documents.
+ */
+export const listEntityTypes = (options: Options<ListEntityTypesData>): RequestResult<ListEntityTypesResponses> => options.client.get<ListEntityTypesResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }, { name: 'X-API-Key', type: 'apiKey' }],
+    url: '/rest/entity-type',
+    ...options
+});
+
+/**
+ * Delete an entity type
+ *
+ * The entities of the name stay and can have any fields from now on. `confirm` is the digest of the plan of the deletion, so that what was read
+ * is what is done; without it, and when the type has changed since, the answer is 409 `confirmation-required`.
+ *
+ */
+export const deleteEntityType = (options: Options<DeleteEntityTypeData>): RequestResult<DeleteEntityTypeResponses> => options.client.delete<DeleteEntityTypeResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }, { name: 'X-API-Key', type: 'apiKey' }],
+    url: '/rest/entity-type/{name}',
+    ...options
+});
+
+/**
+ * Retrieve an entity type
+ *
+ * The type with its document, for callers with the action `type` on the name.
+ */
+export const getEntityType = (options: Options<GetEntityTypeData>): RequestResult<GetEntityTypeResponses> => options.client.get<GetEntityTypeResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }, { name: 'X-API-Key', type: 'apiKey' }],
+    url: '/rest/entity-type/{name}',
+    ...options
+});
+
+/**
+ * Declare or change an entity type
+ *
+ * The body is the type's document, a JSON Schema (2020-12) of the fields. With `If-None-Match: *` the name must have no type, with `If-Match` its
+ * type must have this revision, else 412; without either header 428. Stored entities that do not fit are 409 `type-conflict`, and nothing
+ * changes: the pointer of each fault begins with the entity's key. With `allowUnfit=1` they stay as they are, can be read, and must fit at
+ * their next update. A document that is in force already is 200 and changes nothing.
+ *
+ * The type counts for the next request on every replica. Where the operator's files declare the types, the answer is 403.
+ *
+ */
+export const putEntityType = (options: Options<PutEntityTypeData>): RequestResult<PutEntityTypeResponses> => options.client.put<PutEntityTypeResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }, { name: 'X-API-Key', type: 'apiKey' }],
+    url: '/rest/entity-type/{name}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Plan a change of an entity type
+ *
+ * Tells what a change would do, and changes nothing. If a step has the effect `check`, every stored entity of the name is checked against the
+ * new document; more than 100,000 are 409, and are a matter for the operator's command line.
+ *
+ */
+export const planEntityType = (options: Options<PlanEntityTypeData>): RequestResult<PlanEntityTypeResponses> => options.client.post<PlanEntityTypeResponses>({
+    security: [{
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        }, { name: 'X-API-Key', type: 'apiKey' }],
+    url: '/rest/entity-type/{name}/plan',
     ...options,
     headers: {
         'Content-Type': 'application/json',

@@ -221,7 +221,7 @@ export type Grant = {
     /**
      * What may be done.
      */
-    actions: Array<'create' | 'read' | 'update' | 'delete'>;
+    actions: Array<'create' | 'read' | 'update' | 'delete' | 'type'>;
     /**
      * On any row, or only on rows the user created.
      */
@@ -433,7 +433,7 @@ export type Scope = {
     /**
      * What may be done.
      */
-    actions: Array<'create' | 'read' | 'update' | 'delete'>;
+    actions: Array<'create' | 'read' | 'update' | 'delete' | 'type'>;
 };
 
 /**
@@ -552,6 +552,126 @@ export type Entity = {
 };
 
 /**
+ * A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits. `x-if-match: required` at
+ * its top makes If-Match obligatory for updates and deletes. Unknown keywords and formats are refused.
+ *
+ */
+export type TypeDocument = {
+    [key: string]: unknown;
+};
+
+/**
+ * A type without its document.
+ */
+export type EntityTypeSummary = {
+    name: EntityName;
+    /**
+     * The number of the change that put the document in force. None is used twice.
+     */
+    revision: string;
+    /**
+     * Where the document came from: the files of the operator, the command line, a request.
+     */
+    source: 'files' | 'command' | 'api';
+    appliedAt: Timestamp;
+    /**
+     * The user, or the name of the operating system or of the service.
+     */
+    appliedBy: string;
+};
+
+/**
+ * A type and its document.
+ */
+export type EntityType = {
+    name: EntityName;
+    /**
+     * The number of the change that put the document in force.
+     */
+    revision: string;
+    /**
+     * Where the document came from.
+     */
+    source: 'files' | 'command' | 'api';
+    appliedAt: Timestamp;
+    /**
+     * The user, or the name of the operating system or of the service.
+     */
+    appliedBy: string;
+    document: TypeDocument;
+};
+
+/**
+ * Types by name.
+ */
+export type EntityTypeList = {
+    /**
+     * The types.
+     */
+    types: Array<EntityTypeSummary>;
+};
+
+/**
+ * A change of a type; without a document its deletion.
+ */
+export type TypeChange = {
+    document?: TypeDocument;
+};
+
+/**
+ * What a change of a type would do.
+ */
+export type TypePlan = {
+    name: EntityName;
+    /**
+     * The revision that the change starts from; 0 for a name without a type.
+     */
+    revision: string;
+    effect: TypeEffect;
+    /**
+     * The differences; none if the document is in force already.
+     */
+    steps: Array<{
+        /**
+         * narrower: may refuse what was accepted; wider: accepts all that was accepted; note: concerns no validation.
+         */
+        kind: 'declare' | 'narrower' | 'wider' | 'note' | 'delete';
+        /**
+         * A JSON pointer into the document.
+         */
+        pointer: string;
+        effect: TypeEffect;
+    }>;
+    /**
+     * The number of entities of the name.
+     */
+    entities: number;
+    /**
+     * The number of those that do not fit; 0 where nothing had to be checked.
+     */
+    unfit: number;
+    /**
+     * The first of them by key.
+     */
+    examples: Array<{
+        key: Int64;
+        /**
+         * Where, and why.
+         */
+        errors: Array<Fault>;
+    }>;
+    /**
+     * SHA-256 of what the change starts from, its steps and its document.
+     */
+    digest: string;
+};
+
+/**
+ * none: concerns later writes only; check: stored entities must fit; loss: needs confirm.
+ */
+export type TypeEffect = 'none' | 'check' | 'loss';
+
+/**
  * What went wrong, for programs. The list grows; treat an unknown code by its status.
  */
 export type ProblemCode = string;
@@ -657,6 +777,16 @@ export type IfMatch = string;
  * Answer 304 if the entity's ETag is one of these.
  */
 export type IfNoneMatch = string;
+
+/**
+ * Act only if the type's ETag is one of these; `*` if there is a type.
+ */
+export type TypeIfMatch = string;
+
+/**
+ * `*`: act only if the name has no type.
+ */
+export type TypeIfNoneMatch = string;
 
 export type GetSessionData = {
     body?: never;
@@ -2533,3 +2663,432 @@ export type UpdateEntityResponses = {
 };
 
 export type UpdateEntityResponse = UpdateEntityResponses[keyof UpdateEntityResponses];
+
+export type ListEntityTypesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/rest/entity-type';
+};
+
+export type ListEntityTypesErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type ListEntityTypesError = ListEntityTypesErrors[keyof ListEntityTypesErrors];
+
+export type ListEntityTypesResponses = {
+    /**
+     * The types.
+     */
+    200: EntityTypeList;
+};
+
+export type ListEntityTypesResponse = ListEntityTypesResponses[keyof ListEntityTypesResponses];
+
+export type DeleteEntityTypeData = {
+    body?: never;
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: {
+        /**
+         * The digest of the plan.
+         */
+        confirm?: string;
+    };
+    url: '/rest/entity-type/{name}';
+};
+
+export type DeleteEntityTypeErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The change loses something, and `confirm` is not the digest of its plan.
+     */
+    409: Problem & {
+        code?: 'confirmation-required';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type DeleteEntityTypeError = DeleteEntityTypeErrors[keyof DeleteEntityTypeErrors];
+
+export type DeleteEntityTypeResponses = {
+    /**
+     * The name has no type any more.
+     */
+    204: void;
+};
+
+export type DeleteEntityTypeResponse = DeleteEntityTypeResponses[keyof DeleteEntityTypeResponses];
+
+export type GetEntityTypeData = {
+    body?: never;
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: never;
+    url: '/rest/entity-type/{name}';
+};
+
+export type GetEntityTypeErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type GetEntityTypeError = GetEntityTypeErrors[keyof GetEntityTypeErrors];
+
+export type GetEntityTypeResponses = {
+    /**
+     * The type.
+     */
+    200: EntityType;
+};
+
+export type GetEntityTypeResponse = GetEntityTypeResponses[keyof GetEntityTypeResponses];
+
+export type PutEntityTypeData = {
+    /**
+     * The type's document, a JSON Schema (2020-12).
+     */
+    body: TypeDocument;
+    headers?: {
+        /**
+         * Act only if the type's ETag is one of these; `*` if there is a type.
+         */
+        'If-Match'?: string;
+        /**
+         * `*`: act only if the name has no type.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: {
+        /**
+         * Accept stored entities that do not fit.
+         */
+        allowUnfit?: Flag;
+    };
+    url: '/rest/entity-type/{name}';
+};
+
+export type PutEntityTypeErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Stored entities do not fit the document, or a limit is exceeded.
+     */
+    409: Problem & {
+        code?: 'type-conflict';
+    };
+    /**
+     * The version is no longer the one named in If-Match.
+     */
+    412: Problem & {
+        code?: 'precondition-failed';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
+     * The entity's type requires If-Match, and the request has none.
+     */
+    428: Problem & {
+        code?: 'precondition-required';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type PutEntityTypeError = PutEntityTypeErrors[keyof PutEntityTypeErrors];
+
+export type PutEntityTypeResponses = {
+    /**
+     * The type.
+     */
+    200: EntityType;
+    /**
+     * The name has a type from now on.
+     */
+    201: EntityType;
+};
+
+export type PutEntityTypeResponse = PutEntityTypeResponses[keyof PutEntityTypeResponses];
+
+export type PlanEntityTypeData = {
+    /**
+     * The new document; none for the deletion of the type.
+     */
+    body: TypeChange;
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: never;
+    url: '/rest/entity-type/{name}/plan';
+};
+
+export type PlanEntityTypeErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Stored entities do not fit the document, or a limit is exceeded.
+     */
+    409: Problem & {
+        code?: 'type-conflict';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type PlanEntityTypeError = PlanEntityTypeErrors[keyof PlanEntityTypeErrors];
+
+export type PlanEntityTypeResponses = {
+    /**
+     * The plan.
+     */
+    200: TypePlan;
+};
+
+export type PlanEntityTypeResponse = PlanEntityTypeResponses[keyof PlanEntityTypeResponses];

@@ -2,7 +2,8 @@
 import { randomInt } from 'node:crypto';
 import { sql, type Kysely } from 'kysely';
 import type { Store } from '../database/port.ts';
-import type { Action, Database } from '../database/tables.ts';
+import type { Database } from '../database/tables.ts';
+import { entityActions } from '../rights/actions.ts';
 import { recordChange, theService } from './actor.ts';
 
 export interface FirstAdministrator {
@@ -10,7 +11,6 @@ export interface FirstAdministrator {
   password: string;
 }
 
-const actions: readonly Action[] = ['create', 'read', 'update', 'delete'];
 const groupLength = 6;
 /** Letters and digits that are easy to tell apart. */
 const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789';
@@ -47,7 +47,7 @@ export async function createFirstAdministrator(
       .executeTakeFirstOrThrow();
     await trx
       .insertInto('role_grant')
-      .values(actions.map((action) => ({ role_id: role.id, entity: '*', action })))
+      .values(entityActions.map((action) => ({ role_id: role.id, entity: '*', action })))
       .onConflict((conflict) => conflict.doNothing())
       .execute();
     const profile = await trx

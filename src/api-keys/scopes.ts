@@ -1,10 +1,9 @@
 /** Compares requested scopes with the grants of a profile. A pure function of both. */
+import { allActions } from '../rights/actions.ts';
 import type { Grants } from '../rights/permit.ts';
 import type { Action, Scope } from '../database/tables.ts';
 import type { Fault } from '../errors.ts';
 import { expectedOneOf } from '../http/expected.ts';
-
-const actions: readonly Action[] = ['create', 'read', 'update', 'delete'];
 
 /**
  * A fault, with a pointer under `/scopes`, for each action that `grants` do not grant. `*` requests all entities on which the action is
@@ -12,7 +11,7 @@ const actions: readonly Action[] = ['create', 'read', 'update', 'delete'];
  */
 export function faultsOfScopes(scopes: readonly Scope[], grants: Grants): Fault[] {
   return scopes.flatMap((scope, index) => {
-    const allowed = actions.filter((action) => isGranted(grants, scope.entity, action));
+    const allowed = allActions.filter((action) => isGranted(grants, scope.entity, action));
     return scope.actions.flatMap((action, position): Fault[] =>
       allowed.includes(action)
         ? []

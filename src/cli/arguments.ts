@@ -7,10 +7,10 @@ import { auditEvents } from '../audit/store.ts';
 import type { Action, Scope } from '../database/tables.ts';
 import { isEntityName } from '../entities/name.ts';
 import { canonicalLocale } from '../locales/negotiate.ts';
+import { allActions } from '../rights/actions.ts';
 import { isRoleOrProfileName } from '../accounts/roles.ts';
 import { normaliseUserName } from '../user-name.ts';
 
-const allActions: readonly Action[] = ['create', 'read', 'update', 'delete'];
 const textLength = 200;
 
 /** The normal form, which all queries need. */
@@ -63,6 +63,20 @@ export function scopeList(text: string, before: readonly Scope[] = []): Scope[] 
 export function auditedKey(text: string): string {
   if (/^[0-9A-Za-z]{1,19}$/.test(text)) return text;
   throw new InvalidArgumentError('Give the key of an entity, or the id of an API key: the twelve characters after esk_.');
+}
+
+/** The name of an entity type. */
+export function typeName(text: string): string {
+  if (isEntityName(text)) return text;
+  throw new InvalidArgumentError(
+    'A type has the name of its entities: 1 to 64 ASCII letters, digits, "_", "." or "-", the first of them a letter.',
+  );
+}
+
+/** A SHA-256 in hex, as a plan prints it. */
+export function digestText(text: string): string {
+  if (/^[0-9a-f]{64}$/.test(text)) return text;
+  throw new InvalidArgumentError('Give the digest that the plan prints, 64 hexadecimal digits.');
 }
 
 /** In the order of {@link allActions}, without repetitions. */

@@ -20,8 +20,8 @@ export interface Desk {
   /** For refusals, notes and prompts. */
   errors: Writable & { isTTY?: boolean };
   environment: () => NodeJS.ProcessEnv;
-  /** 0: done; 1: refused or failed; 2: wrong usage. */
-  exitCode: 0 | 1 | 2;
+  /** 0: done; 1: refused or failed; 2: wrong usage; 3 and 4: the plan has changes, or a loss. */
+  exitCode: 0 | 1 | 2 | 3 | 4;
 }
 
 /** The resources of a command. */
@@ -65,12 +65,12 @@ export function exampleHelp(examples: readonly string[]): string {
   return ['', 'Examples:', ...examples.map((example) => `  $ npm run admin -- ${example}`)].join('\n');
 }
 
-/** Prints an outcome; a failure makes the exit code 1. */
-export function print(desk: Desk, { json }: Shown, { document, text, note, failure }: Outcome): void {
+/** Prints an outcome and sets its exit code; a failure makes that 1. */
+export function print(desk: Desk, { json }: Shown, { document, text, note, failure, exitCode = 0 }: Outcome): void {
   desk.output.write(`${json ? toJson(document) : text}\n`);
   if (note) desk.errors.write(`note: ${note}\n`);
   if (failure) desk.errors.write(`error: ${failure}\n`);
-  if (failure) desk.exitCode = 1;
+  desk.exitCode = failure ? 1 : exitCode;
 }
 
 /**

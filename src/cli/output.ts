@@ -12,6 +12,8 @@ export interface Outcome {
   note?: string;
   /** Present if the outcome is a failure, such as missing migrations: the exit code is 1. */
   failure?: string;
+  /** The exit code of an outcome that is no failure; 0 by default. */
+  exitCode?: 0 | 3 | 4;
 }
 
 /** The command was not carried out: 1, refused or failed; 2, wrong usage. The message is one line for people, without a secret. */

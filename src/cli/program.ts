@@ -27,6 +27,7 @@ const groups: readonly { words: readonly string[]; load: () => Promise<(program:
   { words: ['role'], load: async () => (await import('./roles.ts')).roleCommands },
   { words: ['profile'], load: async () => (await import('./profiles.ts')).profileCommands },
   { words: ['key'], load: async () => (await import('./keys.ts')).keyCommands },
+  { words: ['types'], load: async () => (await import('./types.ts')).typeCommands },
   { words: ['identity'], load: async () => (await import('./identities.ts')).identityCommands },
   { words: ['audit'], load: async () => (await import('./audit.ts')).auditCommands },
   { words: ['migrate', 'doctor'], load: async () => (await import('./database.ts')).databaseCommands },
@@ -61,7 +62,7 @@ function readableConfig({ environment }: Desk): Config | undefined {
  */
 export async function buildProgram(desk: Desk, first?: string): Promise<Command> {
   const program = new Command('npm run admin --')
-    .description('Administers Entity Service: users, roles, profiles, API keys, identities, the audit trail, the database.')
+    .description('Administers Entity Service: users, roles, profiles, API keys, identities, entity types, the audit trail, the database.')
     .addHelpText('after', after)
     .version(readVersion(), '--version', 'show the version')
     .helpCommand(false)

@@ -32,7 +32,7 @@ export function roleCommands(program: Command, desk: Desk): void {
   ])
     .argument('<name>', 'the role', roleOrProfileName)
     .requiredOption('--entity <list>', "entity names, with commas between, or '*' for every one", entityList)
-    .requiredOption('--actions <list>', 'some of create,read,update,delete', actionList)
+    .requiredOption('--actions <list>', 'some of create,read,update,delete, and type: to declare entity types', actionList)
     .addOption(new Option('--condition <condition>', 'on any row, or on own rows only').choices(['any', 'own']).default('any'))
     .action((name: string, options: Shown & GrantOptions & { condition: Condition }) =>
       onDatabase(desk, options, (admin) => grant(admin, name, options)),
@@ -40,7 +40,7 @@ export function roleCommands(program: Command, desk: Desk): void {
   leaf(roles, 'revoke', 'take from a role what it was granted', ['role revoke editor --entity customer --actions update'])
     .argument('<name>', 'the role', roleOrProfileName)
     .requiredOption('--entity <list>', "the entity names, or '*', as they were granted", entityList)
-    .requiredOption('--actions <list>', 'some of create,read,update,delete', actionList)
+    .requiredOption('--actions <list>', 'some of create,read,update,delete,type', actionList)
     .action((name: string, options: Shown & GrantOptions) => onDatabase(desk, options, (admin) => revoke(admin, name, options)));
   leaf(roles, 'delete', 'delete a role that no profile has', ['role delete editor'])
     .argument('<name>', 'the role', roleOrProfileName)
@@ -84,6 +84,8 @@ async function grant(
   name: string,
   { entity: entities, actions, condition }: GrantOptions & { condition: Condition },
 ): Promise<Outcome> {
+  if (condition === 'own' && actions.includes('type'))
+    throw new Refusal('the action "type" concerns a name and no rows: grant it without --condition own', 2);
   const role = await roleCalled(admin.store.db, name);
   const changed = await grantActions(admin.store, admin.actor, role, { entities, actions, condition });
   const what = `${actions.join(', ')} on ${condition === 'own' ? 'own rows of ' : ''}${entities.map(place).join(', ')}`;

@@ -1,6 +1,8 @@
 /** The client: each operation of the contract is a method under its operation id, and `entities(name)` has those of entities. */
 import * as operations from '../../generated/client/sdk.gen.ts';
 import type {
+  EntityType,
+  EntityTypeList,
   Fields,
   IdentityList,
   IssuerList,
@@ -10,6 +12,8 @@ import type {
   NewKey,
   ProfileList,
   ProviderAddress,
+  TypeDocument,
+  TypePlan,
 } from '../../generated/client/types.gen.ts';
 import type { SessionInfo, SessionList, SessionsEnded } from '../../generated/client/types.gen.ts';
 import { systemClock, type Clock } from './clock.ts';
@@ -200,6 +204,46 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
 
   async revokeKey(id: string, options: CallOptions = {}): Promise<Outcome<S, void>> {
     return deliver(this.#style, await operations.revokeKey({ client: this.http, path: { id }, ...options }));
+  }
+
+  /** The entity types that the caller may declare, without their documents. */
+  async listEntityTypes(options: CallOptions = {}): Promise<Outcome<S, EntityTypeList>> {
+    return deliver(this.#style, await operations.listEntityTypes({ client: this.http, ...options }));
+  }
+
+  /** The type of the entities called `name`; `not-found` if there is none. */
+  async getEntityType(name: string, options: CallOptions = {}): Promise<Outcome<S, EntityType>> {
+    return deliver(this.#style, await operations.getEntityType({ client: this.http, path: { name }, ...options }));
+  }
+
+  /** What declaring the document, or without one the deletion, would do. It changes nothing. */
+  async planEntityType(name: string, document: TypeDocument | null, options: CallOptions = {}): Promise<Outcome<S, TypePlan>> {
+    return deliver(
+      this.#style,
+      await operations.planEntityType({ client: this.http, path: { name }, body: document ? { document } : {}, ...options }),
+    );
+  }
+
+  /**
+   * Declares the type, or with a `revision` changes it if it still has that one; otherwise `precondition-failed`. `allowUnfit` accepts stored entities that
+   * do not fit.
+   */
+  async putEntityType(
+    name: string,
+    document: TypeDocument,
+    { revision, allowUnfit, ...options }: CallOptions & { revision?: string; allowUnfit?: boolean } = {},
+  ): Promise<Outcome<S, EntityType>> {
+    const headers = revision === undefined ? { 'If-None-Match': '*' } : { 'If-Match': `"${revision}"` };
+    const query = allowUnfit ? { allowUnfit: '1' as const } : {};
+    return deliver(
+      this.#style,
+      await operations.putEntityType({ client: this.http, path: { name }, body: document, query, headers, ...options }),
+    );
+  }
+
+  /** Deletes the type; its entities stay. `confirm` is the digest of the plan of the deletion. */
+  async deleteEntityType(name: string, confirm: string, options: CallOptions = {}): Promise<Outcome<S, void>> {
+    return deliver(this.#style, await operations.deleteEntityType({ client: this.http, path: { name }, query: { confirm }, ...options }));
   }
 
   #session(result: Result<SessionInfo>): Outcome<S, SessionInfo> {

@@ -49,6 +49,7 @@ export class Http implements Client {
   readonly get: Client['get'] = (request) => this.#send('GET', request);
   readonly head: Client['head'] = (request) => this.#send('HEAD', request);
   readonly post: Client['post'] = (request) => this.#send('POST', request);
+  readonly put: Client['put'] = (request) => this.#send('PUT', request);
   readonly delete: Client['delete'] = (request) => this.#send('DELETE', request);
 
   /** Repeats the request until it succeeds, fails permanently, or time or attempts run out. Returns the last failure. */

@@ -34,6 +34,7 @@ export interface Client {
   get: Send;
   head: Send;
   post: Send;
+  put: Send;
   delete: Send;
 }
 

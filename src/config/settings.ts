@@ -40,6 +40,8 @@ export interface Config {
   issuersFile: string | undefined;
   entityTypes: 'open' | 'declared';
   entityTypesDir: string | undefined;
+  /** Whether requests may change types although `entityTypesDir` declares some. */
+  entityTypesSource: 'files' | 'both';
   bodyLimitBytes: number;
   rateLimit: boolean;
   /** Requests a second; 0: no limit. */
@@ -122,6 +124,7 @@ function readSettings(read: Reader): Config {
     issuersFile: read.text('ISSUERS_FILE'),
     entityTypes: read.choice('ENTITY_TYPES', 'open', ['open', 'declared']),
     entityTypesDir: read.text('ENTITY_TYPES_DIR'),
+    entityTypesSource: read.choice('ENTITY_TYPES_SOURCE', 'files', ['files', 'both']),
     bodyLimitBytes: read.integer('BODY_LIMIT_BYTES', 1_048_576, 1_024, 67_108_864),
     rateLimit: read.choice('RATE_LIMIT', 'on', ['on', 'off']) === 'on',
     rateLimitPerUser: read.integer('RATE_LIMIT_PER_USER', 0, 0, 100_000),
@@ -139,9 +142,6 @@ function readSettings(read: Reader): Config {
   }
   if (config.sessionSameSite === 'none' && trustedOrigins.size === 0) {
     read.problems.push('SESSION_SAME_SITE=none needs TRUSTED_ORIGINS: without them no other site may use the cookie anyway');
-  }
-  if (config.entityTypes === 'declared' && !config.entityTypesDir) {
-    read.problems.push('ENTITY_TYPES=declared needs ENTITY_TYPES_DIR, the directory with one JSON Schema per entity name');
   }
   if (production && (config.logLevel === 'debug' || config.logLevel === 'trace')) {
     read.problems.push(`LOG_LEVEL=${config.logLevel} is not for production (NODE_ENV=production); use info`);

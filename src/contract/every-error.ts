@@ -2,7 +2,7 @@
  * Validates a value and, when it is refused, finds all its errors, in bounded time. Ajv's option `allErrors` alone is not safe for input
  * from outside: it makes 1,000,000 errors of 10,000 wrong values, and it compares 10,000 items with each other although `maxItems` is 10.
  */
-import { _, type Ajv2020, type CodeKeywordDefinition } from 'ajv/dist/2020.js';
+import { _, type Ajv2020, type CodeKeywordDefinition, type Options } from 'ajv/dist/2020.js';
 import type { SchemaError } from '../http/expected.ts';
 import { createAjv } from './ajv.ts';
 
@@ -14,20 +14,23 @@ export interface Validator {
 
 /**
  * Compiles a schema. The first validation stops at the first error, so accepted input costs as little as before. Only refused input is
- * validated again by {@link createThoroughAjv}, which is compiled at the first refusal. Throws for an invalid schema.
+ * validated again by {@link createThoroughAjv}, which is compiled at the first refusal. `code` are Ajv's options for both. Throws for an invalid
+ * schema.
  */
-export function compileSchema(schema: object, ajv: Ajv2020 = createAjv()): Validator {
-  const accepts = ajv.compile(schema);
+export function compileSchema(schema: object, ajv?: Ajv2020, code: CodeOptions = {}): Validator {
+  const accepts = (ajv ?? createAjv({ code })).compile(schema);
   let findAll: Validator | undefined;
   const validate: Validator = (value) => {
     if (accepts(value)) return true;
-    findAll ??= createThoroughAjv().compile(schema) as Validator;
+    findAll ??= createThoroughAjv(code).compile(schema) as Validator;
     const { errors } = findAll(value) ? accepts : findAll;
     validate.errors = errors ?? [];
     return false;
   };
   return validate;
 }
+
+type CodeOptions = NonNullable<Options['code']>;
 
 /** After so many errors no loop goes on. One value may have many: one for each alternative of `anyOf`. */
 const maximumErrors = 1_000;
@@ -36,8 +39,8 @@ const maximumErrors = 1_000;
 const bounds = { pattern: 'maxLength', format: 'maxLength', uniqueItems: 'maxItems' };
 
 /** An Ajv that finds all errors. It stops soon after {@link maximumErrors}, and does not test texts and arrays that are too long already. */
-function createThoroughAjv(): Ajv2020 {
-  const ajv = createAjv({ allErrors: true, verbose: true, validateSchema: false, code: { process: stopLoops } });
+function createThoroughAjv(code: CodeOptions): Ajv2020 {
+  const ajv = createAjv({ allErrors: true, verbose: true, validateSchema: false, code: { ...code, process: stopLoops } });
   for (const [keyword, limit] of Object.entries(bounds)) {
     const rule = ajv.getKeyword(keyword) as CodeKeywordDefinition;
     ajv.removeKeyword(keyword);

@@ -87,6 +87,11 @@ export function connectionWasLost(error: unknown): boolean {
   return code.startsWith('08') || (diskStates.has(code) && error.severity !== 'ERROR');
 }
 
+/** Whether a lock was not had within `lock_timeout`. */
+export function lockWasNotHad(error: unknown): boolean {
+  return codeOf(error) === '55P03';
+}
+
 /** The `constraint` that a unique violation names, or undefined for any other error. */
 export function violatedUnique(error: unknown): string | undefined {
   return error instanceof DatabaseError && error.code === '23505' ? error.constraint : undefined;

@@ -13,7 +13,9 @@ type DefaultTimestamp = ColumnType<Date, Date | undefined, Date>;
 /** A jsonb column: write it as JSON text, since node-postgres would send arrays and strings as something else. */
 type Json<T> = ColumnType<T, string, string>;
 
-export type Action = 'create' | 'read' | 'update' | 'delete';
+/** What a grant or a scope can allow. `type` is the declaration of entity types; all others concern entities. */
+export type Action = 'create' | 'read' | 'update' | 'delete' | 'type';
+export type TypeSource = 'files' | 'command' | 'api';
 export type Condition = 'any' | 'own';
 export type SessionMethod = 'password' | 'token' | 'openid';
 
@@ -100,6 +102,16 @@ export interface Database {
     updated_at: DefaultTimestamp;
     updated_by: string;
   };
+  entity_type_revision: {
+    revision: GeneratedInt8;
+    name: string;
+    document: Json<Record<string, unknown>> | null;
+    source: TypeSource;
+    plan: Json<unknown>;
+    applied_at: CreatedAt;
+    applied_by: string;
+  };
+  entity_type: { name: string; revision: Int8 };
   idempotency: { user_name: string; entity: string; key: string; fingerprint: Buffer; entity_key: Int8; created_at: CreatedAt };
   login_attempt: {
     kind: 'account' | 'address';

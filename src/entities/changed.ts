@@ -7,22 +7,25 @@ import { eventsFrom, type AuditEventName, type Origin } from '../audit/store.ts'
 import type { Action } from '../database/tables.ts';
 import type { Permit } from '../rights/permit.ts';
 
-/** The user who changes an entity, and where the request comes from. */
+/** The user who changes an entity, where the request comes from, and the type that the process has checked. */
 export interface ChangeValues {
   userName: string;
   sessionId: string | null;
   requestId: string;
   address: string;
   userAgent: string | null;
+  /** The revision of the entity's type; 0 for none. */
+  typeRevision: string;
 }
 
-/** The values of a change that `permit` allows and a request from `origin` makes. */
-export const changeValues = (permit: Permit<Action>, origin: Origin): ChangeValues => ({
+/** The values of a change that `permit` allows, a request from `origin` makes, and the type of revision `typeRevision` allows. */
+export const changeValues = (permit: Permit<Action>, origin: Origin, typeRevision: string): ChangeValues => ({
   userName: permit.userName,
   sessionId: permit.sessionId,
   requestId: origin.requestId,
   address: origin.address,
   userAgent: origin.userAgent ?? null,
+  typeRevision,
 });
 
 const columnTypes: Readonly<Record<keyof ChangeValues, string>> = {
@@ -31,6 +34,7 @@ const columnTypes: Readonly<Record<keyof ChangeValues, string>> = {
   requestId: 'text',
   address: 'text',
   userAgent: 'text',
+  typeRevision: 'bigint',
 };
 
 /** SQL: the names of {@link ChangeValues} as columns of a grouped statement's input. */

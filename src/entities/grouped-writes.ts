@@ -9,6 +9,9 @@ import { changeColumns, entityChanged, typedChangeColumns } from './changed.ts';
 import { areLight } from './heavy.ts';
 import { columnList, type EntityRow } from './row.ts';
 import { storeMerged } from './statements.ts';
+import { typeIsCurrent } from './type-guard.ts';
+
+const inputIsOfCurrentType = typeIsCurrent(sql.ref('input.name'), sql.ref('input.typeRevision'));
 
 /** Each changed row with the request that changed it: `n` is the number of the row that came in for it. */
 const rowsOfRequests = {
@@ -17,7 +20,9 @@ const rowsOfRequests = {
   returning: sql`n, ${columnList}`,
 };
 
-/** The key is drawn before the row is written, because it tells afterwards which row came of which request. */
+/**
+ * The key is drawn before the row is written, because it tells afterwards which row came of which request. Leaves out rows whose type has changed.
+ */
 export const insertMany = prepareGrouped<EntityRow>('entity.insert-many', (rows) =>
   entityChanged({
     event: 'entity.created',
@@ -29,6 +34,7 @@ export const insertMany = prepareGrouped<EntityRow>('entity.insert-many', (rows)
       ), inserted as (
         insert into entity (name, key, fields, created_by, updated_by) overriding system value
         select name, key, fields, "userName", "userName" from input
+        where ${inputIsOfCurrentType}
         returning entity.*
       )`,
     written: sql`select n, inserted.* from inserted join input using (key)`,
@@ -37,7 +43,8 @@ export const insertMany = prepareGrouped<EntityRow>('entity.insert-many', (rows)
 );
 
 /**
- * Leaves out rows that another transaction is changing, rows that are heavy, and all but one of the requests that change the same row.
+ * Leaves out rows that another transaction is changing, rows that are heavy, rows whose type has changed, and all but one of the requests that
+ * change the same row.
  */
 export const updateMany = prepareGrouped<EntityRow>('entity.update-many', (rows) =>
   entityChanged({
@@ -57,6 +64,7 @@ export const updateMany = prepareGrouped<EntityRow>('entity.update-many', (rows)
             and ${areLight(sql`entity.fields`)}
           for no key update skip locked
         ) as found
+        where ${inputIsOfCurrentType}
       )`,
     // Always true, since a statement has at most 64 rows. The planner then estimates few rows and uses the index.
     written: sql`${storeMerged(sql.ref('merged.userName'), sql.ref('merged.limit'))} and merged.n between 1 and 1000 returning n, entity.*`,

@@ -8,10 +8,11 @@ import { Problem } from '../errors.ts';
 import { insertMany } from './grouped-writes.ts';
 import { acceptedVersions, etagOf, isCurrent } from './etag.ts';
 import { createOnce, readIdempotencyKey } from './idempotency.ts';
+import { whileTypeIsCurrent } from './type-guard.ts';
 import { isHeavy } from './heavy.ts';
 import { readKey } from './key.ts';
 import type { EntityRow } from './row.ts';
-import { findEntity, findLight, insertEntity, deleteEntity, versionOf } from './store.ts';
+import { deleteEntity, findEntity, findLight, insertEntity, stateOf, type CheckedFields } from './store.ts';
 import { updateEntity } from './update.ts';
 
 type EntityHandlers = Pick<Handlers, 'createEntity' | 'getEntity' | 'updateEntity' | 'deleteEntity'>;
@@ -22,25 +23,30 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
     async createEntity({ params, headers, body, bodyText, principal, caller, request }) {
       const permit = authorize(principal, params.name, 'create');
       const key = readIdempotencyKey(headers['idempotency-key'], request.raw.rawHeaders);
-      entityTypes.find(params.name)?.check(body);
       const origin = caller.origin;
-      const insertOne = async (insertRow: (row: string) => Promise<EntityRow | undefined>) =>
-        created(await insertEntity(insertRow, permit, origin, bodyText), entitiesPath);
-      const insertOnce = async (key: string) => {
-        const { row, replayed } = await createOnce(store, permit, origin, key, bodyText);
-        const answer = created(row, entitiesPath);
-        return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' as const } } : answer;
+      const heavy = isHeavy(bodyText);
+      const insertRow = (row: string) => (heavy ? store.writeAlone(insertMany, row) : store.writeGrouped(insertMany, row));
+      const insertOne = async (fields: CheckedFields) => {
+        const row = await insertEntity(insertRow, permit, origin, fields);
+        return row && created(row, entitiesPath);
       };
-      if (isHeavy(bodyText))
-        return await queues.runHeavy(permit, caller, () =>
-          key === undefined ? insertOne((row) => store.writeAlone(insertMany, row)) : insertOnce(key),
-        );
-      return await (key === undefined ? insertOne((row) => store.writeGrouped(insertMany, row)) : insertOnce(key));
+      const insertOnce = async (key: string, fields: CheckedFields) => {
+        const once = await createOnce(store, permit, origin, key, fields);
+        if (!once) return undefined;
+        const answer = created(once.row, entitiesPath);
+        return once.replayed ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' as const } } : answer;
+      };
+      return await whileTypeIsCurrent(entityTypes, params.name, async (type) => {
+        type?.check(body);
+        const fields = { fields: bodyText, typeRevision: type?.revision ?? '0' };
+        const insert = () => (key === undefined ? insertOne(fields) : insertOnce(key, fields));
+        return await (heavy ? queues.runHeavy(permit, caller, insert) : insert());
+      });
     },
 
     async getEntity({ params, headers, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
-      entityTypes.find(params.name);
+      await entityTypes.find(params.name);
       const key = readKey(params.key);
       const light = await findLight(store, permit, key);
       if (!light) throw new Problem('not-found');
@@ -52,12 +58,11 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
 
     async updateEntity({ params, headers, bodyText, principal, caller }) {
       const permit = authorize(principal, params.name, 'update');
-      const row = await updateEntity({ store, queues }, permit, caller, readKey(params.key), {
+      const row = await updateEntity({ store, queues, types: entityTypes }, permit, caller, readKey(params.key), {
         patch: bodyText,
         isHeavy: isHeavy(bodyText),
         versions: acceptedVersions(headers['if-match']),
         isGuarded: headers['if-match'] !== undefined,
-        type: entityTypes.find(params.name),
         // As PostgreSQL writes it, with a space after each comma and colon. Only numbers such as `1e308` can make a body longer than that.
         limitBytes: 2 * config.bodyLimitBytes,
       });
@@ -66,13 +71,17 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
 
     async deleteEntity({ params, headers, principal, caller }) {
       const permit = authorize(principal, params.name, 'delete');
-      const type = entityTypes.find(params.name);
-      const key = readKey(params.key);
-      const versions = acceptedVersions(headers['if-match']);
-      const isUnguarded = type?.requiresIfMatch === true && headers['if-match'] === undefined;
-      if (!isUnguarded && (await deleteEntity(store, permit, caller.origin, key, versions))) return { status: 204 };
-      if ((await versionOf(store, permit, key)) === undefined) throw new Problem('not-found');
-      throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
+      return await whileTypeIsCurrent(entityTypes, params.name, async (type) => {
+        const key = readKey(params.key);
+        const versions = acceptedVersions(headers['if-match']);
+        const typeRevision = type?.revision ?? '0';
+        const isUnguarded = type?.requiresIfMatch === true && headers['if-match'] === undefined;
+        if (!isUnguarded && (await deleteEntity(store, permit, caller.origin, key, { versions, typeRevision }))) return { status: 204 };
+        const state = await stateOf(store, permit, key);
+        if (!state) throw new Problem('not-found');
+        if (state.typeRevision !== typeRevision) return undefined;
+        throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
+      });
     },
   };
 }

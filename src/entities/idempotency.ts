@@ -12,7 +12,8 @@ import { builder, prepare, type ValueOf } from '../database/driver/prepared.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import type { EntityRow } from './row.ts';
-import { insertEntityWithKey } from './store.ts';
+import { insertEntityWithKey, type CheckedFields } from './store.ts';
+import { typeHasRevision } from './type-guard.ts';
 
 const keepHours = 24;
 /** Maximum number of attempts. The first may find an expired key; each further one means that another request took the key meanwhile. */
@@ -79,17 +80,27 @@ const deleteExpired = prepare<Claim, never>('idempotency.expire', (value) =>
 );
 
 /**
- * Stores new fields (JSON text of an object) unless a request with the same key has within 24 hours, and returns the row as it was created.
- * Throws 422 `idempotency-key-reused` when that request had another body, 409 `idempotency-in-progress` while it is still under way.
+ * Stores new fields unless a request with the same key has within 24 hours, and returns the row as it was created. Undefined, with nothing
+ * written, when the type has changed. Throws 422 `idempotency-key-reused` when that request had another body, 409 `idempotency-in-progress`
+ * while it is still under way.
  */
-export async function createOnce(store: Store, permit: Permit<'create'>, origin: Origin, key: string, fields: string): Promise<Created> {
+export async function createOnce(
+  store: Store,
+  permit: Permit<'create'>,
+  origin: Origin,
+  key: string,
+  { fields, typeRevision }: CheckedFields,
+): Promise<Created | undefined> {
   const { userName, entity } = permit;
   const fingerprint = createHash('sha256').update(fields).digest();
   for (let round = 0; round < rounds; round++) {
-    const row = await insertUnlessTaken(store, permit, origin, { key, fingerprint, fields });
+    const row = await insertUnlessTaken(store, permit, origin, { key, fingerprint, fields, typeRevision });
     if (row) return { row, replayed: false };
     const [found] = await store.run(findClaim, { userName, entity, key, fingerprint, fields });
-    if (!found) break;
+    if (!found) {
+      if (await typeHasRevision(store, entity, typeRevision)) break;
+      return undefined;
+    }
     if (found.live) return { row: repeat(found, permit), replayed: true };
     await withUnknownOutcome(store.run(deleteExpired, { userName, entity, key }));
   }
@@ -101,7 +112,7 @@ async function insertUnlessTaken(
   store: Store,
   permit: Permit<'create'>,
   origin: Origin,
-  claim: { key: string; fingerprint: Buffer; fields: string },
+  claim: CheckedFields & { key: string; fingerprint: Buffer },
 ): Promise<EntityRow | undefined> {
   try {
     return await insertEntityWithKey(store, permit, origin, claim);

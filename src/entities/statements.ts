@@ -7,11 +7,14 @@ import { builder, prepare, type ValueOf } from '../database/driver/prepared.ts';
 import { rowsCovered, type PermitValues } from '../rights/row-predicate.ts';
 import { entityChanged, type ChangeValues } from './changed.ts';
 import { areLight, areLightToRead } from './heavy.ts';
+import { typeIsCurrent, typeRevision } from './type-guard.ts';
 import { columnList, columns, rowColumns, type EntityRow } from './row.ts';
 
 export interface Place extends PermitValues {
   key: string;
 }
+
+const changeIsOfCurrentType = (value: ValueOf<PermitValues & ChangeValues>) => typeIsCurrent(value('name'), value('typeRevision'));
 
 /** The row with this key, if the permit covers it. */
 const rowAt = (value: ValueOf<Place>) => sql<boolean>`${rowsCovered(value)} and entity.key = ${value('key')}::bigint`;
@@ -28,7 +31,7 @@ interface InsertWithKey extends ChangeValues {
 }
 
 /**
- * Inserts unless the Idempotency-Key is taken. Its row in `idempotency` shows that, and before that row is committed the lock does, which the
+ * Inserts unless the Idempotency-Key is taken or the type has changed. Its row in `idempotency` shows that, and before that row is committed the lock does, which the
  * statement that writes it holds.
  */
 export const insertWithKey = prepare<InsertWithKey, EntityRow>('entity.insert-keyed', (value) => {
@@ -41,6 +44,7 @@ export const insertWithKey = prepare<InsertWithKey, EntityRow>('entity.insert-ke
       select ${name}, ${value('fields')}::jsonb, ${user}, ${user}
       where pg_try_advisory_xact_lock(${lock})
         and not exists (select from idempotency where user_name = ${user} and entity = ${name} and key = ${key})
+        and ${typeIsCurrent(name, value('typeRevision'))}
       returning entity.*`,
     value,
     also: sql`
@@ -65,8 +69,20 @@ export const findLightOne = prepare<Place, LightRow>('entity.find', (value) =>
     .compile(),
 );
 
-export const findVersion = prepare<Place, { version: string }>('entity.version', (value) =>
-  builder.selectFrom('entity').where(rowAt(value)).select('version').compile(),
+/** The version of a row, and the revision of the type of its name. */
+export interface RowState {
+  version: string;
+  typeRevision: string;
+}
+
+const revisionAt = (value: ValueOf<Place>) => typeRevision(value('name')).as('typeRevision');
+
+export const findState = prepare<Place, RowState>('entity.state', (value) =>
+  builder
+    .selectFrom('entity')
+    .where(rowAt(value))
+    .select(['version', revisionAt(value)])
+    .compile(),
 );
 
 interface Preview extends Place {
@@ -74,13 +90,13 @@ interface Preview extends Place {
   light: boolean;
 }
 
-export const previewOne = prepare<Preview, { version: string; fields: string | null }>('entity.preview', (value) => {
+export const previewOne = prepare<Preview, RowState & { fields: string | null }>('entity.preview', (value) => {
   const isWanted = sql<boolean>`not ${value('light')}::boolean or ${areLight(sql`fields`)}`;
   const merged = sql<string | null>`case when ${isWanted} then json_merge_patch(fields, ${value('patch')}::jsonb)::text end`;
   return builder
     .selectFrom('entity')
     .where(rowAt(value))
-    .select(['version', merged.as('fields')])
+    .select(['version', revisionAt(value), merged.as('fields')])
     .compile();
 });
 
@@ -91,9 +107,10 @@ interface GuardedPlace extends Place, ChangeValues {
   versions: Versions;
 }
 
-/** The row at the place, if its version is an accepted one. */
+/** The row at the place, if its version is an accepted one and the type has not changed. */
 const guardedRowAt = (value: ValueOf<GuardedPlace>) =>
-  sql<boolean>`${rowAt(value)} and (${value('versions')}::bigint[] is null or entity.version = any(${value('versions')}))`;
+  sql<boolean>`${rowAt(value)} and (${value('versions')}::bigint[] is null or entity.version = any(${value('versions')}))
+    and ${changeIsOfCurrentType(value)}`;
 
 /**
  * SQL: stores the `fields` of each row of `merged`, whose rows the statement has locked in `entity`, as its next version, unless they have

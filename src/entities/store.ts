@@ -14,40 +14,52 @@ import {
   deleteOne,
   findLightOne,
   findHeavy,
-  findVersion,
+  findState,
   insertWithKey,
   previewOne,
   updateOne,
   type LightRow,
   type Place,
+  type RowState,
   type Versions,
 } from './statements.ts';
 
 const placeOf = (permit: Permit<'read' | 'update' | 'delete'>, key: string): Place => ({ ...permitValues(permit), key });
 
-/** Stores new fields (JSON text of an object) and returns the row. `insertRow` runs the statement, alone or together with other requests. */
+/** Fields that the process has checked against the type of their name. */
+export interface CheckedFields {
+  /** JSON text of an object. */
+  fields: string;
+  /** The revision of that type; 0 for none. */
+  typeRevision: string;
+}
+
+/**
+ * Stores new fields and returns the row. `insertRow` runs the statement, alone or together with other requests. Undefined, with nothing written,
+ * when the type has changed.
+ */
 export async function insertEntity(
   insertRow: (row: string) => Promise<EntityRow | undefined>,
   permit: Permit<'create'>,
   origin: Origin,
-  fields: string,
-): Promise<EntityRow> {
-  const row = await withUnknownOutcome(insertRow(rowOf({ ...changeValues(permit, origin), name: permit.entity }, 'fields', fields)));
-  if (!row) throw new Error('insert returned no row');
-  return row;
+  { fields, typeRevision }: CheckedFields,
+): Promise<EntityRow | undefined> {
+  const values = { ...changeValues(permit, origin, typeRevision), name: permit.entity };
+  return await withUnknownOutcome(insertRow(rowOf(values, 'fields', fields)));
 }
 
 /**
- * Like {@link insertEntity}, and keeps what was created under the claim's key. Undefined when the key is taken already; a unique violation of
+ * Like {@link insertEntity}, and stores what was created under the claim's key. Undefined also when the key is taken already; a unique violation of
  * `idempotency_pkey`, with nothing written, when another statement took it meanwhile.
  */
 export async function insertEntityWithKey(
   store: Store,
   permit: Permit<'create'>,
   origin: Origin,
-  claim: { key: string; fingerprint: Buffer; fields: string },
+  { typeRevision, ...claim }: CheckedFields & { key: string; fingerprint: Buffer },
 ): Promise<EntityRow | undefined> {
-  const [row] = await withUnknownOutcome(store.run(insertWithKey, { ...changeValues(permit, origin), name: permit.entity, ...claim }));
+  const values = { ...changeValues(permit, origin, typeRevision), name: permit.entity, ...claim };
+  const [row] = await withUnknownOutcome(store.run(insertWithKey, values));
   return row;
 }
 
@@ -70,6 +82,8 @@ export interface Merge {
   versions: Versions;
   /** The most that the merged fields may be, in bytes of JSON. */
   limitBytes: number;
+  /** The revision of the type that allows the merge; 0 for none. */
+  typeRevision: string;
 }
 
 /** Like {@link updateStoredEntity}, together with other requests. Undefined also for a heavy entity, and while another request is changing it. */
@@ -78,38 +92,39 @@ export async function updateGrouped(
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
-  { patch, versions, limitBytes }: Merge,
+  { patch, versions, limitBytes, typeRevision }: Merge,
 ): Promise<EntityRow | undefined> {
-  const values = { ...changeValues(permit, origin), ...placeOf(permit, key), versions, limit: limitBytes };
+  const values = { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), versions, limit: limitBytes };
   return await withUnknownOutcome(store.writeGrouped(updateMany, rowOf(values, 'patch', patch)));
 }
 
 /**
- * Merges `patch` into the fields as RFC 7396 says, if the version is one of `versions` (null: any) and the result is at most
- * `limitBytes` of JSON. Undefined when nothing was changed; {@link previewUpdate} tells why.
+ * Merges `patch` into the fields as RFC 7396 says, if the version is one of `versions` (null: any), the result is at most `limitBytes` of JSON
+ * and the type has not changed. Undefined when nothing was changed; {@link previewUpdate} tells why.
  */
 export async function updateStoredEntity(
   store: Store,
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
-  { patch, versions, limitBytes }: Merge,
+  { patch, versions, limitBytes, typeRevision }: Merge,
 ): Promise<EntityRow | undefined> {
   const [row] = await withUnknownOutcome(
-    store.run(updateOne, { ...changeValues(permit, origin), ...placeOf(permit, key), patch, versions, limit: limitBytes }),
+    store.run(updateOne, { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), patch, versions, limit: limitBytes }),
   );
   return row;
 }
 
-/** Deletes the entity if its version is one of `versions` (null: any); false when nothing was deleted. */
+/** Deletes the entity if its version is one of `versions` (null: any) and the type has not changed; false when nothing was deleted. */
 export async function deleteEntity(
   store: Store,
   permit: Permit<'delete'>,
   origin: Origin,
   key: string,
-  versions: Versions,
+  { versions, typeRevision }: Pick<Merge, 'versions' | 'typeRevision'>,
 ): Promise<boolean> {
-  const rows = await withUnknownOutcome(store.run(deleteOne, { ...changeValues(permit, origin), ...placeOf(permit, key), versions }));
+  const values = { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), versions };
+  const rows = await withUnknownOutcome(store.run(deleteOne, values));
   return rows.length > 0;
 }
 
@@ -123,13 +138,13 @@ export async function previewUpdate(
   key: string,
   patch: string,
   light: boolean,
-): Promise<{ version: string; fields: string | null } | undefined> {
+): Promise<(RowState & { fields: string | null }) | undefined> {
   const [row] = await store.run(previewOne, { ...placeOf(permit, key), patch, light });
   return row;
 }
 
-/** The present version of a row that the permit covers; undefined when there is none. */
-export async function versionOf(store: Store, permit: Permit<'delete'>, key: string): Promise<string | undefined> {
-  const [row] = await store.run(findVersion, placeOf(permit, key));
-  return row?.version;
+/** The present state of a row that the permit covers; undefined when there is none. */
+export async function stateOf(store: Store, permit: Permit<'delete'>, key: string): Promise<RowState | undefined> {
+  const [row] = await store.run(findState, placeOf(permit, key));
+  return row;
 }

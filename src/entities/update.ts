@@ -10,24 +10,23 @@ import { Problem } from '../errors.ts';
 import type { EntityQueues } from './heavy.ts';
 import type { EntityRow } from './row.ts';
 import { previewUpdate, updateStoredEntity, updateGrouped, type Merge } from './store.ts';
-import type { EntityType } from '../entity-types/types.ts';
+import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 
 /** A lost round means that another update won. Only an entity under constant change makes one caller lose this many. */
 const rounds = 100;
 
-export interface Change extends Merge {
+export interface Change extends Omit<Merge, 'typeRevision'> {
   /** Whether merging the patch may cost much, whatever it is merged into. */
   isHeavy: boolean;
   /** Whether the caller has named versions, or has said that any will do. */
   isGuarded: boolean;
-  /** What the merged fields must fit; undefined for any object. */
-  type: EntityType | undefined;
 }
 
-/** How an update is written: together with others, or alone over the pool, when it is its turn. */
+/** How an update is written: together with others, or alone over the pool, when it is its turn. `types` has what the merged fields must fit. */
 export interface Writes {
   store: Store;
   queues: EntityQueues;
+  types: EntityTypes;
 }
 
 /**
@@ -36,36 +35,37 @@ export interface Writes {
  * always faster, or too much heavy work is waiting.
  */
 export async function updateEntity(
-  { store, queues }: Writes,
+  writes: Writes,
   permit: Permit<'update'>,
   caller: Caller,
   key: string,
   change: Change,
 ): Promise<EntityRow> {
+  const { store, queues, types } = writes;
   const origin = caller.origin;
-  const alone = () => updateAlone(store, permit, origin, key, change);
+  const alone = () => updateAlone(writes, permit, origin, key, change);
   if (change.isHeavy) return await queues.runHeavy(permit, caller, alone);
   // Without a type the statement decides by itself, and is asked why only when it did nothing.
-  let seen = change.type && (await look(store, permit, key, change, true));
+  let seen = (await types.find(permit.entity)) && (await look(writes, permit, key, change, true));
   const row = seen?.isHeavy ? undefined : await updateGrouped(store, permit, origin, key, narrowedTo(seen, change));
   if (row) return row;
-  seen ??= await look(store, permit, key, change, true);
+  seen ??= await look(writes, permit, key, change, true);
   return await (seen.isHeavy ? queues.runHeavy(permit, caller, alone) : queues.runContended(permit, alone));
 }
 
-async function updateAlone(store: Store, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {
-  let seen = change.type && (await look(store, permit, key, change, false));
+async function updateAlone(writes: Writes, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {
+  let seen = (await writes.types.find(permit.entity)) && (await look(writes, permit, key, change, false));
   for (let round = 0; round < rounds; round++) {
-    const row = await updateStoredEntity(store, permit, origin, key, narrowedTo(seen, change));
+    const row = await updateStoredEntity(writes.store, permit, origin, key, narrowedTo(seen, change));
     if (row) return row;
-    seen = await look(store, permit, key, change, false);
+    seen = await look(writes, permit, key, change, false);
   }
   throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
 }
 
 /** The merge that a type allows is one into the version that was looked at. */
 function narrowedTo(seen: Seen | undefined, change: Change): Merge {
-  return change.type && seen ? { ...change, versions: [seen.version] } : change;
+  return seen?.type ? { ...change, versions: [seen.version], typeRevision: seen.type.revision } : { ...change, typeRevision: '0' };
 }
 
 interface Seen {
@@ -73,17 +73,20 @@ interface Seen {
   version: string;
   /** Whether the entity was too heavy to merge into it. */
   isHeavy: boolean;
+  /** What the merged fields fit; undefined for any object. */
+  type: EntityType | undefined;
 }
 
 /** Throws when the patch cannot be merged. With `light` a heavy entity is not merged into, so the size and type of the result are not checked. */
-async function look(store: Store, permit: Permit<'update'>, key: string, change: Change, light: boolean): Promise<Seen> {
-  const { patch, versions, isGuarded, type, limitBytes } = change;
+async function look({ store, types }: Writes, permit: Permit<'update'>, key: string, change: Change, light: boolean): Promise<Seen> {
+  const { patch, versions, isGuarded, limitBytes } = change;
   const merged = await previewUpdate(store, permit, key, patch, light);
   if (!merged) throw new Problem('not-found');
+  const type = await types.at(permit.entity, merged.typeRevision);
   if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
   if (versions && !versions.includes(merged.version)) throw new Problem('precondition-failed');
-  if (merged.fields === null) return { version: merged.version, isHeavy: true };
+  if (merged.fields === null) return { version: merged.version, isHeavy: true, type };
   if (Buffer.byteLength(merged.fields) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
   type?.check(JSON.parse(merged.fields), () => JSON.parse(patch) as unknown);
-  return { version: merged.version, isHeavy: false };
+  return { version: merged.version, isHeavy: false, type };
 }

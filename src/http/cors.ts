@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 
-const methods = 'GET, HEAD, POST, DELETE';
+const methods = 'GET, HEAD, POST, PUT, DELETE';
 const requestHeaders = 'Content-Type, Authorization, X-API-Key, If-Match, If-None-Match, Idempotency-Key, Accept-Language';
 /** The headers that a page may read besides the headers that are always readable. */
 const answerHeaders = 'ETag, Location, Idempotency-Replayed, Problem-Code, Retry-After, WWW-Authenticate, Content-Language';

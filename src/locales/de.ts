@@ -94,6 +94,14 @@ export const de: Catalogue = {
       title: 'Sitzung bereits erneuert',
       detail: 'Eine andere Anfrage hat diese Sitzung bereits erneuert. Arbeiten Sie mit dem Cookie weiter, das jene Anfrage erhalten hat.',
     },
+    'type-conflict': {
+      title: 'Typ nicht anwendbar',
+      detail: 'Gespeicherte Entitäten passen nicht zu diesem Typ, oder eine Grenze ist überschritten. Der Plan der Änderung nennt sie.',
+    },
+    'confirmation-required': {
+      title: 'Bestätigung erforderlich',
+      detail: 'Bei dieser Änderung geht etwas verloren. Lesen Sie ihren Plan und wiederholen Sie die Anfrage mit dessen Prüfsumme.',
+    },
     'idempotency-in-progress': {
       title: 'Noch in Arbeit',
       detail:
@@ -194,6 +202,7 @@ export const de: Catalogue = {
       'Dieses Passwort ist aus einem Datenleck bekannt. Wählen Sie ein anderes, und ändern Sie es überall, wo Sie es sonst verwenden.',
     unchanged: 'Das neue Passwort ist mit dem aktuellen identisch. Wählen Sie ein anderes.',
     'not-repeated-exactly': 'Die Wiederholung weicht vom neuen Passwort ab. Geben Sie zweimal dasselbe Passwort ein.',
+    'not-supported': 'Der Dienst unterstützt dies hier nicht.',
   },
   expected: {
     'one-of': 'eines von [{values}]',

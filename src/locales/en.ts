@@ -87,6 +87,14 @@ export const en: Catalogue = {
       title: 'Session already refreshed',
       detail: 'Another request has already refreshed this session. Continue with the cookie that request received.',
     },
+    'type-conflict': {
+      title: 'Type not applicable',
+      detail: 'Stored entities do not fit this type, or a limit is exceeded. The plan of the change tells which.',
+    },
+    'confirmation-required': {
+      title: 'Confirmation required',
+      detail: 'This change loses something. Read its plan, and repeat the request with the digest of the plan.',
+    },
     'idempotency-in-progress': {
       title: 'Still in progress',
       detail:
@@ -180,6 +188,7 @@ export const en: Catalogue = {
     breached: 'This password is known from a data breach. Choose another one, and change it wherever else you use it.',
     unchanged: 'The new password is the same as the current one. Choose a different one.',
     'not-repeated-exactly': 'The repetition differs from the new password. Enter the same password twice.',
+    'not-supported': 'The service does not support this here.',
   },
   expected: {
     'one-of': 'one of [{values}]',

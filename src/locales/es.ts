@@ -91,6 +91,14 @@ export const es: Catalogue = {
       title: 'Sesión ya renovada',
       detail: 'Otra solicitud ya ha renovado esta sesión. Continúe con la cookie que recibió esa solicitud.',
     },
+    'type-conflict': {
+      title: 'Tipo no aplicable',
+      detail: 'Hay entidades almacenadas que no se ajustan a este tipo, o se supera un límite. El plan del cambio indica cuáles.',
+    },
+    'confirmation-required': {
+      title: 'Confirmación necesaria',
+      detail: 'Este cambio implica una pérdida. Lea su plan y repita la solicitud con la huella de ese plan.',
+    },
     'idempotency-in-progress': {
       title: 'Todavía en curso',
       detail:
@@ -187,6 +195,7 @@ export const es: Catalogue = {
     breached: 'Esta contraseña figura en una filtración de datos. Elija otra y cámbiela también en los demás sitios donde la utilice.',
     unchanged: 'La nueva contraseña es igual a la actual. Elija una distinta.',
     'not-repeated-exactly': 'La repetición no coincide con la nueva contraseña. Introduzca dos veces la misma contraseña.',
+    'not-supported': 'El servicio no admite esto aquí.',
   },
   expected: {
     'one-of': 'uno de [{values}]',

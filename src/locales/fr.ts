@@ -92,6 +92,15 @@ export const fr: Catalogue = {
       title: 'Session déjà renouvelée',
       detail: 'Une autre requête a déjà renouvelé cette session. Continuez avec le cookie que cette requête a reçu.',
     },
+    'type-conflict': {
+      title: 'Type non applicable',
+      detail:
+        'Des entités enregistrées ne sont pas conformes à ce type, ou une limite est dépassée. Le plan de la modification indique lesquelles.',
+    },
+    'confirmation-required': {
+      title: 'Confirmation requise',
+      detail: 'Cette modification entraîne une perte. Lisez son plan et répétez la requête avec l’empreinte de ce plan.',
+    },
     'idempotency-in-progress': {
       title: 'Encore en cours',
       detail:
@@ -190,6 +199,7 @@ export const fr: Catalogue = {
     breached: 'Ce mot de passe figure dans une fuite de données. Choisissez-en un autre et changez-le partout où vous l’utilisez.',
     unchanged: 'Le nouveau mot de passe est identique à l’actuel. Choisissez-en un autre.',
     'not-repeated-exactly': 'La confirmation diffère du nouveau mot de passe. Saisissez deux fois le même mot de passe.',
+    'not-supported': 'Le service ne prend pas cela en charge ici.',
   },
   expected: {
     'one-of': 'une valeur parmi [{values}]',

@@ -36,6 +36,12 @@ export function authorize<A extends Action>(principal: Principal, entity: string
   return { entity, userName: principal.user.name, sessionId: principal.session?.id ?? null, ownOnly } as Permit<A>;
 }
 
+/** Whether {@link authorize} would give a permit for `action` on any row of the entities called `entity`. */
+export function isPermitted(principal: Principal, entity: string, action: Action): boolean {
+  const isGranted = [entity, '*'].some((name) => principal.grants.get(name)?.has(action));
+  return isGranted && (!principal.scopes || principal.scopes.some((scope) => covers(scope, entity, action)));
+}
+
 /** Whether the scope reaches the action on the entity; only a scope on `*` reaches `*`. */
 function covers(scope: Scope, entity: string, action: Action): boolean {
   return (scope.entity === '*' || scope.entity === entity) && scope.actions.includes(action);

@@ -53,6 +53,7 @@ function masked(output: string): string {
   return output
     .trimEnd()
     .replaceAll(/\d{4}-\d\d-\d\d([ T])\d\d:\d\d:\d\d(\.\d{3})?Z/g, '<time>')
+    .replaceAll(/<time> {2}\S+$/gm, '<time>  <actor>')
     .replaceAll(/\b[a-z2-9]{6}(?:-[a-z2-9]{6}){3}\b/g, '<password>')
     .replaceAll(/"id": "\d+"/g, '"id": "<number>"')
     .replaceAll(/\bactor=\S+|(?<="actor": )"[^"]*"/g, '<actor>');
@@ -115,7 +116,7 @@ test('every command of docs/admin.md prints the output written there, run from t
 });
 
 describe('help', () => {
-  const groups = [[], ['user'], ['user', 'profile'], ['role'], ['profile'], ['key'], ['audit'], ['database']];
+  const groups = [[], ['user'], ['user', 'profile'], ['role'], ['profile'], ['key'], ['types'], ['audit'], ['database']];
 
   test.each([...groups, ...all.map(({ words }) => words)].map((words) => [words]))(
     '%j has an example, with --help and with help',

@@ -141,7 +141,7 @@ describe('invalid values are refused', () => {
     ['SESSION_SAME_SITE', 'none'],
     ['PASSWORD_MIN_LENGTH', '7'],
     ['BODY_LIMIT_BYTES', '1MB'],
-    ['ENTITY_TYPES', 'declared'],
+    ['ENTITY_TYPES_SOURCE', 'api'],
     ['ENTITY_TYPES', 'closed'],
     ['PUBLIC_URL', 'api.example.com'],
     ['PUBLIC_URL', 'https://api.example.com//base'],

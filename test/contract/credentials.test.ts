@@ -122,8 +122,10 @@ describe.for(titled(guarded))('%s', ([, operation]) => {
     });
 });
 
-/** Operations whose path names a user's thing. A provider belongs to no user. */
-const addressed = guarded.filter(({ parameters }) => parameters.some(({ in: place, name }) => place === 'path' && name !== 'issuer'));
+/** Operations whose path names a user's thing. A provider and an entity type belong to no user. */
+const addressed = guarded.filter(
+  ({ parameters, tag }) => tag !== 'Entity types' && parameters.some(({ in: place, name }) => place === 'path' && name !== 'issuer'),
+);
 
 describe.for(titled(addressed))('%s', ([, operation]) => {
   test('403 and 404 — another user’s thing, with each credential, which its owner may change (rules 62 and 64)', async () => {

@@ -3,6 +3,7 @@
  * that the examples describe. Only times and random values may differ.
  */
 import { sql } from 'kysely';
+import { allActions } from '../../src/rights/actions.ts';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { resolve, type Operation, type Reference } from '../../src/contract/contract.ts';
 import { seed } from '../support/entities.ts';
@@ -18,7 +19,6 @@ const service = useService();
 let trusting: TestService;
 let ada: string;
 
-const all = ['create', 'read', 'update', 'delete'] as const;
 const sessionId = '9f1c2a34-58d0-4b6e-9a71-0c5d8e3f2b17';
 const keyId = '4fT9xKq2LmZa';
 const linkId = '4b1d6f0e-93c2-4a57-8d0b-6e2f7a9c5d31';
@@ -27,7 +27,7 @@ const customer = { company: 'Analytical Engines Ltd', city: 'London', credit: 10
 beforeAll(async () => {
   const { db } = service();
   ada = (await service().createUser('ada', null)).id;
-  await service().createProfile(ada, 'editor', { '*': [...all] }, true);
+  await service().createProfile(ada, 'editor', { '*': [...allActions] }, true);
   await service().createProfile(ada, 'reader', { '*': ['read'] });
   await sql`update profile set name = 'sales', label = 'Sales' where name = 'editor'`.execute(db);
   await sql`update profile set name = 'stock', label = 'Stock keeping' where name = 'reader'`.execute(db);
@@ -52,11 +52,54 @@ beforeEach(async () => {
   await service().settle();
 });
 
+/** The type of the examples is the seventh revision. */
+async function seedType(document: object): Promise<void> {
+  const { db } = service();
+  await sql`truncate entity_type, entity_type_revision`.execute(db);
+  await sql`insert into entity_type_revision (revision, name, document, source, plan, applied_by) overriding system value
+    values (7, 'customer', ${JSON.stringify(document)}, 'api', '{}', 'ada')`.execute(db);
+  await sql`insert into entity_type values ('customer', 7)`.execute(db);
+  await sql`alter table entity_type_revision alter column revision restart with 8`.execute(db);
+  await service().settle();
+}
+
+const emailOptional = { type: 'object', properties: { email: { type: 'string', format: 'email' } } };
+const customerType = {
+  type: 'object',
+  required: ['company'],
+  properties: { company: { type: 'string', maxLength: 200 }, credit: { type: 'string', format: 'decimal' } },
+};
+
+/** Conditions and confirmations, which say what the caller has read. Without a status the request may have any that is a success. */
+const conditions: Record<string, (status: number | undefined) => Promise<{ headers?: Record<string, string>; query?: string }>> = {
+  putEntityType: async (status) => {
+    await seedType(customerType);
+    if (status === 200) return { headers: { 'if-match': '"7"' } };
+    await sql`truncate entity_type, entity_type_revision; alter table entity_type_revision alter column revision restart with 7`.execute(
+      service().db,
+    );
+    await service().settle();
+    return { headers: { 'if-none-match': '*' } };
+  },
+  deleteEntityType: async () => {
+    await seedType(customerType);
+    const plan = await service().call<{ digest: string }>('POST', '/rest/entity-type/customer/plan', { cookie, json: {} });
+    return { query: `?confirm=${plan.body.digest}` };
+  },
+};
+
 /** The rows that must exist before an operation is called. */
 const given: Record<string, () => Promise<unknown>> = {
   getEntity: () => seedCustomer(3, customer),
   updateEntity: () => seedCustomer(2, { city: 'Paris' }),
   deleteEntity: () => seedCustomer(3, customer),
+  createEntity: () => sql`truncate entity_type, entity_type_revision`.execute(service().db),
+  listEntityTypes: () => seedType(customerType),
+  getEntityType: () => seedType(customerType),
+  planEntityType: async () => {
+    await seedType(emailOptional);
+    for (let key = 40; key < 50; key++) await seed(service(), 'customer', String(key), key === 42 ? {} : { email: 'a@b.example' }, 'ada');
+  },
   revokeOtherSessions: () => Promise.all([service().openSession(ada), service().openSession(ada)]),
 };
 
@@ -107,14 +150,16 @@ const returned: Record<string, () => Promise<Answer>> = {
   finishOpenIdSignIn: () => new BrowserSession(trusting).signIn(corp, 'alice', '?return_to=/auth'),
 };
 
-async function send(operation: Operation, { body }: Example) {
+async function send(operation: Operation, { body }: Example, status?: number) {
   await given[operation.operationId]?.();
   const answer = await returned[operation.operationId]?.();
   if (answer) return answer;
   const server = operation.tag === 'OIDC' || (body && 'access_token' in body.value) ? trusting : service();
-  return await server.call<unknown>(methodOf(operation), pathOf(operation), {
+  const { headers = {}, query = '' } = (await conditions[operation.operationId]?.(status)) ?? {};
+  return await server.call<unknown>(methodOf(operation), pathOf(operation) + query, {
+    headers,
     ...(operation.security.length > 0 && { cookie }),
-    ...(body && { headers: { 'content-type': body.type }, raw: encodeBody(body.type, await withToken(body.value)) }),
+    ...(body && { headers: { ...headers, 'content-type': body.type }, raw: encodeBody(body.type, await withToken(body.value)) }),
   });
 }
 
@@ -130,6 +175,7 @@ function normalise(value: unknown, name = ''): unknown {
   if (name === 'issuer') return 'an issuer';
   if (moment.test(value)) return 'a moment';
   if (uuid.test(value)) return 'a UUID';
+  if (/^[0-9a-f]{64}$/.test(value)) return 'a digest';
   if (name === 'url') return new URL(value).searchParams.has('state') ? 'where to sign in' : value;
   if (/^esk_\w{62}$/.test(value)) return 'an API key';
   return name === 'id' && /^\w{12}$/.test(value) ? 'a handle' : value;
@@ -150,7 +196,7 @@ describe.for(titled(operations))('%s', ([, operation]) => {
     async ([, { status, value }]) => {
       const [request] = requestsOf(operation);
       if (!request) throw new Error('an operation always has an example');
-      const answer = await send(operation, request);
+      const answer = await send(operation, request, status);
       expect(answer.status, answer.text).toBe(status);
       expect(normalise(answer.body)).toEqual(normalise(value));
     },

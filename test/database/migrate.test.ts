@@ -4,7 +4,7 @@ import { migrate } from '../../src/database/migrate.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { createDatabase, openPool } from '../support/database.ts';
 import { readDocument, section } from '../support/markdown.ts';
-import { execute } from '../support/sql.ts';
+import { execute, undoLaterMigrations } from '../support/sql.ts';
 
 /** The files that made the same schema before the first release (decision 92). */
 const formerNames = [
@@ -69,9 +69,11 @@ test.each([
 
 test('the statements of decision 92 make this version accept such a database', async () => {
   const url = await databaseWith(formerNames);
+  await execute(url, undoLaterMigrations);
+  await setMigrations(url, formerNames);
   const [, statements = ''] =
     /```sql\n(.*?)```/s.exec(section(readDocument('docs/decisions.md'), '## 92. The migrations begin again with the first release')) ?? [];
   await execute(url, statements);
-  expect(await migrate(url)).toEqual([]);
+  expect(await migrate(url)).toEqual(['0011-entity-types']);
   expect(await new AdminCommand(url).say(['user', 'list'])).toBe('There are no users yet.\n');
 });

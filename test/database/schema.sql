@@ -2,6 +2,8 @@ create sequence audit_event_id_seq;
 
 create sequence entity_key_seq;
 
+create sequence entity_type_revision_revision_seq;
+
 create sequence profile_id_seq;
 
 create sequence role_id_seq;
@@ -44,6 +46,21 @@ create table entity (
   created_by text not null,
   updated_at timestamp with time zone default now() not null,
   updated_by text not null
+);
+
+create table entity_type (
+  name text not null,
+  revision bigint not null
+) with (fillfactor=10);
+
+create table entity_type_revision (
+  revision bigint generated always as identity not null,
+  name text not null,
+  document json,
+  source text not null,
+  plan json not null,
+  applied_at timestamp with time zone default clock_timestamp() not null,
+  applied_by text not null
 );
 
 create table idempotency (
@@ -204,6 +221,16 @@ alter table entity add constraint entity_pkey PRIMARY KEY (name, key);
 
 alter table entity add constraint entity_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES user_account(name);
 
+alter table entity_type add constraint entity_type_pkey PRIMARY KEY (name);
+
+alter table entity_type add constraint entity_type_revision_fkey FOREIGN KEY (revision) REFERENCES entity_type_revision(revision);
+
+alter table entity_type_revision add constraint entity_type_revision_name_check CHECK ((name ~ '^[A-Za-z][A-Za-z0-9_.-]{0,63}$'::text));
+
+alter table entity_type_revision add constraint entity_type_revision_pkey PRIMARY KEY (revision);
+
+alter table entity_type_revision add constraint entity_type_revision_source_check CHECK ((source = ANY (ARRAY['files'::text, 'command'::text, 'api'::text])));
+
 alter table idempotency add constraint idempotency_pkey PRIMARY KEY (user_name, entity, key);
 
 alter table idempotency add constraint idempotency_user_name_fkey FOREIGN KEY (user_name) REFERENCES user_account(name);
@@ -248,7 +275,7 @@ alter table role add constraint role_name_key UNIQUE (name);
 
 alter table role add constraint role_pkey PRIMARY KEY (id);
 
-alter table role_grant add constraint role_grant_action_check CHECK ((action = ANY (ARRAY['create'::text, 'read'::text, 'update'::text, 'delete'::text])));
+alter table role_grant add constraint role_grant_action_check CHECK ((action = ANY (ARRAY['create'::text, 'read'::text, 'update'::text, 'delete'::text, 'type'::text])));
 
 alter table role_grant add constraint role_grant_condition_check CHECK ((condition = ANY (ARRAY['any'::text, 'own'::text])));
 
@@ -257,6 +284,8 @@ alter table role_grant add constraint role_grant_entity_check CHECK (((entity = 
 alter table role_grant add constraint role_grant_pkey PRIMARY KEY (role_id, entity, action);
 
 alter table role_grant add constraint role_grant_role_id_fkey FOREIGN KEY (role_id) REFERENCES role(id) ON DELETE CASCADE;
+
+alter table role_grant add constraint role_grant_type_check CHECK (((action <> 'type'::text) OR (condition = 'any'::text)));
 
 alter table service_secret add constraint service_secret_pkey PRIMARY KEY (name);
 
@@ -317,6 +346,8 @@ CREATE UNIQUE INDEX user_profile_default_key ON public.user_profile USING btree 
 CREATE TRIGGER api_key_changed AFTER UPDATE OF key_hash, profile_id, scopes, expires_at, revoked_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION forget_principal('key');
 
 CREATE TRIGGER audit_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
+CREATE TRIGGER entity_type_changed AFTER INSERT OR DELETE OR UPDATE ON public.entity_type FOR EACH ROW EXECUTE FUNCTION notify_entity_type();
 
 CREATE TRIGGER identity_changed AFTER DELETE OR UPDATE OF issuer, subject, user_id OR TRUNCATE ON public.identity FOR EACH STATEMENT EXECUTE FUNCTION forget_principal();
 
@@ -490,6 +521,15 @@ begin
       ) filter (where jsonb_typeof(value) <> 'null'), '{}')
     from jsonb_each(patch)
   );
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.notify_entity_type()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('principal', 'type ' || coalesce(new.name, old.name));
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.open_session(token_hash bytea, user_id bigint, credential_version integer, method text, issuer text, subject text, issuer_session_id text, end_session_url text, scopes jsonb, locale text, authenticated_at timestamp with time zone, idle_seconds double precision, absolute_seconds double precision, address text, user_agent text, maximum integer, signed_in_at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT opened session, OUT evicted uuid[])

@@ -3,11 +3,13 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Action, Condition } from '../../src/database/tables.ts';
+import { entityActions } from '../../src/rights/actions.ts';
 import { rowsOf, seed, type Entity } from '../support/entities.ts';
 import { useService, type Call } from '../support/service.ts';
 
 const service = useService();
-const actions: Action[] = ['create', 'read', 'update', 'delete'];
+const actions = [...entityActions];
+type EntityAction = (typeof entityActions)[number];
 let ada: string;
 
 beforeAll(async () => {
@@ -23,7 +25,7 @@ async function put(name: string, owner = 'ada'): Promise<string> {
 }
 
 /** Does `action` on entities called `name`: on the row with this key, except for a create. */
-function act(action: Action, name: string, key: string, call: Call) {
+function act(action: EntityAction, name: string, key: string, call: Call) {
   switch (action) {
     case 'create':
       return service().call('POST', `/rest/entity/${name}`, { json: { a: 1 }, ...call });
@@ -36,7 +38,7 @@ function act(action: Action, name: string, key: string, call: Call) {
   }
 }
 
-const success: Record<Action, number> = { create: 201, read: 200, update: 200, delete: 204 };
+const success: Record<EntityAction, number> = { create: 201, read: 200, update: 200, delete: 204 };
 
 describe.for(actions)('a grant to %s', (granted) => {
   let user: { id: string };
@@ -190,7 +192,7 @@ describe('a change of rights', () => {
     const { id } = await service().createUser('gerd', { note: ['read'] });
     const key = await put('note');
     const ways: Call[] = [{ cookie: await service().openSession(id) }, { headers: { 'x-api-key': await service().createKey(id) } }];
-    const statuses = async (action: Action) => {
+    const statuses = async (action: EntityAction) => {
       await service().settle();
       return await Promise.all(ways.map(async (way) => (await act(action, 'note', key, way)).status));
     };

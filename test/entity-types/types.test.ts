@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/settings.ts';
-import { readEntityTypes } from '../../src/entity-types/types.ts';
+import { readTypeFiles } from '../../src/entity-types/files.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { TestService, useService, type ProblemBody } from '../support/service.ts';
 
@@ -257,16 +257,18 @@ describe('an invalid type', () => {
     ['a.json', '{"type":', /a\.json: .*JSON/],
     ['a.yaml', 'type: [object', /a\.yaml: /],
     ['a.yaml', 'type: object\ntype: string\n', /a\.yaml: .*unique/i],
-    ['a.json', '[]', /a\.json: a type is a JSON Schema, an object/],
-    ['a.yaml', '', /a\.yaml: a type is a JSON Schema, an object/],
-    ['a.json', '{"type":"objekt"}', /a\.json: schema is invalid/],
-    ['a.json', '{"requierd":["a"]}', /a\.json: .*unknown keyword: "requierd"/],
-    ['a.json', '{"properties":{"a":{"format":"dat"}}}', /a\.json: unknown format "dat"/],
-    ['a.json', '{"$ref":"other.json"}', /a\.json: can't resolve reference other\.json/],
-    ['a.json', '{"$schema":"http://json-schema.org/draft-07/schema#"}', /a\.json: no schema with key or ref/],
-    ['a.yaml', 'x-if-match: true', /a\.yaml: x-if-match must be "required", or left out/],
-    ['a.yaml', 'properties: { a: { x-if-match: required } }', /a\.yaml: .*unknown keyword: "x-if-match"/],
-    ['a.json', '{"$async":true}', /a\.json: \$async/],
+    ['a.json', '[]', /a\.json: the document: .*wrong type.*object/],
+    ['a.yaml', '', /a\.yaml: the document: .*wrong type.*object/],
+    ['a.json', '{"type":"objekt"}', /a\.json: \/type: .*object/],
+    ['a.json', '{"requierd":["a"]}', /a\.json: \/requierd: .*not known/],
+    ['a.json', '{"properties":{"a":{"format":"dat"}}}', /a\.json: \/properties\/a\/format: .*date-time/],
+    ['a.json', '{"$ref":"other.json"}', /a\.json: \/\$ref: /],
+    ['a.json', '{"$schema":"http://json-schema.org/draft-07/schema#"}', /a\.json: \/\$schema: /],
+    ['a.yaml', 'x-if-match: true', /a\.yaml: \/x-if-match: .*required/],
+    ['a.yaml', 'properties: { a: { x-if-match: required } }', /a\.yaml: \/properties\/a\/x-if-match: .*not known/],
+    ['a.json', '{"$async":true}', /a\.json: \/\$async: /],
+    ['a.json', '{"properties":{"a":{"default":1}}}', /a\.json: \/properties\/a\/default: .*not support/],
+    ['a.json', '{"x-unique":[]}', /a\.json: \/x-unique: .*not support/],
     ['a b.json', '{}', /a b\.json: .*entity name/],
     ['1.json', '{}', /1\.json: .*entity name/],
   ];
@@ -274,9 +276,7 @@ describe('an invalid type', () => {
   test.for(broken)('%s with %s stops the start, with one line', async ([file, text, reason]) => {
     const place = await mkdtemp(join(directory, 'broken-'));
     await writeFile(join(place, file), text);
-    const { problems } = (await readEntityTypes({ entityTypes: 'open', entityTypesDir: place }).catch(
-      (error: unknown) => error,
-    )) as ConfigError;
+    const { problems } = (await readTypeFiles([place], 'files', 'ENTITY_TYPES_DIR').catch((error: unknown) => error)) as ConfigError;
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(reason);
     expect(problems[0]).not.toContain('\n');
@@ -285,9 +285,9 @@ describe('an invalid type', () => {
   test('a name may contain the ending of another format: the last one counts', async () => {
     const place = await mkdtemp(join(directory, 'endings-'));
     await writeFile(join(place, 'note.json.yaml'), 'required: [a]\n');
-    const types = await readEntityTypes({ entityTypes: 'declared', entityTypesDir: place });
-    expect(() => types.find('note.json')?.check({})).toThrow(expect.objectContaining({ code: 'validation-failed' }));
-    expect(() => types.find('note')).toThrow(expect.objectContaining({ code: 'not-found' }));
+    expect(await readTypeFiles([place], 'files', 'ENTITY_TYPES_DIR')).toEqual([
+      { name: 'note.json', document: { required: ['a'] }, source: 'files' },
+    ]);
   });
 
   test('two files for one name stop the start, and so does a missing directory; all problems are named', async () => {
@@ -295,14 +295,12 @@ describe('an invalid type', () => {
     await writeFile(join(place, 'a.json'), '{}');
     await writeFile(join(place, 'a.yaml'), '{}');
     await mkdir(join(place, 'b.json'));
-    const twice = readEntityTypes({ entityTypes: 'open', entityTypesDir: place });
+    const twice = readTypeFiles([place], 'files', 'ENTITY_TYPES_DIR');
     await expect(twice).rejects.toThrow(ConfigError);
     await expect(twice).rejects.toMatchObject({
       problems: [expect.stringContaining('second file for a'), expect.stringContaining('b.json')],
     });
-    await expect(readEntityTypes({ entityTypes: 'open', entityTypesDir: join(place, 'none') })).rejects.toThrow(
-      /ENTITY_TYPES_DIR: .*no such file/,
-    );
+    await expect(readTypeFiles([join(place, 'none')], 'files', 'ENTITY_TYPES_DIR')).rejects.toThrow(/ENTITY_TYPES_DIR: .*no such file/);
     await expect(TestService.start({ ENTITY_TYPES_DIR: join(place, 'none') })).rejects.toThrow(/ENTITY_TYPES_DIR/);
   });
 });

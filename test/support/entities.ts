@@ -1,5 +1,7 @@
 /** Reads entities for tests, and inserts rows directly into the database. */
 import { sql } from 'kysely';
+import { theService } from '../../src/administration/actor.ts';
+import { applyChange } from '../../src/entity-types/apply.ts';
 import type { TestService } from './service.ts';
 
 /** The body of an answer. */
@@ -28,4 +30,10 @@ export async function rowsOf({ db }: TestService, name: string): Promise<{ key: 
     .orderBy('key')
     .select(['key', 'version', sql<string>`fields::text`.as('fields')])
     .execute();
+}
+
+/** Puts the document in force as the operator's command does, and waits until the service knows. */
+export async function declareType({ store, context }: TestService, name: string, document: Record<string, unknown>): Promise<void> {
+  await applyChange(store, theService, { name, document, source: 'command' }, { allowUnfit: true });
+  await context.listener.settle();
 }

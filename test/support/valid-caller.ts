@@ -4,8 +4,11 @@
  */
 import { sql } from 'kysely';
 import type { LightMyRequestResponse } from 'fastify';
+import { allActions } from '../../src/rights/actions.ts';
+import { planOf } from '../../src/entity-types/plan.ts';
+import { findType } from '../../src/entity-types/store.ts';
 import { sessionOf } from './clock.ts';
-import { seed } from './entities.ts';
+import { declareType, seed } from './entities.ts';
 import { loginClient, type TestIssuer } from './issuer.ts';
 import { bodyOf, encodeBody, methodOf, pathOf } from './operations.ts';
 import { password, type TestService } from './service.ts';
@@ -39,6 +42,8 @@ interface Completion {
   query?: Record<string, string>;
   body?: unknown;
   headers?: Record<string, string>;
+  /** Headers of the draft that are not sent. */
+  without?: readonly string[];
 }
 
 export class ValidCaller {
@@ -56,7 +61,7 @@ export class ValidCaller {
   static async open(service: TestService, issuer: TestIssuer): Promise<ValidCaller> {
     const callers: Caller[] = [];
     for (const way of ['session', 'openid', 'api-key', 'bearer'] as const) {
-      const { id } = await service.createUser(way);
+      const { id } = await service.createUser(way, { '*': [...allActions] });
       await service.link(issuer, way, way);
       callers.push({ id, name: way, password, way, headers: undefined, uses: 0 });
     }
@@ -68,7 +73,7 @@ export class ValidCaller {
     const { operation, way } = draft;
     const caller = this.#callerBy(way);
     const known = this.#completions[operation.operationId];
-    const { values = {}, body = draft.body, query = {}, headers = {} } = (await known?.(caller, draft)) ?? {};
+    const { values = {}, body = draft.body, query = {}, headers = {}, without = [] } = (await known?.(caller, draft)) ?? {};
     const search = new URLSearchParams({ ...draft.query, ...query }).toString();
     const open = operation.security.length === 0;
     const type = bodyOf(operation)?.type ?? '';
@@ -77,7 +82,7 @@ export class ValidCaller {
         method: methodOf(operation),
         url: pathOf(operation, values) + (search && `?${search}`),
         headers: {
-          ...draft.headers,
+          ...Object.fromEntries(Object.entries(draft.headers).filter(([header]) => !without.includes(header.toLowerCase()))),
           ...headers,
           ...(!open && (await this.#credential(caller, operation.operationId === 'refreshSession'))),
           ...(body !== undefined && { 'content-type': type }),
@@ -183,6 +188,19 @@ export class ValidCaller {
       const claims = { sub: way, aud: loginClient.id, events, client_id: undefined, scope: undefined };
       return { ...this.#atIssuer, body: { logout_token: await this.#issuer.mint({ claims, header: { typ: 'logout+jwt' } }) } };
     },
+    getEntityType: async (_caller, { path }) => ({ values: await this.#newType(path['name']) }),
+    putEntityType: async () => ({
+      values: { name: `type${++this.#last}` },
+      headers: { 'if-none-match': '*' },
+      without: ['if-match', 'if-none-match'],
+      body: { type: 'object' },
+    }),
+    deleteEntityType: async (_caller, { path }) => {
+      const { name } = await this.#newType(path['name']);
+      const { digest } = planOf(await findType(this.#service.db, name), { name, document: null, source: 'api' });
+      return { values: { name }, query: { confirm: digest } };
+    },
+    planEntityType: async (_caller, { path }) => ({ values: await this.#newType(path['name']), body: { document: { type: 'object' } } }),
     createEntity: async (_caller, { path }) => ({ values: path }),
     getEntity: (caller, draft) => this.#newEntity(caller, draft),
     updateEntity: (caller, draft) => this.#newEntity(caller, draft),
@@ -197,6 +215,12 @@ export class ValidCaller {
     const key = String(++this.#last);
     await seed(this.#service, name, key, { a: 1, b: { c: [1, 2] } }, owner);
     return { values: { name, key } };
+  }
+
+  /** Declares a type that accepts any object, unless the name has one. */
+  async #newType(name = 'note'): Promise<{ name: string }> {
+    await declareType(this.#service, name, { type: 'object' });
+    return { name };
   }
 
   /** The number of keys of a user is limited. */

@@ -1,0 +1,53 @@
+/**
+ * The condition under which every statement that changes entities does so: the type of the name is still the one that the process has checked
+ * (decision 118).
+ */
+import { sql, type RawBuilder } from 'kysely';
+import type { EntityType, EntityTypes } from '../entity-types/types.ts';
+import { builder, prepare } from '../database/driver/prepared.ts';
+import type { Store } from '../database/port.ts';
+import { Problem } from '../errors.ts';
+
+/**
+ * SQL: the revision of the type of entities called `name`; 0 for a name without a type.
+ */
+export const typeRevision = (name: RawBuilder<unknown>) =>
+  sql<string>`coalesce((select entity_type.revision from entity_type where entity_type.name = ${name}), 0)`;
+
+/**
+ * SQL: whether `revision` is that of the type when the statement is committed. The second half locks no row, but the table, in ROW SHARE mode: a
+ * change of types, which locks it in EXCLUSIVE mode, either waits for this transaction, or was committed before PostgreSQL took the snapshot of the
+ * statement. PostgreSQL takes it after it has locked all tables of the statement.
+ */
+export const typeIsCurrent = (name: RawBuilder<unknown>, revision: RawBuilder<unknown>) =>
+  sql<boolean>`${typeRevision(name)} = ${revision}::bigint and not exists (select from entity_type where false for key share)`;
+
+const findTypeRevision = prepare<{ name: string }, { typeRevision: string }>('entity.type-revision', (value) =>
+  builder.selectNoFrom(typeRevision(value('name')).as('typeRevision')).compile(),
+);
+
+/** Whether the type of entities called `name` has this revision now; 0 is that of a name without a type. */
+export async function typeHasRevision(store: Store, name: string, revision: string): Promise<boolean> {
+  const [row] = await store.run(findTypeRevision, { name });
+  return row?.typeRevision === revision;
+}
+
+/** A lost round means that the type has changed meanwhile. */
+const rounds = 20;
+
+/**
+ * Runs `write` with the type of entities called `name`, and again with the new type as long as it returns undefined because the type has changed. Throws
+ * 503 `busy` when the type changes 20 times.
+ */
+export async function whileTypeIsCurrent<T>(
+  types: EntityTypes,
+  name: string,
+  write: (type: EntityType | undefined) => Promise<T | undefined>,
+): Promise<T> {
+  for (let round = 0; round < rounds; round++) {
+    const result = await write(await types.find(name));
+    if (result !== undefined) return result;
+    types.forget();
+  }
+  throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+}

@@ -1,0 +1,30 @@
+/** Makes the validator of a type from its document. */
+import { compileSchema } from '../contract/every-error.ts';
+import type { TypeSource } from '../database/tables.ts';
+import { faultsOf } from '../http/validation-faults.ts';
+import { requiresIfMatch, schemaOf } from './document.ts';
+import { linearPattern } from './linear-pattern.ts';
+import type { Schema } from './subschemas.ts';
+import type { EntityType } from './types.ts';
+
+/** Makes the patterns of callers, which take linear time. */
+function compilePattern(pattern: string): Pick<RegExp, 'test'> {
+  const compiled = linearPattern(pattern);
+  if (!compiled) throw new Error('a pattern that faultsOfDocument has refused');
+  return compiled;
+}
+/** Ajv wants it for validators that are written to files, of which there are none. */
+compilePattern.code = '';
+
+/** The type with this document, which `faultsOfDocument` has accepted. */
+export function compileType(revision: string, document: Schema, source: TypeSource): EntityType {
+  const validate = compileSchema(schemaOf(document), undefined, source === 'api' ? { regExp: compilePattern } : {});
+  return {
+    revision,
+    document,
+    check(fields, sent = () => fields) {
+      if (!validate(fields)) throw faultsOf(validate.errors ?? [], 'body', sent());
+    },
+    requiresIfMatch: requiresIfMatch(document),
+  };
+}

@@ -1,0 +1,93 @@
+/** Type documents in files: `<name>.json`, `<name>.yaml` and `<name>.yml`. */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { parse } from 'yaml';
+import { theService } from '../administration/actor.ts';
+import { ConfigError, type Config } from '../config/settings.ts';
+import type { Store } from '../database/port.ts';
+import type { TypeSource } from '../database/tables.ts';
+import { isEntityName } from '../entities/name.ts';
+import { Problem, type Fault } from '../errors.ts';
+import { describeFault } from '../locales/describe.ts';
+import { applyChange } from './apply.ts';
+import { faultsOfDocument } from './document.ts';
+import type { TypeChange } from './plan.ts';
+import type { Schema } from './subschemas.ts';
+
+const isTypeFile = (file: string) => /\.(json|ya?ml)$/.test(file);
+
+/**
+ * The documents of the files, and of the files in the directories; other files in these are ignored. Throws {@link ConfigError} with a line for each file
+ * that is no type or has no entity name, which begins with `label`.
+ */
+export async function readTypeFiles(paths: readonly string[], source: TypeSource, label: string): Promise<TypeChange[]> {
+  // A Map, since `constructor` is a valid name (rule 65).
+  const changes = new Map<string, TypeChange>();
+  const problems: string[] = [];
+  for (const file of await listFiles(paths, label, problems)) {
+    const [, name = ''] = /^(.*)\.(?:json|ya?ml)$/.exec(basename(file)) ?? [];
+    try {
+      if (!isEntityName(name))
+        throw new Error('the part before the dot must be an entity name: a letter, then up to 63 letters, digits, _ . -');
+      if (changes.has(name)) throw new Error(`there is a second file for ${name}`);
+      changes.set(name, { name, document: readDocument(await readFile(file, 'utf8'), file, source), source });
+    } catch (error) {
+      problems.push(`${label}: ${basename(file)}: ${messageOf(error)}`);
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return [...changes.values()];
+}
+
+async function listFiles(paths: readonly string[], label: string, problems: string[]): Promise<string[]> {
+  const lists = paths.map(async (path) => {
+    try {
+      if (!(await stat(path)).isDirectory()) return [path];
+      const files = await readdir(path);
+      return files
+        .filter(isTypeFile)
+        .sort()
+        .map((file) => join(path, file));
+    } catch (error) {
+      problems.push(`${label}: ${messageOf(error)}`);
+      return [];
+    }
+  });
+  return (await Promise.all(lists)).flat();
+}
+
+function readDocument(text: string, file: string, source: TypeSource): Schema {
+  const document: unknown = file.endsWith('.json') ? JSON.parse(text) : parse(text);
+  const faults = faultsOfDocument(document, source);
+  if (faults.length > 0) throw new Error(faults.map(faultText).join('; '));
+  return document as Schema;
+}
+
+/** A fault for people. */
+export function faultText(fault: Fault): string {
+  return `${fault.pointer || 'the document'}: ${describeFault('en', fault).detail}`;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ').trim();
+
+/**
+ * Applies the files of ENTITY_TYPES_DIR. A type without a file stays. Throws {@link ConfigError} if a file is no type, or if entities do not fit one.
+ */
+export async function applyTypeFiles(store: Store, { entityTypesDir }: Pick<Config, 'entityTypesDir'>): Promise<void> {
+  if (entityTypesDir === undefined) return;
+  const problems: string[] = [];
+  for (const change of await readTypeFiles([entityTypesDir], 'files', 'ENTITY_TYPES_DIR')) {
+    try {
+      await applyChange(store, theService, change);
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'type-conflict')) throw error;
+      problems.push(`ENTITY_TYPES_DIR: ${change.name}: ${refusalText(error)}`);
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+function refusalText({ faults }: Problem): string {
+  const places = faults.map(faultText).join('; ');
+  return `stored entities do not fit (each pointer begins with a key): ${places}. Correct them, or run "types apply --allow-unfit" first`;
+}

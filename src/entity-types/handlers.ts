@@ -1,0 +1,130 @@
+/** Entity types over HTTP: list, retrieve, plan, declare, delete. */
+import type { components } from '../../generated/api.ts';
+import type { Actor } from '../administration/actor.ts';
+import type { Caller } from '../authn/caller.ts';
+import type { Principal } from '../authn/principal.ts';
+import { publicPath } from '../config/public-url.ts';
+import type { Context } from '../context.ts';
+import type { Handlers } from '../contract/operation.ts';
+import { acceptedVersions, etagOf } from '../entities/etag.ts';
+import { Problem } from '../errors.ts';
+import { describeFault } from '../locales/describe.ts';
+import { negotiateLocale } from '../locales/negotiate.ts';
+import { authorize, isPermitted } from '../rights/permit.ts';
+import { applyChange, type Applied, type ApplyOptions } from './apply.ts';
+import { faultsOfDocument } from './document.ts';
+import { faultUnder, findingsOf, planOf, type TypeChange } from './plan.ts';
+import { findType, listTypes, type TypeRow, type TypeSummary } from './store.ts';
+
+type TypeHandlers = Pick<Handlers, 'listEntityTypes' | 'getEntityType' | 'putEntityType' | 'deleteEntityType' | 'planEntityType'>;
+type Schemas = components['schemas'];
+
+/** Entities that a request checks against a document: 100,000 take about a second, and a request has 15. */
+const maximumChecked = 100_000;
+
+export function typeHandlers(context: Context): TypeHandlers {
+  const { config, store, listener, entityTypes } = context;
+
+  /** Resolves when every process knows of the change. */
+  async function apply(actor: Actor, change: TypeChange, options: ApplyOptions): Promise<Applied> {
+    if (config.entityTypesDir !== undefined && config.entityTypesSource !== 'both') throw new Problem('forbidden');
+    const applied = await applyChange(store, actor, change, { ...options, limit: maximumChecked });
+    if (applied.changed) {
+      entityTypes.forget();
+      await listener.settle();
+    }
+    return applied;
+  }
+
+  return {
+    async listEntityTypes({ principal }) {
+      const types = (await listTypes(store.db)).filter(({ name }) => isPermitted(principal, name, 'type'));
+      return { status: 200, body: { types: types.map(describeSummary) } };
+    },
+
+    async getEntityType({ params, principal }) {
+      authorize(principal, params.name, 'type');
+      const type = await findType(store.db, params.name);
+      if (!type) throw new Problem('not-found');
+      return { status: 200, headers: { ETag: etagOf(type.revision) }, body: describeType(type) };
+    },
+
+    async putEntityType({ params, query, headers, body, principal, caller }) {
+      authorize(principal, params.name, 'type');
+      const expect = expectation(headers);
+      requireDocument(body, '');
+      const change = { name: params.name, document: body, source: 'api' } as const;
+      const { type, plan, changed } = await apply(actorOf(principal, caller), change, { expect, allowUnfit: query.allowUnfit === '1' });
+      if (!type) throw new Error('there is no type after its declaration');
+      const answer = { headers: { ETag: etagOf(type.revision) }, body: describeType(type) };
+      if (!changed || plan.revision !== '0') return { status: 200, ...answer };
+      return {
+        status: 201,
+        ...answer,
+        headers: { ...answer.headers, Location: publicPath(config.publicUrl, `/rest/entity-type/${params.name}`) },
+      };
+    },
+
+    async deleteEntityType({ params, query, principal, caller }) {
+      authorize(principal, params.name, 'type');
+      const change = { name: params.name, document: null, source: 'api' } as const;
+      await apply(actorOf(principal, caller), change, { confirm: query.confirm, expect: requireType });
+      return { status: 204 };
+    },
+
+    async planEntityType({ params, body, principal, request }) {
+      authorize(principal, params.name, 'type');
+      const { document = null } = body;
+      if (document !== null) requireDocument(document, '/document');
+      const change = { name: params.name, document, source: 'api' } as const;
+      const current = await findType(store.db, params.name);
+      if (document === null) requireType(current);
+      const plan = planOf(current, change);
+      const { examples, ...numbers } = await findingsOf(store.db, plan, change, maximumChecked);
+      const locale = negotiateLocale({ session: principal.locale, acceptLanguage: request.headers['accept-language'] });
+      const described = examples.map(({ key, errors }) => ({ key, errors: errors.map((fault) => describeFault(locale, fault)) }));
+      return { status: 200, body: { ...plan, ...numbers, examples: described } };
+    },
+  };
+}
+
+function describeSummary({ appliedAt, ...type }: TypeSummary): Schemas['EntityTypeSummary'] {
+  return { ...type, appliedAt: appliedAt.toISOString() };
+}
+
+function describeType({ document, ...summary }: TypeRow): Schemas['EntityType'] {
+  return { ...describeSummary(summary), document };
+}
+
+function actorOf({ user }: Principal, { origin }: Caller): Actor {
+  return { name: user.name, origin, via: 'api' };
+}
+
+/** Throws 422 with the faults of the document, whose pointers begin with `at`. */
+function requireDocument(document: unknown, at: string): void {
+  const faults = faultsOfDocument(document, 'api');
+  if (faults.length === 0) return;
+  throw new Problem('validation-failed', { faults: faults.map((fault) => faultUnder(at, fault)) });
+}
+
+function requireType(current: TypeRow | undefined): void {
+  if (!current) throw new Problem('not-found');
+}
+
+/**
+ * What the headers expect of the type in force: it throws 412 if that is another one. Throws 428 if there is neither header, and 400 if one is malformed or both
+ * are there.
+ */
+function expectation(headers: { 'if-match'?: string; 'if-none-match'?: string }): (current: TypeRow | undefined) => void {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
+  if (ifMatch === undefined && ifNoneMatch === undefined) throw new Problem('precondition-required');
+  if (ifNoneMatch !== undefined && (ifMatch !== undefined || ifNoneMatch.trim() !== '*'))
+    throw new Problem('malformed-request', {
+      faults: [{ parameter: 'If-None-Match', code: ifMatch === undefined ? 'invalid-value' : 'conflicting' }],
+    });
+  const revisions = acceptedVersions(ifMatch);
+  return (current) => {
+    const isExpected = ifNoneMatch !== undefined ? !current : current !== undefined && (revisions?.includes(current.revision) ?? true);
+    if (!isExpected) throw new Problem('precondition-failed');
+  };
+}

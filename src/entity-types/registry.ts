@@ -1,0 +1,71 @@
+/**
+ * The declared types as one process knows them. Notifications of the database tell when types have changed. What the process knows may be out of date
+ * for a moment all the same, so every statement that writes entities compares the revision (`entities/type-guard.ts`).
+ */
+import { LRUCache } from 'lru-cache';
+import type { Kysely } from 'kysely';
+import type { Config } from '../config/settings.ts';
+import type { Database } from '../database/tables.ts';
+import { Problem } from '../errors.ts';
+import { compileType } from './compile.ts';
+import { findRevision, listRevisions } from './store.ts';
+import type { EntityType, EntityTypes } from './types.ts';
+
+/** Characters of the documents whose validators a process stores. A validator takes about ten times the memory of its document. */
+const maximumCharacters = 8_388_608;
+
+export class TypeRegistry implements EntityTypes {
+  readonly #db: Kysely<Database>;
+  readonly #onlyDeclared: boolean;
+  /** By revision: what a revision is never changes. */
+  readonly #types = new LRUCache<string, EntityType>({ maxSize: maximumCharacters });
+  #revisions: Promise<ReadonlyMap<string, string>> | undefined;
+  #notified = false;
+
+  constructor(db: Kysely<Database>, { entityTypes }: Pick<Config, 'entityTypes'>) {
+    this.#db = db;
+    this.#onlyDeclared = entityTypes === 'declared';
+  }
+
+  async find(name: string): Promise<EntityType | undefined> {
+    const revisions = await this.#currentRevisions();
+    return await this.at(name, revisions.get(name) ?? '0');
+  }
+
+  async at(name: string, revision: string): Promise<EntityType | undefined> {
+    if (revision === '0') {
+      if (this.#onlyDeclared) throw new Problem('not-found');
+      return undefined;
+    }
+    return this.#types.get(revision) ?? (await this.#load(revision));
+  }
+
+  forget(): void {
+    this.#revisions = undefined;
+  }
+
+  /** `on` says whether notifications arrive. Without them every {@link find} reads the revisions. */
+  enable(on: boolean): void {
+    this.#notified = on;
+    this.forget();
+  }
+
+  async #currentRevisions(): Promise<ReadonlyMap<string, string>> {
+    if (!this.#notified) return await listRevisions(this.#db);
+    const revisions = (this.#revisions ??= listRevisions(this.#db));
+    try {
+      return await revisions;
+    } catch (error) {
+      if (this.#revisions === revisions) this.forget();
+      throw error;
+    }
+  }
+
+  async #load(revision: string): Promise<EntityType> {
+    const found = await findRevision(this.#db, revision);
+    if (!found) throw new Error(`there is no entity type with the revision ${revision}`);
+    const type = compileType(revision, found.document, found.source);
+    this.#types.set(revision, type, { size: JSON.stringify(found.document).length });
+    return type;
+  }
+}

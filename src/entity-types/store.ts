@@ -1,0 +1,92 @@
+/** The tables `entity_type` and `entity_type_revision`. */
+import { sql, type Kysely } from 'kysely';
+import type { Database, TypeSource } from '../database/tables.ts';
+import type { Schema } from './subschemas.ts';
+
+/** A type in force, without its document. */
+export interface TypeSummary {
+  name: string;
+  revision: string;
+  source: TypeSource;
+  appliedAt: Date;
+  appliedBy: string;
+}
+
+export interface TypeRow extends TypeSummary {
+  document: Schema;
+}
+
+const inForce = (db: Kysely<Database>) =>
+  db
+    .selectFrom('entity_type')
+    .innerJoin('entity_type_revision', 'entity_type_revision.revision', 'entity_type.revision')
+    .select(['entity_type.name', 'entity_type.revision', 'source', 'applied_at as appliedAt', 'applied_by as appliedBy']);
+
+/** All types in force, by name. */
+export function listTypes(db: Kysely<Database>): Promise<TypeSummary[]> {
+  return inForce(db).orderBy('entity_type.name').execute();
+}
+
+/** The type in force; undefined for a name without a type. */
+export function findType(db: Kysely<Database>, name: string): Promise<TypeRow | undefined> {
+  // A type in force has a document.
+  const document = sql<Schema>`entity_type_revision.document`.as('document');
+  return inForce(db).select(document).where('entity_type.name', '=', name).executeTakeFirst();
+}
+
+/** The revision of each declared name. */
+export async function listRevisions(db: Kysely<Database>): Promise<Map<string, string>> {
+  const rows = await db.selectFrom('entity_type').select(['name', 'revision']).execute();
+  // A Map, since `constructor` is a valid name (rule 65).
+  return new Map(rows.map(({ name, revision }) => [name, revision]));
+}
+
+/** The document of a revision, in force or not; undefined for a deletion. */
+export async function findRevision(db: Kysely<Database>, revision: string): Promise<{ document: Schema; source: TypeSource } | undefined> {
+  const row = await db
+    .selectFrom('entity_type_revision')
+    .where('revision', '=', revision)
+    .where('document', 'is not', null)
+    .select([sql<Schema>`document`.as('document'), 'source'])
+    .executeTakeFirst();
+  return row;
+}
+
+export interface NewRevision {
+  name: string;
+  /** Null to delete the type. */
+  document: Schema | null;
+  source: TypeSource;
+  plan: unknown;
+  appliedBy: string;
+}
+
+/**
+ * Locks the types against all changes and waits until no statement that writes entities is under way. Such statements wait until the end of the
+ * transaction, so it must be short. Throws 55P03 (`lock_timeout`) after half a second.
+ */
+export async function lockTypes(trx: Kysely<Database>): Promise<void> {
+  await sql`set local lock_timeout = '500ms'`.execute(trx);
+  await sql`lock table entity_type in exclusive mode`.execute(trx);
+}
+
+/** Puts the document in force, or deletes the type; call it after {@link lockTypes}. Returns the new revision. */
+export async function insertRevision(
+  trx: Kysely<Database>,
+  { name, document, source, plan, appliedBy }: NewRevision,
+): Promise<{ revision: string; appliedAt: Date }> {
+  const row = await trx
+    .insertInto('entity_type_revision')
+    .values({ name, document: document && JSON.stringify(document), source, plan: JSON.stringify(plan), applied_by: appliedBy })
+    .returning(['revision', 'applied_at as appliedAt'])
+    .executeTakeFirstOrThrow();
+  const { revision } = row;
+  if (document === null) await trx.deleteFrom('entity_type').where('name', '=', name).execute();
+  else
+    await trx
+      .insertInto('entity_type')
+      .values({ name, revision })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ revision }))
+      .execute();
+  return row;
+}

@@ -1,0 +1,78 @@
+/** Walks the schemas of a JSON Schema (2020-12). It accepts any JSON value, also one that is no schema. */
+import { pointerTo } from '../http/pointer.ts';
+
+export type Schema = Record<string, unknown>;
+
+/** A schema inside another one, or what stands in its place. */
+export interface Subschema {
+  schema: unknown;
+  /** Member names and array indices from the schema around it. */
+  path: string[];
+}
+
+const single = new Set([
+  'not',
+  'if',
+  'then',
+  'else',
+  'additionalProperties',
+  'propertyNames',
+  'unevaluatedProperties',
+  'items',
+  'contains',
+  'unevaluatedItems',
+]);
+const listed = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+/** `$defs` and `definitions` apply nothing by themselves. */
+const definitions = new Set(['$defs', 'definitions']);
+const named = new Set(['properties', 'patternProperties', 'dependentSchemas', ...definitions]);
+
+export function isSchemaObject(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The schemas directly inside `schema`; without those that only `$ref` applies, if `applied` is true. */
+export function subschemasOf(schema: Schema, applied = false): Subschema[] {
+  return Object.entries(schema).flatMap(([keyword, value]): Subschema[] => {
+    if (single.has(keyword)) return [{ schema: value, path: [keyword] }];
+    if (listed.has(keyword) && Array.isArray(value))
+      return value.map((each: unknown, index) => ({ schema: each, path: [keyword, String(index)] }));
+    if (named.has(keyword) && isSchemaObject(value) && !(applied && definitions.has(keyword)))
+      return Object.entries(value).map(([name, each]) => ({ schema: each, path: [keyword, name] }));
+    return [];
+  });
+}
+
+/** Calls `visit` with every schema of the document and its pointer, from the root down, to the depth `deepest`; false if there are deeper ones. */
+export function walkSchemas(document: Schema, deepest: number, visit: (schema: unknown, pointer: string) => void): boolean {
+  let complete = true;
+  const walk = (schema: unknown, path: string[], depth: number) => {
+    visit(schema, pointerTo(path));
+    if (!isSchemaObject(schema)) return;
+    const inner = subschemasOf(schema);
+    if (depth === deepest && inner.length > 0) complete = false;
+    else for (const each of inner) walk(each.schema, [...path, ...each.path], depth + 1);
+  };
+  walk(document, [], 1);
+  return complete;
+}
+
+/** What the reference `#` or `#/…` leads to; undefined when that is nothing. */
+export function targetOf(document: Schema, reference: string): unknown {
+  const [root, ...steps] = reference.split('/');
+  if (root !== '#') return undefined;
+  return steps.reduce<unknown>((node, step) => {
+    const name = decodeStep(step);
+    return typeof node === 'object' && node !== null && name !== undefined && Object.hasOwn(node, name)
+      ? (node as Schema)[name]
+      : undefined;
+  }, document);
+}
+
+function decodeStep(step: string): string | undefined {
+  try {
+    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,136 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { AdminCommand } from '../support/admin.ts';
+import { seed } from '../support/entities.ts';
+import { useService, TestService } from '../support/service.ts';
+
+interface PlanDocument {
+  digest: string;
+  plans: { name: string; effect: string; entities: number; unfit: number; examples: { key: string }[] }[];
+  changed?: boolean;
+}
+
+const service = useService();
+let admin: AdminCommand;
+let cookie: string;
+let directory: string;
+let name = '';
+let number = 0;
+
+beforeAll(async () => {
+  admin = new AdminCommand(service().databaseUrl);
+  cookie = await service().openSession((await service().createUser('ada')).id);
+  directory = await mkdtemp(join(tmpdir(), 'types-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+beforeEach(() => {
+  name = `customer${++number}`;
+});
+
+/** Writes the file of the type and returns its path. */
+async function fileOf(document: object): Promise<string> {
+  const path = join(directory, `${name}.json`);
+  await writeFile(path, JSON.stringify(document));
+  return path;
+}
+const create = async (json: object) => (await service().call('POST', `/rest/entity/${name}`, { cookie, json })).status;
+const plan = async (...words: string[]) => {
+  const { code, stdout } = await admin.run(['types', 'plan', ...words, '--json']);
+  return { code, document: JSON.parse(stdout) as PlanDocument };
+};
+
+test('a type that is applied counts for the next request, is listed and exported, and applying it again does nothing', async () => {
+  const file = await fileOf({ title: 'Customer', type: 'object', required: ['a'] });
+  expect(await plan(file)).toMatchObject({ code: 3, document: { plans: [{ name, effect: 'check', entities: 0 }] } });
+  expect(await create({})).toBe(201);
+  const unfit = await admin.run(['types', 'apply', file]);
+  expect(unfit).toMatchObject({ code: 1, stderr: expect.stringContaining(`entities of ${name} do not fit`) });
+  expect(unfit.stdout).toContain('/a: This is required.');
+  expect(await create({})).toBe(201);
+
+  expect(await admin.say(['types', 'apply', file, '--allow-unfit'])).toBe(`Applied: ${name}.\n`);
+  expect(await create({})).toBe(422);
+  expect(await plan(file)).toMatchObject({ code: 0, document: { plans: [] } });
+  expect(await admin.json(['types', 'apply', file])).toMatchObject({ changed: false });
+  expect(await admin.say(['types', 'list'])).toContain(name);
+  expect(JSON.parse(await admin.say(['types', 'export', name]))).toEqual({ title: 'Customer', type: 'object', required: ['a'] });
+  expect(await admin.json(['types', 'status'])).toMatchObject([{ name, entities: 2, unfit: 2 }]);
+  const event = await service().db.selectFrom('audit_event').select(['event', 'detail']).orderBy('id', 'desc').executeTakeFirst();
+  expect(event).toMatchObject({ event: 'type.declared', detail: { type: name, via: 'cli', by: 'administrator' } });
+});
+
+test('a deletion needs the digest that the command prints, which is that of the plan', async () => {
+  await admin.say(['types', 'apply', await fileOf({ type: 'object', required: ['a'] })]);
+  const refused = await admin.run(['types', 'delete', name]);
+  expect(refused.code).toBe(1);
+  const digest = /--confirm ([0-9a-f]{64})/.exec(refused.stderr)?.[1] ?? '';
+  expect(await create({})).toBe(422);
+  expect((await admin.run(['types', 'delete', name, '--confirm', 'f'.repeat(64)])).code).toBe(1);
+  expect(await create({})).toBe(422);
+  expect(await admin.say(['types', 'delete', name, '--confirm', digest])).toBe(`Applied: ${name}.\n`);
+  expect(await create({})).toBe(201);
+  expect(await admin.refusal(['types', 'delete', name, '--confirm', digest])).toBe(`there is no type called "${name}"`);
+});
+
+test('--prune plans the deletion of types without a file, exit code 4, and without it they stay', async () => {
+  const file = await fileOf({ type: 'object' });
+  await admin.say(['types', 'apply', file]);
+  const kept = name;
+  name = `other${number}`;
+  await admin.say(['types', 'apply', await fileOf({ type: 'object' })]);
+  expect((await plan(file)).code).toBe(0);
+  const { code, document } = await plan(file, '--prune');
+  expect(code).toBe(4);
+  expect(document.plans.map((each) => each.effect)).toContain('loss');
+  await admin.say(['types', 'apply', file, '--prune', '--confirm', document.digest]);
+  const types = await admin.json<{ name: string }[]>(['types', 'list']);
+  expect(types.map((type) => type.name)).toEqual([kept]);
+});
+
+test('a file that is no type is refused with the pointers of all faults, and changes nothing', async () => {
+  const file = await fileOf({ requierd: [], properties: { a: { default: 1 } } });
+  const { code, stderr } = await admin.run(['types', 'apply', file]);
+  expect(code).toBe(1);
+  expect(stderr).toContain('/requierd: ');
+  expect(stderr).toContain('/properties/a/default: ');
+  expect(await admin.refusal(['types', 'export', name])).toBe(`there is no type called "${name}"`);
+});
+
+describe('ENTITY_TYPES_DIR', () => {
+  test('a start whose files do not fit the stored entities ends with their keys, and the old type stays in force', async () => {
+    const place = await mkdtemp(join(directory, 'start-'));
+    await seed(service(), name, `${number}00`, { a: 1 }, 'ada');
+    await writeFile(join(place, `${name}.yaml`), 'required: [b]\n');
+    const start = TestService.start({ ENTITY_TYPES_DIR: place }, { url: service().databaseUrl, drop: async () => undefined });
+    await expect(start).rejects.toThrow(`${name}: stored entities do not fit (each pointer begins with a key): /${number}00/b: `);
+    expect(await create({})).toBe(201);
+  });
+
+  test('a type whose file is gone stays, and a changed file counts from the next start on', async () => {
+    const place = await mkdtemp(join(directory, 'start-'));
+    const file = join(place, `${name}.yaml`);
+    const restart = async () => (await service().replica({ ENTITY_TYPES_DIR: place })).stop();
+    await writeFile(file, 'required: [b]\n');
+    await restart();
+    await service().settle();
+    expect([await create({}), await create({ b: 1 })]).toEqual([422, 201]);
+    await writeFile(file, 'required: [b]\ntitle: Other\n');
+    await restart();
+    await rm(file);
+    await restart();
+    await service().settle();
+    expect(await create({})).toBe(422);
+    expect(await admin.say(['types', 'export', name])).toContain('Other');
+    onTestFinished(() => rm(place, { recursive: true }));
+  });
+});
+
+test('the action type is granted without a condition on rows', async () => {
+  await admin.say(['role', 'create', 'modeller']);
+  expect(await admin.refusal(['role', 'grant', 'modeller', '--entity', '*', '--actions', 'type', '--condition', 'own'], '', 2)).toMatch(
+    /concerns a name and no rows/,
+  );
+  expect(await admin.say(['role', 'grant', 'modeller', '--entity', '*', '--actions', 'type'])).toContain('grants type on every entity');
+});

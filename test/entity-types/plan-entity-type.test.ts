@@ -1,0 +1,117 @@
+/** `POST /rest/entity-type/{name}/plan`: what a change would do. It changes nothing. */
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { declareType, seed } from '../support/entities.ts';
+import { useService, type ProblemBody } from '../support/service.ts';
+
+interface Plan {
+  effect: string;
+  steps: { kind: string; pointer: string; effect: string }[];
+  entities: number;
+  unfit: number;
+  examples: { key: string; errors: { pointer: string; code: string }[] }[];
+  digest: string;
+}
+
+const service = useService();
+let cookie: string;
+beforeAll(async () => {
+  cookie = await service().openSession((await service().createUser('ada', { '*': ['type'] })).id);
+});
+
+let name = '';
+let number = 0;
+beforeEach(() => {
+  name = `customer${++number}`;
+});
+const plan = <T = Plan>(document?: unknown) => service().call<T>('POST', `/rest/entity-type/${name}/plan`, { cookie, json: { document } });
+const stepsOf = async (from: Record<string, unknown>, to: unknown) => {
+  await declareType(service(), name, from);
+  const { body } = await plan(to);
+  return body.steps.map(({ effect, kind, pointer }) => `${effect} ${kind} ${pointer}`);
+};
+const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more });
+
+test('200 — names the entities that a new required field makes unfit, with pointers, and changes nothing', async () => {
+  await declareType(service(), name, object({ email: { type: 'string' } }));
+  for (let key = 1; key <= 10; key++) await seed(service(), name, `${number}0${key}`, key % 4 === 0 ? {} : { email: 'a' }, 'ada');
+  const answer = await plan(object({ email: { type: 'string' } }, { required: ['email'] }));
+  expect(answer.status, answer.text).toBe(200);
+  expect(answer.body).toMatchObject({
+    effect: 'check',
+    steps: [{ kind: 'narrower', pointer: '/required', effect: 'check' }],
+    entities: 10,
+    unfit: 2,
+    examples: [4, 8].map((key) => ({ key: `${number}0${key}`, errors: [{ pointer: '/email', code: 'required' }] })),
+  });
+  expect((await plan(object({ email: { type: 'string' } }))).body.steps).toEqual([]);
+});
+
+test('200 — has no steps for the document in force, whatever the order of its members', async () => {
+  expect(await stepsOf({ type: 'object', title: 'a' }, { title: 'a', type: 'object' })).toEqual([]);
+});
+
+test('200 — what accepts more needs no check', async () => {
+  const from = object(
+    { a: { type: 'string', maxLength: 5, enum: ['x'] }, b: { type: 'integer', minimum: 3 } },
+    { required: ['a'], additionalProperties: false },
+  );
+  const to = object(
+    { a: { type: ['string', 'null'], maxLength: 6, enum: ['x', 'y'] }, b: { type: 'number', minimum: 2 }, c: { type: 'string' } },
+    { title: 'A', additionalProperties: false },
+  );
+  expect((await stepsOf(from, to)).toSorted()).toEqual([
+    'none note /title',
+    'none wider /properties/a/enum',
+    'none wider /properties/a/maxLength',
+    'none wider /properties/a/type',
+    'none wider /properties/b/minimum',
+    'none wider /properties/b/type',
+    'none wider /properties/c',
+    'none wider /required',
+  ]);
+});
+
+const narrower: [what: string, from: Record<string, unknown>, to: Record<string, unknown>, pointer: string][] = [
+  ['a lower bound', object({ a: { maxLength: 5 } }), object({ a: { maxLength: 4 } }), '/properties/a/maxLength'],
+  ['a removed value', object({ a: { enum: [1, 2] } }), object({ a: { enum: [1] } }), '/properties/a/enum'],
+  ['fewer types', object({ a: { type: ['string', 'null'] } }), object({ a: { type: 'string' } }), '/properties/a/type'],
+  ['a closed object', object({}), object({}, { additionalProperties: false }), '/additionalProperties'],
+  ['a type for other members', object({}), object({}, { additionalProperties: { type: 'string' } }), '/additionalProperties'],
+  ['a type for a member that could be anything', object({}), object({ a: { type: 'string' } }), '/properties/a'],
+  ['a pattern', object({ a: {} }), object({ a: { pattern: 'x' } }), '/properties/a/pattern'],
+  [
+    'a changed definition',
+    object({ a: { $ref: '#/$defs/x' } }, { $defs: { x: { minimum: 1 } } }),
+    object({ a: { $ref: '#/$defs/x' } }, { $defs: { x: { minimum: 2 } } }),
+    '/$defs/x/minimum',
+  ],
+  [
+    'a changed definition behind anyOf',
+    object({ a: { anyOf: [{ $ref: '#/$defs/x' }] } }, { $defs: { x: { minimum: 1 } } }),
+    object({ a: { anyOf: [{ $ref: '#/$defs/x' }] } }, { $defs: { x: { minimum: 2 } } }),
+    '/properties/a/anyOf',
+  ],
+  ['a wider schema under not', object({ a: { not: { minimum: 5 } } }), object({ a: { not: { minimum: 4 } } }), '/properties/a/not'],
+];
+test.each(narrower)('200 — %s needs a check', async (_what, from, to, pointer) => {
+  expect(await stepsOf(from, to)).toEqual([`check narrower ${pointer}`]);
+});
+
+test('200 — the deletion is a loss, and 404 without a type', async () => {
+  expect((await plan<ProblemBody>()).status).toBe(404);
+  expect(await stepsOf({ type: 'object' }, undefined)).toEqual(['loss delete ']);
+});
+
+test('422 — all faults of the document, with pointers under /document', async () => {
+  const answer = await plan<ProblemBody>({ requierd: [], properties: { a: { default: 1 } } });
+  expect(answer.status).toBe(422);
+  expect(answer.body.errors?.map(({ pointer, code }) => `${code} ${pointer}`)).toEqual([
+    'unknown /document/requierd',
+    'not-supported /document/properties/a/default',
+  ]);
+});
+
+test('403 — for a caller without the action', async () => {
+  const bob = await service().openSession((await service().createUser('bob')).id);
+  expect((await service().call('POST', `/rest/entity-type/${name}/plan`, { cookie: bob, json: {} })).status).toBe(403);
+});

@@ -1,0 +1,237 @@
+/** `PUT /rest/entity-type/{name}`: declares a type, or changes it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { declareType, seed, type Entity } from '../support/entities.ts';
+import { statuses } from '../support/races.ts';
+import { useService, type ProblemBody } from '../support/service.ts';
+
+interface TypeBody {
+  name: string;
+  revision: string;
+  source: string;
+  appliedBy: string;
+  document: object;
+}
+
+const service = useService();
+let cookie: string;
+beforeAll(async () => {
+  cookie = await service().openSession((await service().createUser('ada', { '*': ['type', 'create', 'read', 'update', 'delete'] })).id);
+});
+
+let name = '';
+let number = 0;
+beforeEach(() => {
+  name = `name${++number}`;
+});
+const isNew = { 'if-none-match': '*' };
+const put = <T = TypeBody>(json: unknown, headers: Record<string, string> = isNew, query = '') =>
+  service().call<T>('PUT', `/rest/entity-type/${name}${query}`, { cookie, json, headers });
+const typeInForce = async () => {
+  const rows = await service().db.selectFrom('entity_type').where('name', '=', name).select('revision').execute();
+  return rows[0]?.revision;
+};
+
+test('201 and 200 — declares a type and changes it; each counts for the next request (rule 72)', async () => {
+  const declared = await put({ type: 'object', required: ['a'] });
+  expect(declared.status, declared.text).toBe(201);
+  expect(declared.headers.get('location')).toBe(`/rest/entity-type/${name}`);
+  expect(declared.body).toMatchObject({ name, source: 'api', appliedBy: 'ada', document: { type: 'object', required: ['a'] } });
+  const create = (json: object) => service().call<Entity>('POST', `/rest/entity/${name}`, { cookie, json });
+  expect((await create({})).status).toBe(422);
+
+  const etag = declared.headers.get('etag') ?? '';
+  const changed = await put({ type: 'object', required: ['b'] }, { 'if-match': etag });
+  expect(changed.status, changed.text).toBe(200);
+  expect(changed.headers.get('etag')).not.toBe(etag);
+  expect((await create({ a: 1 })).status).toBe(422);
+  expect((await create({ b: 1 })).status).toBe(201);
+  const events = await service()
+    .db.selectFrom('audit_event')
+    .where('event', 'in', ['type.declared', 'type.changed'])
+    .select(['event', 'user_name'])
+    .orderBy('id')
+    .execute();
+  expect(events.slice(-2)).toEqual([
+    { event: 'type.declared', user_name: 'ada' },
+    { event: 'type.changed', user_name: 'ada' },
+  ]);
+});
+
+test('200 — the document in force changes nothing and keeps its revision', async () => {
+  const { body } = await put({ type: 'object' });
+  const again = await put({ type: 'object' }, { 'if-match': '*' });
+  expect([again.status, again.body.revision]).toEqual([200, body.revision]);
+  const { revisions } = await service()
+    .db.selectFrom('entity_type_revision')
+    .where('name', '=', name)
+    .select((select) => select.fn.countAll<string>().as('revisions'))
+    .executeTakeFirstOrThrow();
+  expect(revisions).toBe('1');
+});
+
+test('428, 400 and 412 — without a condition, with a malformed one, and with one that does not hold', async () => {
+  const answers = [await put<ProblemBody>({}, {}), await put<ProblemBody>({}, { 'if-none-match': '"1"' })];
+  answers.push(await put<ProblemBody>({}, { 'if-match': '*' }), await put<ProblemBody>({}, { 'if-match': '"1"' }));
+  expect(await typeInForce()).toBeUndefined();
+  await put({ type: 'object' });
+  answers.push(
+    await put<ProblemBody>({}),
+    await put<ProblemBody>({}, { 'if-match': '"1"' }),
+    await put<ProblemBody>({}, { ...isNew, 'if-match': '*' }),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([428, 400, 412, 412, 412, 412, 400]);
+});
+
+test('201 and 412 — of ten concurrent declarations one is 201 and nine are 412', async () => {
+  const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => put({ type: 'object', title: String(index) })));
+  expect(statuses(answers)).toEqual({ 201: 1, 412: 9 });
+});
+
+test('409 — entities that do not fit are named by key and pointer, and nothing changes; with allowUnfit they stay', async () => {
+  await declareType(service(), name, { type: 'object' });
+  const before = await typeInForce();
+  for (const key of [1, 2, 3]) await seed(service(), name, `${number}00${key}`, key === 2 ? { a: 'x' } : {}, 'ada');
+  const document = { type: 'object', required: ['a'] };
+  const refused = await put<ProblemBody>(document, { 'if-match': '*' });
+  expect([refused.status, refused.body.code]).toEqual([409, 'type-conflict']);
+  expect(refused.body.errors?.map(({ pointer, code }) => `${code} ${pointer}`)).toEqual([
+    `required /${number}001/a`,
+    `required /${number}003/a`,
+  ]);
+  expect(await typeInForce()).toBe(before);
+
+  expect((await put(document, { 'if-match': '*' }, '?allowUnfit=1')).status).toBe(200);
+  const old = `/rest/entity/${name}/${number}001`;
+  expect((await service().call('GET', old, { cookie })).status).toBe(200);
+  expect((await service().call('POST', old, { cookie, json: { b: 1 } })).status).toBe(422);
+  expect((await service().call('POST', old, { cookie, json: { a: 1 } })).status).toBe(200);
+});
+
+const doubled = Object.fromEntries(
+  Array.from({ length: 40 }, (_, n) => [
+    `d${n}`,
+    n === 39 ? {} : { allOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] },
+  ]),
+);
+const bad: [what: string, document: unknown, fault: string][] = [
+  ['an unknown keyword', { requierd: ['a'] }, 'unknown /requierd'],
+  ['an unknown keyword inside', { properties: { 'a.b': { minimun: 1 } } }, 'unknown /properties/a.b/minimun'],
+  ['an unknown format', { properties: { a: { format: 'dat' } } }, 'invalid-value /properties/a/format'],
+  ['a default', { properties: { x: { default: 1 } } }, 'not-supported /properties/x/default'],
+  ['writeOnly', { properties: { x: { writeOnly: true } } }, 'not-supported /properties/x/writeOnly'],
+  ['a keyword that is not enforced', { 'x-unique': [{ fields: ['a'] }] }, 'not-supported /x-unique'],
+  ['circular cascades', { 'x-references': { a: { to: 'a', onDelete: 'cascade' } } }, 'not-supported /x-references'],
+  ['an index on an object', { properties: { a: { type: 'object' } }, 'x-index': [['a']] }, 'not-supported /x-index'],
+  ['a service keyword below the top', { properties: { a: { 'x-if-match': 'required' } } }, 'unknown /properties/a/x-if-match'],
+  ['$ref to a file', { $ref: 'other.json' }, 'invalid-value /$ref'],
+  ['$ref to a server', { properties: { a: { $ref: 'http://127.0.0.1/a' } } }, 'invalid-value /properties/a/$ref'],
+  ['$ref to nothing', { $ref: '#/$defs/none' }, 'invalid-value /$ref'],
+  ['an anchor', { $defs: { a: { $anchor: 'x' } } }, 'not-supported /$defs/a/$anchor'],
+  ['another type than object', { type: 'array' }, 'invalid-value /type'],
+  ['a type that is none', { properties: { a: { type: 'strin' } } }, 'invalid-value /properties/a/type'],
+  ['a list in place of a schema', { properties: { a: [] } }, 'invalid-type /properties/a'],
+  ['$async', { $async: true }, 'unknown /$async'],
+  ['a property whose name is not repeated', { properties: { 'a b': { default: 1 } } }, 'not-supported /properties'],
+  ['another draft', { $schema: 'http://json-schema.org/draft-07/schema#' }, 'invalid-value /$schema'],
+  ['a recursive reference, whose work has no limit', { properties: { a: { $ref: '#' } } }, 'not-supported '],
+  ['a reference to itself', { $defs: { a: { $ref: '#/$defs/a' } }, properties: { a: { $ref: '#/$defs/a' } } }, 'not-supported /$defs/a'],
+  ['references that double forty times', { $defs: doubled, properties: { a: { $ref: '#/$defs/d0' } } }, 'too-many-values '],
+  ['a pattern with a look-ahead', { properties: { a: { pattern: '(?=a)' } } }, 'not-supported /properties/a/pattern'],
+  ['a pattern that is none', { properties: { a: { pattern: '(' } } }, 'not-supported /properties/a/pattern'],
+  ['a pattern with a large program', { properties: { a: { pattern: '(a{100}){9}' } } }, 'not-supported /properties/a/pattern'],
+  ['such a name of members', { patternProperties: { '(?!a)': {} } }, 'not-supported /patternProperties'],
+  [
+    'uniqueItems of objects without a limit',
+    { properties: { a: { type: 'array', uniqueItems: true } } },
+    'too-many-values /properties/a/uniqueItems',
+  ],
+  ['300 KB', { description: 'x'.repeat(300_000) }, 'too-long '],
+];
+
+describe('a document that is refused, and no type is declared', () => {
+  test.for(bad)('422 — %s', async ([, document, fault]) => {
+    const answer = await put<ProblemBody>(document);
+    expect(answer.status, answer.text).toBe(422);
+    expect(answer.body.errors?.map(({ pointer, code }) => `${code} ${pointer}`)).toContain(fault);
+    expect(await typeInForce()).toBeUndefined();
+  });
+
+  test('422 — names all faults at once, at most 20', async () => {
+    const properties = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`p${n}`, { default: n }]));
+    expect((await put<ProblemBody>({ properties })).body.errors).toHaveLength(20);
+  });
+});
+
+test('413 — a document of 2 MB', async () => {
+  expect((await put<ProblemBody>({ description: 'x'.repeat(2_000_000) })).status).toBe(413);
+});
+
+test('400 — a name of 65 letters, and 201 for one of 64', async () => {
+  name = 'a'.repeat(65);
+  expect((await put<ProblemBody>({ type: 'object' })).status).toBe(400);
+  name = 'a'.repeat(64);
+  expect((await put({ type: 'object' })).status).toBe(201);
+});
+
+test('201 and 422 — a pattern that V8 would take exponential time for refuses a long text at once (rule 70)', async () => {
+  expect((await put({ properties: { a: { type: 'string', pattern: '^(a+)+$' } } })).status).toBe(201);
+  const create = (a: string) => service().call('POST', `/rest/entity/${name}`, { cookie, json: { a } });
+  expect((await create('aaa')).status).toBe(201);
+  expect((await create(`${'a'.repeat(100_000)}b`)).status).toBe(422);
+});
+
+test('201 and 422 — format decimal takes exact decimals only', async () => {
+  await put({ properties: { a: { type: 'string', format: 'decimal' } } });
+  const create = async (a: string) => (await service().call('POST', `/rest/entity/${name}`, { cookie, json: { a } })).status;
+  for (const a of ['0', '-1', '1.50', '9'.repeat(31), `0.${'1'.repeat(18)}`]) expect([a, await create(a)]).toEqual([a, 201]);
+  for (const a of ['', '+1', '01', '.5', '1.', '1e1', '-0', '-0.0', '9'.repeat(32), ' 1', '١'])
+    expect([a, await create(a)]).toEqual([a, 422]);
+});
+
+describe('a caller without the right', () => {
+  test('403 — for a caller with all other actions, for another name, and for a key without the scope (rule 62)', async () => {
+    const { id } = await service().createUser('bob', { customer: ['type'], [name]: ['create', 'read', 'update', 'delete'] });
+    const session = await service().openSession(id);
+    expect((await service().call('PUT', `/rest/entity-type/${name}`, { cookie: session, json: {}, headers: isNew })).status).toBe(403);
+    expect((await service().call('PUT', '/rest/entity-type/customer', { cookie: session, json: {}, headers: isNew })).status).toBe(201);
+    const key = await service().createKey(id, { scopes: [{ entity: '*', actions: ['create', 'update'] }] });
+    const answer = await service().call('PUT', '/rest/entity-type/customer', { json: {}, headers: { 'if-match': '*', 'x-api-key': key } });
+    expect(answer.body.code).toBe('insufficient-scope');
+    expect(await typeInForce()).toBeUndefined();
+  });
+
+  test('403 — from another site, with the cookie of a session that may declare types (rule 28)', async () => {
+    const foreign = { ...isNew, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+    expect((await put<ProblemBody>({}, foreign)).body.code).toBe('csrf-rejected');
+    expect(await typeInForce()).toBeUndefined();
+  });
+
+  test('403 — where the files of the operator declare the types, unless ENTITY_TYPES_SOURCE=both', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'no-types-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    for (const [source, status] of [
+      ['files', 403],
+      ['both', 201],
+    ] as const) {
+      const replica = await service().replica({ ENTITY_TYPES_DIR: directory, ENTITY_TYPES_SOURCE: source });
+      const answer = await replica.call('PUT', `/rest/entity-type/${name}`, { cookie, json: {}, headers: isNew });
+      await replica.stop();
+      expect(answer.status, source).toBe(status);
+    }
+  });
+});
+
+test('422 — a change through one replica counts for the next request to another (rule 72)', async () => {
+  const other = await service().replica();
+  onTestFinished(() => other.stop());
+  const create = async (json: object) => (await other.call('POST', `/rest/entity/${name}`, { cookie, json })).status;
+  expect(await create({ a: 1 })).toBe(201);
+  expect((await put({ required: ['a'] })).status).toBe(201);
+  expect(await create({})).toBe(422);
+  expect((await put({ required: ['b'] }, { 'if-match': '*' }, '?allowUnfit=1')).status).toBe(200);
+  expect(await create({ a: 1 })).toBe(422);
+  expect(await create({ b: 1 })).toBe(201);
+});
