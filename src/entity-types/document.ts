@@ -3,7 +3,7 @@
  * document.
  */
 import { createAjv } from '../contract/ajv.ts';
-import { maximumFaults, type Fault, type FaultPlace } from '../errors.ts';
+import { maximumFaults, type Fault } from '../errors.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { looksLikeName, pathOf, pointerTo, positionsIn } from '../http/pointer.ts';
 import { faultsOf } from '../http/validation-faults.ts';
@@ -59,16 +59,16 @@ export function faultsOfDocument(document: unknown, source: TypeSource): Fault[]
   const positionOf = positionsIn(document);
   return distinct(faults)
     .slice(0, maximumFaults)
-    .map((fault) => ({ ...fault, ...placeInDocument(fault.pointer ?? '', positionOf) }));
+    .map((fault) => placed(fault, positionOf));
 }
 
-/** The place of a pointer. A name of a property is repeated only if it looks like one (rule 75). */
-function placeInDocument(pointer: string, positionOf: (path: readonly string[]) => number | undefined): FaultPlace {
-  const path = pathOf(pointer);
+/** The fault, whose pointer repeats the name of a property only if it looks like one (rule 75). */
+function placed(fault: Fault, positionOf: (path: readonly string[]) => number | undefined): Fault {
+  const path = pathOf(fault.pointer ?? '');
   const depth = path.findIndex((step) => !looksLikeName(step) && !knownKeywords.has(step));
-  if (depth === -1) return { pointer };
+  if (depth === -1) return fault;
   const position = positionOf(path.slice(0, depth + 1));
-  return { pointer: pointerTo(path.slice(0, depth)), ...(position !== undefined && { position }) };
+  return { ...fault, pointer: pointerTo(path.slice(0, depth)), ...(position !== undefined && { position }) };
 }
 
 function faultsOfSchema(document: Schema, schema: unknown, pointer: string, source: TypeSource): Fault[] {

@@ -34,6 +34,7 @@ const examples: Readonly<Record<string, string>> = {
   regex: '^[a-z]+$',
   byte: 'YWRh',
   int64: '42',
+  decimal: '12.50',
   // Of HTTP headers and form fields.
   'entity-tag': '"3"',
   'language-tag': 'de-CH',
