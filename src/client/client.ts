@@ -42,6 +42,8 @@ export interface ClientOptions<S extends ErrorStyle = 'throw'> {
   locale?: string | undefined;
   /** The cookie jar of another client, to share its session. A browser shares its own cookies among clients anyway. */
   cookies?: CookieJar | undefined;
+  /** The option of the client's own cookie jar: the session's Secure cookie goes over http too. Only for a trusted private network. */
+  secureCookieOverHttp?: boolean;
   /** Replaces the global `fetch`. */
   fetch?: Fetch;
   /** Replaces the system's clock in tests. */
@@ -58,6 +60,8 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
   readonly cookies: CookieJar | undefined;
   readonly #style: S;
   readonly #rotation: Rotation;
+  readonly #clock: Clock;
+  readonly #retry: RetryPolicy;
   readonly #hasCredential: boolean;
   /** Whether this is a page of another origin than the service's. */
   readonly #crossOrigin: boolean;
@@ -72,16 +76,18 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
     this.#crossOrigin = browser && page !== undefined && new URL(page).origin !== base.origin;
     this.#style = options.errors ?? ('throw' as S);
     this.#hasCredential = options.credential !== undefined;
-    this.cookies = browser || this.#hasCredential ? undefined : (options.cookies ?? new CookieJar(base));
+    this.cookies = browser || this.#hasCredential ? undefined : (options.cookies ?? new CookieJar(base, options));
+    this.#clock = options.clock ?? systemClock;
+    this.#retry = options.retry === false ? { ...standardRetry, attempts: 1 } : { ...standardRetry, ...options.retry };
     this.http = new Http({
       base,
       credential: options.credential,
       cookies: this.cookies,
       locale: options.locale,
       timeoutMs: options.timeoutMs ?? 30_000,
-      retry: options.retry === false ? { ...standardRetry, attempts: 1 } : { ...standardRetry, ...options.retry },
+      retry: this.#retry,
       fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
-      clock: options.clock ?? systemClock,
+      clock: this.#clock,
     });
     const locks = browser ? (globalThis as { navigator?: { locks?: Locks } }).navigator?.locks : undefined;
     this.#rotation = new Rotation(this.http, locks ? createSharedMutex(locks, base.origin) : createMutex());
@@ -89,7 +95,8 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
 
   /** The entities called `name`, with fields of type `T`. */
   entities<T extends object = Fields>(name: string): Entities<T, S> {
-    return new Entities<T, S>(this.http, this.#style, name);
+    const patience = { clock: this.#clock, totalMs: this.#retry.totalMs };
+    return new Entities<T, S>(this.http, this.#style, name, patience);
   }
 
   /** Opens a session for the later calls. Rejects with a TypeError if the client has a credential of its own, which would take precedence. */

@@ -10,13 +10,23 @@ interface Kept {
   secure: boolean;
 }
 
+export interface CookieJarOptions {
+  /**
+   * Sends the Secure cookie over http to any host. Only for a trusted private network, for example between the containers of one machine:
+   * a program that can read the traffic can take over the session.
+   */
+  secureCookieOverHttp?: boolean;
+}
+
 export class CookieJar {
   readonly #origin: string;
+  readonly #trustsNetwork: boolean;
   readonly #kept = new Map<string, Kept>();
 
   /** A jar for the origin of `url`. */
-  constructor(url: string | URL) {
+  constructor(url: string | URL, { secureCookieOverHttp = false }: CookieJarOptions = {}) {
     this.#origin = new URL(url).origin;
+    this.#trustsNetwork = secureCookieOverHttp;
   }
 
   /**
@@ -25,22 +35,34 @@ export class CookieJar {
    */
   header(url: URL): string | undefined {
     if (url.origin !== this.#origin) return undefined;
-    const pairs = [...this.#kept].filter(([, { secure }]) => !secure || isPrivate(url)).map(([name, { value }]) => `${name}=${value}`);
+    const pairs = [...this.#kept]
+      .filter(([, { secure }]) => !secure || this.#isPrivate(url))
+      .map(([name, { value }]) => `${name}=${value}`);
     return pairs.length === 0 ? undefined : pairs.join('; ');
   }
 
-  /** Applies the `Set-Cookie` headers of an answer from `url`; cookies other than the session cookie are ignored. */
-  store(url: URL, setCookies: readonly string[]): void {
-    if (url.origin !== this.#origin) return;
+  /**
+   * Applies the `Set-Cookie` headers of an answer from `url`; cookies other than the session cookie are ignored. Returns false if it refuses
+   * a session cookie that it could not send, as the cookie is Secure and the connection is not.
+   */
+  store(url: URL, setCookies: readonly string[]): boolean {
+    let usable = true;
+    if (url.origin !== this.#origin) return usable;
     for (const text of setCookies) {
       const [pair = '', ...attributes] = text.split(';').map((part) => part.trim());
       const [name = '', ...value] = pair.split('=');
       if (!names.includes(name)) continue;
       const secure = attributes.some((attribute) => attribute.toLowerCase() === 'secure');
-      if (name.startsWith('__Host-') && (!secure || !isPrivate(url))) continue;
+      if (name.startsWith('__Host-') && !secure) continue;
       if (isOver(attributes)) this.#kept.delete(name);
+      else if (secure && !this.#isPrivate(url)) usable = false;
       else this.#kept.set(name, { value: value.join('='), secure });
     }
+    return usable;
+  }
+
+  #isPrivate(url: URL): boolean {
+    return this.#trustsNetwork || isPrivate(url);
   }
 }
 

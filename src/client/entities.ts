@@ -1,9 +1,11 @@
 /** Entities of one name, with the type of their fields. A change sends the version that it is based on. */
 import * as operations from '../../generated/client/sdk.gen.ts';
 import type { Entity as StoredEntity, Fields, Int64 } from '../../generated/client/types.gen.ts';
-import { ApiError } from './errors.ts';
+import type { Clock } from './clock.ts';
+import { ApiError, ClientError } from './errors.ts';
 import type { CallOptions, Client } from './operation.ts';
 import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
+import { conflictPauseMs } from './retry.ts';
 
 /** An entity whose fields are of type `T`, as plain JSON. */
 export type Entity<T extends object = Fields> = Omit<StoredEntity, 'fields'> & { fields: T };
@@ -21,15 +23,23 @@ export interface CreateOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
+/** How long `change` goes on after conflicts: it begins no round after `totalMs` milliseconds. */
+export interface Patience {
+  clock: Clock;
+  totalMs: number;
+}
+
 export class Entities<T extends object, S extends ErrorStyle> {
   readonly #client: Client;
   readonly #style: S;
   readonly #name: string;
+  readonly #patience: Patience;
 
-  constructor(client: Client, style: S, name: string) {
+  constructor(client: Client, style: S, name: string, patience: Patience) {
     this.#client = client;
     this.#style = style;
     this.#name = name;
+    this.#patience = patience;
   }
 
   /** Creates an entity under a new key. Each request has an Idempotency-Key, so a repeat creates no second entity. */
@@ -59,15 +69,24 @@ export class Entities<T extends object, S extends ErrorStyle> {
   }
 
   /**
-   * Reads the entity, calls `change` for the patch, and stores it. After a conflict with another change it reads and calls again, at most five
-   * times.
+   * Reads the entity, calls `change` for the patch, and stores it. After a conflict with another change it pauses for a random time of up to a
+   * second, and reads and calls again, until the `totalMs` of the client's `retry` have passed.
    */
   async change(key: Int64, change: (fields: T) => Changes<T>, options: CallOptions = {}): Promise<Outcome<S, Entity<T>>> {
+    const { clock, totalMs } = this.#patience;
+    const start = clock.now();
     for (let round = 1; ; round += 1) {
       const read = await operations.getEntity({ client: this.#client, path: this.#path(key), ...options });
       if (!read.ok) return this.#entity(read);
       const result = await this.#update(read.value, change(read.value.fields as T), options);
-      if (result.ok || round === 5 || !(result.error instanceof ApiError && result.error.status === 412)) return this.#entity(result);
+      if (result.ok || !(result.error instanceof ApiError && result.error.status === 412)) return this.#entity(result);
+      const pause = conflictPauseMs(round, Math.random());
+      if (clock.now() + pause - start > totalMs) return this.#entity(result);
+      try {
+        await clock.sleep(pause, options.signal);
+      } catch (cause) {
+        return this.#entity({ ok: false, error: new ClientError('aborted', { cause }) });
+      }
     }
   }
 

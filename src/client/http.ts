@@ -5,7 +5,7 @@
 import type { Clock } from './clock.ts';
 import type { CookieJar } from './cookies.ts';
 import { RequestDeadline } from './request-deadline.ts';
-import { ApiError, ClientError } from './errors.ts';
+import { ApiError, ClientError, describeRequest, type FailedRequest } from './errors.ts';
 import { exactJson } from './exact-json.ts';
 import type { Client, OperationRequest } from './operation.ts';
 import type { Failure, Result, Success } from './result.ts';
@@ -37,6 +37,8 @@ interface Prepared {
   headers: Headers;
   body: string | undefined;
   authenticated: boolean;
+  /** For errors. */
+  request: FailedRequest;
 }
 
 export class Http implements Client {
@@ -74,7 +76,7 @@ export class Http implements Client {
       try {
         await clock.sleep(pause, request.signal);
       } catch (cause) {
-        return { ok: false, error: new ClientError('aborted', { cause }) };
+        return { ok: false, error: new ClientError('aborted', { cause, request: prepared.request }) };
       }
     }
   }
@@ -90,12 +92,12 @@ export class Http implements Client {
     let body: string | undefined;
     if (request.body === undefined) headers.delete('Content-Type');
     else body = request.bodySerializer ? request.bodySerializer(request.body as object) : exactJson(request.body);
-    return { method, url, headers, body, authenticated: request.security !== undefined };
+    return { method, url, headers, body, authenticated: request.security !== undefined, request: describeRequest(method, url) };
   }
 
   async #attempt<T>(prepared: Prepared, { signal, timeoutMs }: OperationRequest): Promise<Result<T>> {
     const { clock, cookies, fetch } = this.#settings;
-    const { method, url, body } = prepared;
+    const { method, url, body, request } = prepared;
     const attempt = new RequestDeadline(clock, timeoutMs ?? this.#settings.timeoutMs, signal);
     try {
       const headers = await attempt.race(this.#authenticate(prepared));
@@ -110,17 +112,18 @@ export class Http implements Client {
         signal: attempt.signal,
         ...(body === undefined ? {} : { body }),
       });
-      cookies?.store(url, response.headers.getSetCookie());
-      return readAnswer<T>(method, response, await response.text(), clock.now());
+      const usable = cookies?.store(url, response.headers.getSetCookie()) ?? true;
+      const answer = readAnswer<T>(request, response, await response.text(), clock.now());
+      return answer.ok && !usable ? { ok: false, error: new ClientError('cookie', { status: answer.status, request }) } : answer;
     } catch (cause) {
-      return { ok: false, error: attempt.failure(cause) };
+      return { ok: false, error: attempt.failure(cause, request) };
     } finally {
       attempt.over();
     }
   }
 
   /** The headers with the credential; an error if the access token cannot be obtained. */
-  async #authenticate({ headers: given, url, authenticated }: Prepared): Promise<Headers | ClientError> {
+  async #authenticate({ headers: given, url, authenticated, request }: Prepared): Promise<Headers | ClientError> {
     const { credential, cookies } = this.#settings;
     const headers = new Headers(given);
     if (!credential) {
@@ -132,7 +135,7 @@ export class Http implements Client {
       try {
         headers.set('Authorization', `Bearer ${typeof credential.bearer === 'string' ? credential.bearer : await credential.bearer()}`);
       } catch (cause) {
-        return new ClientError('credential', { cause });
+        return new ClientError('credential', { cause, request });
       }
     }
     return headers;
@@ -154,25 +157,25 @@ function fill(path: string, values: Readonly<Record<string, string>>): string {
 }
 
 /** The result of an answer. 304 is a success without a value: the caller already has it. */
-function readAnswer<T>(method: string, { status, headers }: Response, text: string, now: number): Success<T> | Failure {
+function readAnswer<T>(request: FailedRequest, { status, headers }: Response, text: string, now: number): Success<T> | Failure {
+  const { method } = request;
   const retryAfterSeconds = readRetryAfter(headers.get('Retry-After'), now);
   const type = headers.get('Content-Type') ?? '';
   const succeeded = status >= 200 && status < 300;
   if (status === 204 || status === 304 || (succeeded && method === 'HEAD')) return { ok: true, value: undefined as T, status, headers };
   const code = headers.get('Problem-Code');
   if (method === 'HEAD' && code !== null) {
-    return {
-      ok: false,
-      error: new ApiError({ code, status, title: code, detail: `The service answered ${status} (${code}).` }, retryAfterSeconds),
-    };
+    const problem = { code, status, title: code, detail: `The service answered ${status} (${code}).` };
+    return { ok: false, error: new ApiError(problem, retryAfterSeconds, request) };
   }
   try {
     if (succeeded && /^application\/json\b/.test(type)) return { ok: true, value: JSON.parse(text) as T, status, headers };
     if (status >= 400 && /^application\/problem\+json\b/.test(type)) {
-      return { ok: false, error: new ApiError(JSON.parse(text) as ConstructorParameters<typeof ApiError>[0], retryAfterSeconds) };
+      const problem = JSON.parse(text) as ConstructorParameters<typeof ApiError>[0];
+      return { ok: false, error: new ApiError(problem, retryAfterSeconds, request) };
     }
   } catch (cause) {
-    return { ok: false, error: new ClientError('answer', { cause, status, retryAfterSeconds }) };
+    return { ok: false, error: new ClientError('answer', { cause, status, retryAfterSeconds, request }) };
   }
-  return { ok: false, error: new ClientError('answer', { status, retryAfterSeconds }) };
+  return { ok: false, error: new ClientError('answer', { status, retryAfterSeconds, request }) };
 }

@@ -1,7 +1,7 @@
 /** The public API of the client. The generated operations are in `entity-service-client/operations`. */
 export { EntityServiceClient, type ClientOptions, type SignIn } from './client.ts';
 export type { Clock } from './clock.ts';
-export { CookieJar } from './cookies.ts';
+export { CookieJar, type CookieJarOptions } from './cookies.ts';
 export type { Changes, CreateOptions, Entities, Entity, Version } from './entities.ts';
 export { ApiError, ClientError, EntityServiceError, type ApiErrorCode, type ClientErrorReason } from './errors.ts';
 export type { Credential, Fetch } from './http.ts';

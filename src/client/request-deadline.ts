@@ -1,6 +1,6 @@
 /** The deadline of one attempt together with the caller's signal, and which of them ended the attempt. */
 import type { Clock } from './clock.ts';
-import { ClientError } from './errors.ts';
+import { ClientError, type FailedRequest } from './errors.ts';
 
 export class RequestDeadline {
   readonly #stop = new AbortController();
@@ -42,9 +42,9 @@ export class RequestDeadline {
   }
 
   /** What the failure of a step of the attempt means. */
-  failure(cause: unknown): ClientError {
-    if (this.#caller?.aborted) return new ClientError('aborted', { cause: this.#caller.reason as unknown });
-    return this.#late ? new ClientError('timeout') : new ClientError('network', { cause });
+  failure(cause: unknown, request: FailedRequest): ClientError {
+    if (this.#caller?.aborted) return new ClientError('aborted', { cause: this.#caller.reason as unknown, request });
+    return this.#late ? new ClientError('timeout', { request }) : new ClientError('network', { cause, request });
   }
 
   /** Releases the timer and the caller's signal. Call it when the attempt has ended, however it ended. */

@@ -13,9 +13,8 @@ export interface Validator {
 }
 
 /**
- * Compiles a schema. The first validation stops at the first error, so accepted input costs as little as before. Only refused input is
- * validated again by {@link createThoroughAjv}, which is compiled at the first refusal. `code` are Ajv's options for both. Throws for an invalid
- * schema.
+ * Compiles a schema. The first validation stops at the first error, so accepted input costs little. Only refused input is
+ * validated again by {@link createThoroughAjv}, which is compiled at the first refusal. Throws for an invalid schema.
  */
 export function compileSchema(schema: object, ajv?: Ajv2020, code: CodeOptions = {}): Validator {
   const accepts = (ajv ?? createAjv({ code })).compile(schema);

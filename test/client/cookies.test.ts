@@ -1,7 +1,7 @@
 /** The destinations of the session cookie, and those that never get it. */
 import { useService, password } from '../support/service.ts';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { CookieJar, resultOf } from '../../src/client/index.ts';
+import { CookieJar, resultOf, type Fetch } from '../../src/client/index.ts';
 import { fetchKeepsCookies } from '../../src/client/cookies.ts';
 import { clientOf, empty, entity, json, scriptedServer } from '../support/client.ts';
 
@@ -45,6 +45,14 @@ describe('a jar', () => {
     expect(jar.header(open)).toBeUndefined();
   });
 
+  test('sends a Secure cookie over http if the network is trusted, and still to its origin only', () => {
+    const open = new URL('http://entity-service:3000');
+    const jar = new CookieJar(open, { secureCookieOverHttp: true });
+    expect(jar.store(open, [secure])).toBe(true);
+    expect(jar.header(open)).toBe('__Host-sid=abc');
+    expect(jar.header(new URL('http://other:3000'))).toBeUndefined();
+  });
+
   test.each(['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'])('works on plain http at %s', (url) => {
     const jar = new CookieJar(url);
     jar.store(new URL(url), ['sid=abc; Path=/; HttpOnly; SameSite=Lax']);
@@ -68,6 +76,41 @@ describe('a client', () => {
     expect(await resultOf(clientOf(service()).getSession())).toMatchObject({ ok: false, error: { status: 401 } });
     const sharing = clientOf(service(), { errors: 'result', cookies: client.cookies });
     expect(await sharing.getSession()).toMatchObject({ ok: true, value: { user: { name: 'ada' } } });
+  });
+
+  describe('over http to another machine', () => {
+    const signIn = { user: 'ada', password };
+    /** The service as if it were on a machine called `entity-service`, with the cookie that it sets for an https PUBLIC_URL. */
+    const elsewhere = (options: { secureCookieOverHttp?: boolean } = {}) => {
+      const secured = (cookie: string) => cookie.replace('sid=', '__Host-sid=').replace('HttpOnly', 'HttpOnly; Secure');
+      const fetch: Fetch = async (url, init) => {
+        const headers = new Headers(init.headers);
+        headers.set('cookie', (headers.get('cookie') ?? '').replace('__Host-', ''));
+        const answer = await globalThis.fetch(url.replace('http://entity-service:3000', service().url), { ...init, headers });
+        const copy = new Response(answer.body, { status: answer.status, headers: answer.headers });
+        copy.headers.delete('set-cookie');
+        for (const cookie of answer.headers.getSetCookie()) copy.headers.append('set-cookie', secured(cookie));
+        return copy;
+      };
+      return clientOf({ url: 'http://entity-service:3000' }, { fetch, ...options });
+    };
+
+    test('refuses a sign-in whose cookie it could not send, and says what to do', async () => {
+      const refused = await resultOf(elsewhere().createSession(signIn));
+      expect(refused).toMatchObject({
+        ok: false,
+        error: { kind: 'client', reason: 'cookie', method: 'POST', url: 'http://entity-service:3000/auth' },
+      });
+      expect(refused.ok || refused.error.message).toMatch(/https baseUrl.*secureCookieOverHttp.*API key/s);
+    });
+
+    test('has a session there if the network is trusted', async () => {
+      const client = elsewhere({ secureCookieOverHttp: true });
+      await client.createSession(signIn);
+      expect(await client.getSession()).toMatchObject({ user: { name: 'ada' } });
+      await client.endSession();
+      expect(client.cookies?.header(new URL('http://entity-service:3000'))).toBeUndefined();
+    });
   });
 
   test('with a jar of another origin sends no cookie', async () => {

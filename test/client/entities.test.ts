@@ -3,7 +3,7 @@ import { password, useService } from '../support/service.ts';
 import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import { ApiError, resultOf, type Changes, type EntityServiceClient } from '../../src/client/index.ts';
 import { createEntity } from '../../generated/client/sdk.gen.ts';
-import { clientOf } from '../support/client.ts';
+import { clientOf, entity, json, PausingClock, problem, scriptedServer } from '../support/client.ts';
 
 interface Customer {
   company: string;
@@ -53,11 +53,42 @@ test('an update of an old version is refused and changes nothing, one by key alo
   expect(await errorOf(customers().delete(first.key))).toMatchObject({ code: 'not-found' });
 });
 
-test('concurrent changes all succeed, since each late one reads again', async () => {
+test('of twenty concurrent changes none is lost, since each late one reads again', async () => {
   const { key } = await customers().create({ ...ada, credit: 0 });
-  const changes = [1, 2, 3, 4].map((by) => customers().change(key, ({ credit }) => ({ credit: credit + by })));
+  const changes = Array.from({ length: 20 }, () => customers().change(key, ({ credit }) => ({ credit: credit + 1 })));
   await Promise.all(changes);
-  expect((await customers().get(key)).fields.credit).toBe(10);
+  expect(await customers().get(key)).toMatchObject({ version: 21, fields: { credit: 20 } });
+});
+
+describe('a change that always meets a conflict', () => {
+  /** A client of a server where every update fails because of another one. */
+  async function facing() {
+    const clock = new PausingClock();
+    const server = await scriptedServer((response, request) =>
+      (request.method === 'GET' ? json(200, entity()) : problem(412, 'precondition-failed'))(response, request),
+    );
+    const retry = { totalMs: 10_000 };
+    return { notes: clientOf(server, { clock, retry, credential: { apiKey: 'esk_x' } }).entities('note'), clock };
+  }
+
+  test('is given up by time, after random pauses of at most a second', async () => {
+    const { notes, clock } = await facing();
+    expect(await errorOf(notes.change('1', () => ({})))).toMatchObject({ code: 'precondition-failed' });
+    expect(clock.pauses.length).toBeGreaterThan(10);
+    expect(clock.pauses.reduce((sum, pause) => sum + pause, 0)).toBeLessThanOrEqual(10_000);
+    expect(Math.max(...clock.pauses)).toBeLessThanOrEqual(1_000);
+    expect(new Set(clock.pauses).size).toBeGreaterThan(10);
+    for (const [index, pause] of clock.pauses.slice(0, 5).entries()) expect(pause).toBeLessThanOrEqual(20 * 2 ** index);
+  });
+
+  test('ends when it is aborted', async () => {
+    const { notes } = await facing();
+    const controller = new AbortController();
+    let rounds = 0;
+    const change = notes.change('1', () => (++rounds === 3 ? (controller.abort('enough'), {}) : {}), { signal: controller.signal });
+    expect(await errorOf(change)).toMatchObject({ reason: 'aborted', cause: 'enough' });
+    expect(rounds).toBe(3);
+  });
 });
 
 test('an entity can be changed after being stored as JSON', async () => {

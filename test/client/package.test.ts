@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import packageJson from '../../src/client/package.json' with { type: 'json' };
@@ -83,7 +83,12 @@ test('has its required files and no others, and no dependency', () => {
       .filter((name) => name.endsWith('.ts'))
       .map((name) => `${folder}/${name.slice(0, -3)}`),
   );
-  const built = modules.flatMap((module) => ['.js', '.js.map', '.d.ts'].map((extension) => `dist/${module}${extension}`));
+  const built = modules.flatMap((module) => [
+    `dist/${module}.js`,
+    `dist/${module}.js.map`,
+    `dist/${module}.d.ts`,
+    `dist/sources/${module}.ts`,
+  ]);
   expect(packed.toSorted()).toEqual([...built, 'LICENSE', 'README.md', 'package.json'].toSorted());
   expect(packageJson).not.toHaveProperty('dependencies');
   expect(readdirSync(join(directory, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['entity-service-client']);
@@ -99,9 +104,27 @@ test('has the version of its contract', () => {
   expect(packageJson.version).toBe((document as unknown as { info: { version: string } }).info.version);
 });
 
-test('contains its sources for debuggers', async () => {
-  const map = await readFile(join(directory, 'node_modules/entity-service-client/dist/src/client/http.js.map'), 'utf8');
-  expect(JSON.parse(map)).toMatchObject({ sourcesContent: [await readFile(join(project, 'src/client/http.ts'), 'utf8')] });
+test('contains its sources for debuggers: each source map leads to a file of the package', async () => {
+  const installed = join(directory, 'node_modules/entity-service-client');
+  const maps = packed.filter((file) => file.endsWith('.map'));
+  expect(maps.length).toBeGreaterThan(10);
+  for (const file of maps) {
+    const map = JSON.parse(await readFile(join(installed, file), 'utf8')) as {
+      sourceRoot: string;
+      sources: string[];
+      sourcesContent: string[];
+    };
+    expect(map.sources, file).toHaveLength(1);
+    const source = join(dirname(file), map.sourceRoot, map.sources[0] ?? '');
+    expect(packed, file).toContain(source);
+    expect(map.sourcesContent, file).toEqual([await readFile(join(installed, source), 'utf8')]);
+  }
+});
+
+test('contains what its README links to', () => {
+  const links = [...readDocument('src/client/README.md').matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, target = '']) => target);
+  expect(links).not.toEqual([]);
+  expect(links.filter((target) => !target.startsWith('#') && !packed.includes(target))).toEqual([]);
 });
 
 describe('the examples of its README', () => {

@@ -4,7 +4,7 @@ import { createServer, request as forward, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { resultOf, type EntityServiceClient } from '../../src/client/index.ts';
+import { resultOf, type EntityServiceClient, type Fetch } from '../../src/client/index.ts';
 import { pauseMs, readRetryAfter, standardRetry } from '../../src/client/retry.ts';
 import { clientOf, empty, entity, json, PausingClock, problem, reset, scriptedServer, type Step } from '../support/client.ts';
 
@@ -56,6 +56,9 @@ describe.each<[string, (client: EntityServiceClient) => Promise<unknown>]>([
     ['503', problem(503, 'unavailable')],
     ['503 of a proxy', empty(503)],
     ['503 with an unknown outcome', problem(503, 'outcome-unknown')],
+    ['502 of a proxy', empty(502)],
+    ['504 of a proxy', empty(504)],
+    ['502 as a problem', problem(502, 'whatever')],
     ['a connection that breaks', reset],
   ])('is repeated after %s', async (_failure, step) => {
     const { client, heard } = await facing(step, (response, { method }) => {
@@ -80,11 +83,42 @@ describe('a conditional update', () => {
   test.each<[string, Step]>([
     ['a connection that breaks', reset],
     ['an unknown outcome', problem(503, 'outcome-unknown')],
+    ['a 502 of a proxy', empty(502)],
     ['a 503 of a proxy', empty(503)],
+    ['a 504 of a proxy', empty(504)],
   ])('is not repeated after %s: the repeat would be refused if the first attempt succeeded', async (_what, step) => {
     const { client, heard } = await facing(step, json(200, entity({}, 2)));
     expect(await resultOf(client.entities('note').update(note, {}))).toMatchObject({ ok: false });
     expect(heard).toHaveLength(1);
+  });
+});
+
+describe('a refused connection', () => {
+  /** A client whose first connection is refused; the second one is answered. */
+  async function refusedOnce() {
+    const gone = createServer();
+    await once(gone.listen(0, '127.0.0.1'), 'listening');
+    const nowhere = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`;
+    await once(gone.close(), 'close');
+    const server = await scriptedServer(json(200, entity({}, 2)));
+    let attempts = 0;
+    const fetch: Fetch = (url, init) => globalThis.fetch(++attempts === 1 ? url.replace(server.url, nowhere) : url, init);
+    return { client: clientOf(server, { clock: new PausingClock(), credential: key, fetch }), attempts: () => attempts };
+  }
+
+  test('did nothing, so reading and a conditional update are repeated', async () => {
+    const read = await refusedOnce();
+    await read.client.entities('note').get('1');
+    expect(read.attempts()).toBe(2);
+    const updated = await refusedOnce();
+    await updated.client.entities('note').update(note, {});
+    expect(updated.attempts()).toBe(2);
+  });
+
+  test('does not make an update without a version repeatable', async () => {
+    const { client, attempts } = await refusedOnce();
+    expect(await resultOf(client.entities('note').update('1', {}))).toMatchObject({ ok: false, error: { reason: 'network' } });
+    expect(attempts()).toBe(1);
   });
 });
 
@@ -98,6 +132,7 @@ describe.each<[string, (client: EntityServiceClient) => Promise<unknown>]>([
   test.each<[string, Step]>([
     ['429', problem(429, 'rate-limited', { 'retry-after': '1' })],
     ['503', problem(503, 'unavailable', { 'retry-after': '1' })],
+    ['502 of a proxy', empty(502)],
     ['a connection that breaks', reset],
   ])('is never repeated, even after %s', async (_failure, step) => {
     const { client, heard, clock } = await facing(step);
@@ -125,11 +160,18 @@ describe('the pause', () => {
     expect(clock.pauses[0]).toBeLessThan(least + standardRetry.baseMs);
   });
 
-  test('doubles up to its limit, with full jitter', () => {
+  test('doubles up to its limit, and takes half of its maximum at least', () => {
     const longest = [2, 3, 4, 5, 9].map((next) => pauseMs(standardRetry, next, undefined, 1));
     expect(longest).toEqual([250, 500, 1000, 2000, 10_000]);
-    expect(pauseMs(standardRetry, 5, undefined, 0)).toBe(0);
-    expect(pauseMs(standardRetry, 5, undefined, 0.5)).toBe(1000);
+    expect(pauseMs(standardRetry, 5, undefined, 0)).toBe(1000);
+    expect(pauseMs(standardRetry, 5, undefined, 0.5)).toBe(1500);
+  });
+
+  test.each([undefined, 0, 1, 2])('bridges a restart of ten seconds, also with a Retry-After of %j', (retryAfterSeconds) => {
+    const numbers = Array.from({ length: standardRetry.attempts - 1 }, (_, index) => index + 2);
+    const total = (random: number) => numbers.reduce((sum, next) => sum + pauseMs(standardRetry, next, retryAfterSeconds, random), 0);
+    expect(total(0)).toBeGreaterThan(10_000);
+    expect(total(1)).toBeLessThan(standardRetry.totalMs);
   });
 
   test.each([
@@ -144,13 +186,13 @@ describe('the pause', () => {
 });
 
 describe('an end', () => {
-  test('comes after four attempts, with the last error and its Retry-After', async () => {
+  test('comes after eight attempts, with the last error and its Retry-After', async () => {
     const { client, heard } = await facing(problem(503, 'unavailable', { 'retry-after': '2' }));
     expect(await resultOf(client.entities('note').get('1'))).toMatchObject({
       ok: false,
       error: { code: 'unavailable', retryAfterSeconds: 2 },
     });
-    expect(heard).toHaveLength(4);
+    expect(heard).toHaveLength(8);
   });
 
   test('comes at once when Retry-After exceeds the remaining time', async () => {
