@@ -1,8 +1,9 @@
 /** What is asked of a new API key, and whether its user may have it. */
 import type { Transaction } from 'kysely';
-import { findProfile, listRoles } from '../accounts/profiles.ts';
+import { findProfile, listProfiles, listRoles } from '../accounts/profiles.ts';
 import type { Database, Scope } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
+import { expectedOneOf } from '../http/expected.ts';
 import { grantMap } from '../rights/permit.ts';
 import { faultsOfScopes } from './scopes.ts';
 
@@ -26,7 +27,8 @@ export async function checkRights(
 ): Promise<{ profileId: string | null; scopes: Scope[] | null }> {
   const profile = await findProfile(trx, userId, wanted.profile);
   if (wanted.profile !== undefined && !profile) {
-    throw new Problem('validation-failed', { faults: [{ pointer: '/profile', code: 'invalid-value' }] });
+    const names = (await listProfiles(trx, userId)).map(({ name }) => name);
+    throw new Problem('validation-failed', { faults: [{ pointer: '/profile', code: 'invalid-value', ...expectedOneOf(names) }] });
   }
   const profileId = wanted.profile === undefined ? null : (profile?.id ?? null);
   if (!wanted.scopes) return { profileId, scopes: null };

@@ -131,6 +131,13 @@ describe('createKey', () => {
     expect(answer.body).toMatchObject({ code: 'validation-failed', errors: [{ pointer }] });
   });
 
+  test('422 — what is expected of a profile are the user’s own, and of an action those that the profile grants', async () => {
+    const byProfile = await create<ProblemBody>(ada, { name: 'n', profile: 'bob' });
+    expect(byProfile.body.errors?.[0]?.expected).toBe('one of ada, reader');
+    const byAction = await create<ProblemBody>(ada, { name: 'n', profile: 'reader', scopes: [{ entity: 'note', actions: ['delete'] }] });
+    expect(byAction.body.errors?.[0]?.expected).toBe('read');
+  });
+
   test('422 — of 100 refused scopes the answer lists twenty (rule 75)', async () => {
     const scopes = Array.from({ length: 100 }, (_, n) => ({ entity: `order${n}`, actions: ['read'] }));
     const answer = await create<ProblemBody>(ada, { name: 'n', profile: 'reader', scopes });

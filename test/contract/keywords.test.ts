@@ -60,6 +60,7 @@ describe.for(titledBodies)('the body of %s', ([, { operation, type }]) => {
     const errors = [{ pointer: payload === '' ? '' : pointer }];
     expect(problem).toMatchObject({ code: isJson ? 'validation-failed' : 'malformed-request', errors });
     expect([codeOf(keyword), 'invalid-value']).toContain(problem.errors?.[0]?.code);
+    if (isJson) for (const fault of problem.errors ?? []) expect(fault.expected, JSON.stringify(fault)).toMatch(/\S/);
   });
 });
 
