@@ -5,6 +5,7 @@ import { diskBytes, fillDisk } from '../../test/faults/disk-full.ts';
 import { killService } from '../../test/faults/kill.ts';
 import { overloadService } from '../../test/faults/overload.ts';
 import { breakages, breakPostgres } from '../../test/faults/postgres.ts';
+import { restartService } from '../../test/faults/restart.ts';
 import { serveBesideSlowClients } from '../../test/faults/slow-clients.ts';
 import { stopService } from '../../test/faults/stop.ts';
 import type { Outcome, Progress } from '../../test/faults/outcome.ts';
@@ -14,6 +15,7 @@ import { findServer } from '../../src/database/embedded/lock-file.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { embeddedDatabase } from '../lib/database.ts';
 import { startService } from '../lib/processes.ts';
+import { whyNoNginx } from '../../test/support/nginx.ts';
 import { Proxy } from '../../test/support/proxy.ts';
 import { SmallDisk, whyNoSmallDisk } from '../../test/support/small-disk.ts';
 
@@ -88,6 +90,10 @@ export const faults: Record<string, Fault> = {
     about: 'the same with two workers',
     run: (_options, progress) => onDatabase((url, settings) => stopService(stops, url, { ...settings, WORKERS: '2' }, progress)),
   },
+  restart: {
+    about: 'the service behind nginx is away for ten seconds, four times, while 8 clients of the package create; needs nginx',
+    run: (_options, progress) => onDatabase((url, settings) => restartBehindNginx(url, settings, progress)),
+  },
   'slow-clients': {
     about: '200 clients send a byte at a time beside other clients, until the service disconnects them',
     run: ({ seconds }, progress) =>
@@ -130,6 +136,12 @@ async function breakBehindProxy(
   const server = await startService({ ...settings, DATABASE_URL: proxy.urlOf(databaseUrl) }, opened);
   const target = { dataDir: settings['DATA_DIR'] ?? '', databaseUrl, proxy, port: server.port, hasEnded: () => server.exitCode !== null };
   return await breakPostgres({ clients, holdMilliseconds: seconds * 1_000 }, target, progress);
+}
+
+async function restartBehindNginx(databaseUrl: string, settings: Settings, progress: Progress): Promise<Outcome> {
+  const reason = whyNoNginx();
+  if (reason) return { violations: [`not tried, because ${reason}`], figures: {} };
+  return await restartService({ rounds: 4, clients: 8, creates: 1_000, downMilliseconds: 10_000 }, databaseUrl, settings, progress);
 }
 
 async function fillUp({ clients, seconds }: Options, dataDir: string, settings: Settings, progress: Progress): Promise<Outcome> {

@@ -35,6 +35,8 @@ type Environment = Record<string, string | undefined>;
 export interface StartOptions {
   /** As `npm run start:lean` starts it; `npm start` otherwise. */
   lean: boolean;
+  /** Any free port by default. */
+  port?: number;
 }
 
 /** As npm gives it to its scripts. */
@@ -73,7 +75,7 @@ export interface Launch {
  * before it is ready.
  */
 export async function startService(settings: Environment, opened: AsyncDisposableStack, options?: StartOptions): Promise<Server> {
-  const port = await freePort();
+  const port = options?.port ?? (await freePort());
   const env = {
     ...process.env,
     ...path,
