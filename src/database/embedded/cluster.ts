@@ -6,7 +6,7 @@
  * DATA_DIR/postgres.log         the server's log since its last start
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, lstat, mkdir, mkdtemp, open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, mkdtemp, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { databaseName, roleName, writeAccess } from './access.ts';
 import { inDirectory } from './account.ts';
@@ -15,6 +15,7 @@ import type { Binaries } from './binaries.ts';
 import { foreignOwnerError } from './ownership.ts';
 import { isMarkAlive, markOfThisProcess } from './process.ts';
 import { runToEnd } from './run.ts';
+import { syncDirectory, writeSynced } from './synced.ts';
 import { assertOnlyRootMayReplace } from './trusted-path.ts';
 
 export interface Layout {
@@ -172,15 +173,4 @@ async function renameUnlessThere(from: string, to: string): Promise<boolean> {
     if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
     throw error;
   }
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  await using file = await open(path, 'wx', 0o600);
-  await file.writeFile(text);
-  await file.sync();
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  await using directory = await open(path, 'r');
-  await directory.sync();
 }

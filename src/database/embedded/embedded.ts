@@ -13,7 +13,7 @@ import { findBinaries } from './binaries.ts';
 import { buildCluster, hasCluster, prepareDataDir, readPassword } from './cluster.ts';
 import type { Layout } from './cluster.ts';
 import type { Launcher, Settings } from './launch.ts';
-import { giveCluster } from './ownership.ts';
+import { changeOwner } from './ownership.ts';
 import type { Membership } from './membership.ts';
 import { AddressLostError, leaveServer, reachServer, type Reached } from './server.ts';
 
@@ -69,7 +69,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
   if (!(await hasCluster(layout))) {
     const { binaries, account } = await launcher();
     created = await buildCluster(layout, binaries, account, { sync: settings['fsync'] !== 'off', signal });
-  } else await giveCluster(layout.cluster, await serverAccount(layout.cluster));
+  } else await changeOwner(layout.cluster, await serverAccount(layout.cluster));
   const reached = await reachServer(layout, launcher, { preferred: options.tcp ? undefined : socketAddress(layout) }, signal);
   return {
     url: urlOf(reached.address, layout, await readPassword(layout)),

@@ -15,7 +15,7 @@ export function foreignOwnerError(path: string, uid: number, dataDir: string): E
  * As root: gives the server's account a cluster that belongs to root. The directory itself comes last, so that an interrupted call is repeated by
  * the next start. Links are not followed. The data directory must be closed to other users.
  */
-export async function giveCluster(cluster: string, account: Account): Promise<void> {
+export async function changeOwner(cluster: string, account: Account): Promise<void> {
   if (!account || (await lstat(cluster)).uid !== 0) return;
   for (const entry of await readdir(cluster, { recursive: true })) await lchown(join(cluster, entry), account.uid, account.gid);
   await lchown(cluster, account.uid, account.gid);
