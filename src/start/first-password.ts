@@ -2,9 +2,11 @@
  * How the operator gets the generated password of the first administrator: in the terminal or, in production without one, in a file that only
  * this process's user may read. A service manager stores what a process prints (rule 84).
  */
-import { access, mkdir, open, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { access, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/settings.ts';
+import { prepareDataDir } from '../database/embedded/cluster.ts';
+import { syncDirectory, writeSynced } from '../database/embedded/synced.ts';
 import type { FirstAdministrator } from '../administration/first-administrator.ts';
 
 const fileName = 'first-password';
@@ -19,14 +21,16 @@ export function passwordFileFor({ production, dataDir }: Config): string | undef
   return production && !process.stderr.isTTY ? join(resolve(dataDir), fileName) : undefined;
 }
 
-/** Writes the password to a new file with mode 0600, in place of an older one. Throws an Error with one line for a person. */
+/**
+ * Writes the password to a new file with mode 0600, in place of an older one. The directory is closed to other users before. Throws an Error
+ * with one line for a person, also when another user could replace the directory.
+ */
 export async function writePassword(file: string, password: string): Promise<void> {
   try {
-    await mkdir(join(file, '..'), { recursive: true, mode: 0o700 });
-    await rm(file, { force: true });
-    await using created = await open(file, 'wx', 0o600);
-    await created.writeFile(`${password}\n`);
-    await created.sync();
+    const { dataDir } = await prepareDataDir(dirname(file));
+    await rm(join(dataDir, fileName), { force: true });
+    await writeSynced(join(dataDir, fileName), `${password}\n`);
+    await syncDirectory(dataDir);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(

@@ -1,4 +1,4 @@
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startAdmin } from '../support/admin.ts';
@@ -62,4 +62,21 @@ test('with a PostgreSQL of its own the service makes DATA_DIR for the file; if i
   expect(await signIn(service, (await readFile(fileIn(service.told()) ?? '', 'utf8')).trim())).toBe(200);
   service.signal('SIGTERM');
   await expectStopped(service);
+});
+
+test.skipIf(process.getuid?.() !== 0)('root writes no password where another user could replace it (rule 91)', async () => {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  const home = await newDataDir();
+  const victim = join(home, '../victim');
+  for (const path of [home, victim]) await mkdir(path);
+  await writeFile(join(victim, 'first-password'), 'of root');
+  await symlink(victim, join(home, 'data'));
+  await chown(home, 65_534, 65_534);
+
+  const failed = await npmStart({ ...production, DATABASE_URL: database.url, DATA_DIR: join(home, 'data') });
+  expect((await failed.ended).code).toBe(1);
+  expect(failed.told()).toMatch(/the first password cannot be stored in DATA_DIR \(.* belongs to another user \(uid 65534\)/);
+  expect(await readdir(victim)).toEqual(['first-password']);
+  expect(await readFile(join(victim, 'first-password'), 'utf8')).toBe('of root');
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openEmbedded } from '../../../src/database/embedded/embedded.ts';
+import { changeOwner } from '../../../src/database/embedded/ownership.ts';
 import { newDataDir, serverPid, startService } from '../../support/embedded.ts';
 
 // Some tests create a database or copy all programs, on a busy machine.
@@ -67,7 +68,7 @@ describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite d
     await symlink(target, join(dataDir, 'postgres.log'));
 
     await expect(openEmbedded(dataDir)).rejects.toThrow(
-      /^The data directory \S+ cannot be used: \S+ belongs to another user \(uid 65534\): start as that user, .* run "chown -R 0:0 \S+" as root\.$/,
+      /^The data directory \S+ cannot be used: \S+ belongs to another user \(uid 65534\): start as that user, .* run "chown -R 0:0 '\S+'" as root\.$/,
     );
     expect(await stat(target)).toMatchObject({ uid: 0, mode: 0o100600 });
     expect(await readFile(target, 'utf8')).toBe('of root');
@@ -112,12 +113,37 @@ describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite d
       expect((await stat(join(copy, `postgresql/data${path}`))).uid, path).toBe(uid);
   });
 
+  test('root stops to change owners once another process has given the cluster away (rule 91)', async () => {
+    const cluster = join(await newDataDir(), 'postgresql/data');
+    await mkdir(cluster, { recursive: true });
+    for (let number = 0; number < 3_000; number++) await writeFile(join(cluster, `${number}`), '');
+    const names = await readdir(cluster);
+    const changed = changeOwner(cluster, nobody);
+    await expect.poll(async () => (await stat(join(cluster, names[0] ?? ''))).uid, { interval: 1 }).toBe(nobody.uid);
+    await chown(cluster, nobody.uid, nobody.gid);
+    await rm(join(cluster, names.at(-1) ?? ''));
+    await changed;
+    expect((await stat(join(cluster, names.at(-2) ?? ''))).uid).toBe(0);
+  });
+
+  test('the owner of a cluster behind a link does not change (rule 91)', async () => {
+    const dataDir = await newDataDir();
+    await (await openEmbedded(dataDir)).stop();
+    const [cluster, elsewhere] = [join(dataDir, 'postgresql/data'), join(dataDir, '../elsewhere')];
+    expect(spawnSync('cp', ['-r', cluster, elsewhere]).status).toBe(0);
+    await rm(cluster, { recursive: true });
+    await symlink(elsewhere, cluster);
+    await expect(openEmbedded(dataDir)).rejects.toThrow(`${cluster} is a link, and root does not change the owner of what is behind it`);
+    for (const path of [cluster, join(elsewhere, 'PG_VERSION')]) expect((await lstat(path)).uid, path).toBe(0);
+  });
+
   test.skipIf(!canBeNobody)('for an ordinary user the refusal of such a copy has the command that helps', async () => {
-    const [original, copy] = [await newDataDir(), await newDataDir()];
+    const original = await newDataDir();
+    const copy = `${await newDataDir()} of 'ours'`;
     await (await openEmbedded(original)).stop();
     expect(spawnSync('cp', ['-r', original, copy]).status).toBe(0);
     await chown(join(copy, '..'), nobody.uid, nobody.gid);
-    const command = `chown -R 65534:65534 ${copy}`;
+    const command = `chown -R 65534:65534 '${copy.replaceAll("'", "'\\''")}'`;
     const refusal = {
       error: expect.stringContaining(
         `belongs to another user (uid 0): start as that user, choose another directory or, if you have copied it, run "${command}" as root`,
