@@ -102,7 +102,7 @@ describe('a name that has no meaning', () => {
   });
 
   test('a name that is there twice is reported, because one of its values has no effect', async () => {
-    expect(await problemsOf('PORT=1\nHOST=x\nPORT=2')).toEqual(['PORT is in line 1 of .env and again in line 3: remove one of them']);
+    expect(await problemsOf('PORT=1\nHOST=x\nPORT=2')).toEqual(['PORT in line 1 of .env is repeated in line 3: remove one of them']);
   });
 });
 
@@ -119,9 +119,33 @@ describe('a line that is no setting is reported by its number, without its text'
     'PORT="secret',
     `PORT='3000"`,
     'PORT="3000" secret',
+    'PORT= "3000" secret',
+    'PORT= "3000',
+    `PORT=\t'3000"`,
+    'export\tPORT=1',
   ])('%s', async (line) => {
     expect(await problemsOf(`HOST=::1\n${line}\nLOG_LEVEL=info`)).toEqual([`line 2 of .env ${reason}`]);
   });
+
+  test('quotation marks that do not close hide no setting of the following lines', async () => {
+    expect(await problemsOf('METRICS_TOKEN= "abc\nADMIN_USER=x\nDATA_DIR="y"')).toContain(`line 1 of .env ${reason}`);
+  });
+
+  test('a value that Node.js continues in the next line', async () => {
+    expect(await problemsOf('PORT=1\nHOST= \nADMIN_USER=x')).toEqual([
+      'line 2 of .env is not what Node.js reads: remove the blanks around =, or put the value in quotation marks',
+    ]);
+  });
+
+  test.each(['q3Zl9xKfaaA=', 'Q3ZL9XKFAAAQ3ZL9XKFAAAQ3ZL9XKFAAAQ3ZL9XKFAAA='])(
+    'a name that looks like none, such as the second half of a secret (rule 84): %s',
+    async (line) => {
+      expect(await problemsOf(`ADMIN_PASSWORD=\n${line}`)).toEqual([
+        'the name in line 2 of .env is no setting; docs/settings.md lists all of them',
+      ]);
+      expect(await problemsOf(`${line}\n${line}`)).toEqual(['the name in line 1 of .env is repeated in line 2: remove one of them']);
+    },
+  );
 
   test('with all other problems, after values of several lines', async () => {
     expect(await problemsOf(`ADMIN_PASSWORD="a\nb\nc"\nnothing\nPROT=1\n`)).toEqual([
