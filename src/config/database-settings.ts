@@ -23,7 +23,7 @@ export function readDatabase(read: Reader, production: boolean): Pick<Config, 'd
     read.problems.push(`DATABASE_URL is empty: set it to ${ownDatabase}, or remove it to use the embedded database in DATA_DIR`);
   } else if (production && !isGiven && !isEmbedded) {
     read.problems.push(
-      `DATABASE_URL is missing in production (NODE_ENV=production): set it to ${ownDatabase}, or set DATABASE=embedded to use the embedded database in DATA_DIR`,
+      `DATABASE_URL is missing in production (NODE_ENV=production), which does not read .env: set it to ${ownDatabase}, or set DATABASE=embedded to use the embedded database in DATA_DIR`,
     );
   }
   const databaseUrl = readDatabaseUrl(read, 'DATABASE_URL', production);

@@ -11,10 +11,13 @@ const privateExample = 'http://192.168.1.20:3000';
 /** A host name (RFC 1123 section 2.1), also with the underscores of container names. Its last label begins with no digit: `127.0.0.256` is a misspelt address. */
 const hostName = /^([a-z\d_]([\w-]*[a-z\d_])?\.)*[a-z_]([\w-]*[a-z\d_])?\.?$/i;
 
+/** The end of a problem: the value, unless it may hold a password. */
+const butNot = (text: string): string => (text.includes('@') ? '' : `, not "${text}"`);
+
 export function readHost(read: Reader): string {
   const host = read.text('HOST', '127.0.0.1');
   if (isIP(host) === 0 && !hostName.test(host)) {
-    read.problems.push(`HOST must be an address such as 127.0.0.1, ::1 or 0.0.0.0, or a host name, without a port, not "${host}"`);
+    read.problems.push(`HOST must be an address such as 127.0.0.1, ::1 or 0.0.0.0, or a host name, without a port${butNot(host)}`);
   }
   return host;
 }
@@ -38,7 +41,7 @@ export function readPublicUrl(read: Reader, port: number, production: boolean): 
   const text = read.text('PUBLIC_URL', fallback);
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || !basePath.test(url.pathname) || /[?#@]/.test(text)) {
-    read.problems.push(`PUBLIC_URL must be a URL such as https://api.example.com or https://example.com/api, not "${text}"`);
+    read.problems.push(`PUBLIC_URL must be a URL such as https://api.example.com or https://example.com/api${butNot(text)}`);
     return new URL(fallback);
   }
   if (!url.pathname.endsWith('/')) url.pathname += '/';
@@ -72,10 +75,10 @@ export function readOrigins(read: Reader, production: boolean): Set<string> {
   for (const text of read.list('TRUSTED_ORIGINS')) {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search || url.hash || url.username) {
-      read.problems.push(`TRUSTED_ORIGINS must list origins such as https://app.example.com, not "${text}"`);
+      read.problems.push(`TRUSTED_ORIGINS must list origins such as https://app.example.com${butNot(text)}`);
     } else if (production && url.protocol === 'http:' && !isLoopback(url)) {
       read.problems.push(
-        `TRUSTED_ORIGINS must be https in production (NODE_ENV=production), not "${text}": its network could change the pages`,
+        `TRUSTED_ORIGINS must be https in production (NODE_ENV=production)${butNot(text)}: its network could change the pages`,
       );
     } else origins.add(url.origin);
   }
@@ -86,7 +89,7 @@ export function readProxies(read: Reader): string[] {
   const ranges = read.list('TRUST_PROXY');
   for (const range of ranges) {
     if (!isRange(range)) {
-      read.problems.push(`TRUST_PROXY must list addresses or CIDR ranges such as 10.0.0.0/8, not "${range}": clients could forge the rest`);
+      read.problems.push(`TRUST_PROXY must list addresses or CIDR ranges such as 10.0.0.0/8${butNot(range)}: clients could forge the rest`);
     }
   }
   return ranges;

@@ -3,6 +3,8 @@
  * docs/settings.md lists them; a test compares both.
  */
 import { readDatabase } from './database-settings.ts';
+import { nearName } from './near-name.ts';
+import { usesSecureCookie } from './public-url.ts';
 import { Reader, type Environment } from './reader.ts';
 import { readHost, readDocumentationUrl, readOrigins, readProxies, readPublicUrl } from './network-settings.ts';
 import type { Secret } from './secrets.ts';
@@ -102,6 +104,9 @@ function readSettings(read: Reader): Config {
   const port = read.integer('PORT', 3000, 0, 65_535);
   const mode = read.text('NODE_ENV');
   const production = mode === 'production';
+  if (mode !== undefined && !production && isNearProduction(mode.trim())) {
+    read.problems.push(`NODE_ENV must be "production" in exactly these letters, not "${mode}", which would start without its checks`);
+  }
   const trustedOrigins = readOrigins(read, production);
   const config: Config = {
     host: readHost(read),
@@ -143,11 +148,16 @@ function readSettings(read: Reader): Config {
   if (config.sessionSameSite === 'none' && trustedOrigins.size === 0) {
     read.problems.push('SESSION_SAME_SITE=none needs TRUSTED_ORIGINS: without them no other site may use the cookie anyway');
   }
+  if (config.sessionSameSite === 'none' && trustedOrigins.size > 0 && !usesSecureCookie(config)) {
+    read.problems.push('SESSION_SAME_SITE=none needs a PUBLIC_URL with https: browsers drop such a cookie on plain http');
+  }
   if (production && (config.logLevel === 'debug' || config.logLevel === 'trace')) {
     read.problems.push(`LOG_LEVEL=${config.logLevel} is not for production (NODE_ENV=production); use info`);
   }
   return config;
 }
+
+const isNearProduction = (mode: string): boolean => /^prod$/i.test(mode) || nearName(mode, ['production']) !== undefined;
 
 function readAdminUser(read: Reader): string {
   const text = read.text('ADMIN_USER', 'admin');

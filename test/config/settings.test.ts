@@ -139,6 +139,10 @@ describe('invalid values are refused', () => {
     ['SESSION_ABSOLUTE_SECONDS', 'day'],
     ['SESSION_SAME_SITE', 'Lax'],
     ['SESSION_SAME_SITE', 'none'],
+    ['NODE_ENV', 'prod'],
+    ['NODE_ENV', 'Production'],
+    ['NODE_ENV', 'production '],
+    ['NODE_ENV', 'prodcution'],
     ['PASSWORD_MIN_LENGTH', '7'],
     ['BODY_LIMIT_BYTES', '1MB'],
     ['ENTITY_TYPES_SOURCE', 'api'],
@@ -162,6 +166,22 @@ describe('invalid values are refused', () => {
     const problems = problemsOf({ [name]: value });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(name);
+  });
+
+  test.each(['PUBLIC_URL', 'TRUSTED_ORIGINS', 'TRUST_PROXY', 'HOST'])('%s with credentials is not repeated (rule 84)', (name) => {
+    for (const settings of [{}, production]) {
+      const problems = problemsOf({ ...settings, [name]: 'http://user:sEcret@example.com/path' });
+      expect(problems).toEqual([expect.stringMatching(new RegExp(`^${name} must`))]);
+      expect(problems.join()).not.toContain('sEcret');
+    }
+  });
+
+  test('SESSION_SAME_SITE=none on plain http, where browsers drop the cookie', () => {
+    const settings = { SESSION_SAME_SITE: 'none', TRUSTED_ORIGINS: 'https://app.example.com' };
+    expect(problemsOf({ ...settings, PUBLIC_URL: 'https://localhost:3000' })).toEqual([]);
+    expect(problemsOf(settings)).toEqual([
+      'SESSION_SAME_SITE=none needs a PUBLIC_URL with https: browsers drop such a cookie on plain http',
+    ]);
   });
 
   test.each(['true', '1', '0.0.0.0/0', '10.0.0.0/33', 'proxy.example.com', '10.0.0.0/8/8'])(
@@ -232,7 +252,9 @@ describe('which database', () => {
 
   test('production says which one it uses (rule 86)', () => {
     const { DATABASE_URL: url, ...rest } = production;
-    expect(problemsOf(rest)).toEqual([expect.stringMatching(/^DATABASE_URL is missing in production .*DATABASE=embedded/)]);
+    expect(problemsOf(rest)).toEqual([
+      expect.stringMatching(/^DATABASE_URL is missing in production .* does not read \.env: .*DATABASE=embedded/),
+    ]);
     expect(problemsOf({ ...rest, DATABASE: 'embedded' })).toEqual([]);
     expect(problemsOf({ ...rest, DATABASE: 'embedded', DATABASE_URL: '' })).toEqual([]);
     expect(readConfig({ ...rest, DATABASE: 'embedded' }).databaseUrl).toBeUndefined();
