@@ -15,7 +15,7 @@ export function createKey(
   return store.transaction(async (trx) => {
     const rights = await checkRights(trx, user.id, { profile, scopes });
     const made = await insertKey(trx, { userId: user.id, name, ...rights, expiresInDays });
-    const detail = { key: made.id, name, profile: profile ?? null, expiresAt: made.expiresAt };
+    const detail = { key: made.id, name, profile: profile ?? null, scopes: rights.scopes, expiresAt: made.expiresAt };
     await recordChange(trx, actor, { event: 'api_key.created', userName: user.name, detail });
     return made;
   });

@@ -36,7 +36,7 @@ export async function createKey(context: Context, caller: Caller, principal: Pri
     const { profileId, scopes } = await checkRights(trx, principal.user.id, wanted);
     const made = await insertKey(trx, { userId: principal.user.id, name, profileId, scopes, expiresInDays });
     const profile = wanted.profile ?? null;
-    await audit(trx, caller, principal, 'api_key.created', { key: made.id, name, profile, expiresAt: made.expiresAt });
+    await audit(trx, caller, principal, 'api_key.created', { key: made.id, name, profile, scopes, expiresAt: made.expiresAt });
     return { ...made, name, profile, scopes };
   });
 }
@@ -72,7 +72,7 @@ export async function rotateKey(
     // Before the insert, so that without an overlap the old key no longer counts among the live ones.
     const worksUntil = await replaceKey(trx, id, overlapSeconds);
     const successor = await insertKey(trx, { userId, name, profileId, scopes, expiresInDays });
-    await audit(trx, caller, principal, 'api_key.created', { key: successor.id, name, profile, expiresAt: successor.expiresAt });
+    await audit(trx, caller, principal, 'api_key.created', { key: successor.id, name, profile, scopes, expiresAt: successor.expiresAt });
     await audit(trx, caller, principal, 'api_key.rotated', { key: id, successor: successor.id, worksUntil });
     return { ...successor, name, profile, scopes };
   });

@@ -42,6 +42,12 @@ describe('createKey', () => {
     const { status, body } = await create(ada, { name: 'Drafts', profile: 'reader', scopes, expiresInDays: 1 });
     expect(status).toBe(201);
     expect(body).toMatchObject({ profile: 'reader', scopes });
+    const event = await service()
+      .db.selectFrom('audit_event')
+      .select('detail')
+      .where(sql`detail->>'key'`, '=', body.id)
+      .executeTakeFirstOrThrow();
+    expect(event.detail, 'the audit trail says what the key may do (rule 60)').toMatchObject({ profile: 'reader', scopes });
     expect((await withKey(body.key, 'GET', '/rest/entity/draft/1')).status).toBe(404);
     expect(await withKey(body.key, 'GET', '/rest/entity/note/1')).toMatchObject({ status: 403, body: { code: 'insufficient-scope' } });
     expect(await withKey(body.key, 'DELETE', '/rest/entity/note/1')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
