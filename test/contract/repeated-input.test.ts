@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
-import { bodyOf, methodOf, operations, pathOf } from '../support/operations.ts';
+import { exampleBody, methodOf, operations, pathOf } from '../support/operations.ts';
 import { sendRequest, type RawAnswer } from '../support/raw.ts';
 import { useService } from '../support/service.ts';
 import { npmStart } from '../support/start.ts';
@@ -79,14 +79,16 @@ test('an answer, a log line or an audit event never repeats a name that does not
     const cookie = ['cookie', await service().openSession(id)];
     const method = methodOf(operation);
     const path = pathOf(operation);
-    const body = bodyOf(operation);
+    const [body, ...otherBodies] = Object.keys(operation.requestBody?.content ?? {}).map((type) => exampleBody(operation, type));
     const type = body ? ['content-type', body.type] : [];
     for (const name of names) {
       const query = encodeURIComponent(name);
       for (const search of [`${query}=1`, `${query}=1&${query}=2`, `${query}%zz=1`, `a=1&${query}=%zz`]) {
         await send(method, `${path}?${search}`, [...cookie, ...type], body?.text);
       }
-      if (body) for (const text of hostileBodies(body.type, body.text, name)) await send(method, path, [...cookie, ...type], text);
+      for (const each of body ? [body, ...otherBodies] : [])
+        for (const text of hostileBodies(each.type, each.text, name))
+          await send(method, path, [...cookie, 'content-type', each.type], text);
     }
     await send(method, path, [...cookie, ...type, `x-!${secret}~`, '1', '!~', secret], body?.text);
     await send(method, path, ['cookie', `sid=${secret}; ${secret}!=1`, ...type], body?.text);
