@@ -70,7 +70,7 @@ async function update({ actor, store }: Admin, name: string, { label, locale, ro
   const [row] = await listAllProfiles(store.db, profile.id);
   return {
     document: { ...row, changed },
-    text: changed ? `Changed the profile ${name}.` : `The profile ${name} was so already.`,
+    text: changed ? `Changed the profile ${name}.` : `Unchanged: the profile ${name}.`,
   };
 }
 

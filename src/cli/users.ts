@@ -133,7 +133,7 @@ async function create(admin: Admin, given: string, options: NewUserOptions): Pro
 async function update(admin: Admin, name: string, { displayName, locale }: UserChanges): Promise<Outcome> {
   const user = await userCalled(admin.store.db, name);
   const changed = await changeUser(admin.store, admin.actor, user, { displayName, locale: locale === false ? null : locale });
-  return await outcome(admin, user.id, changed ? `Changed ${name}.` : `${name} was so already.`, { changed });
+  return await outcome(admin, user.id, changed ? `Changed ${name}.` : `Unchanged: ${name}.`, { changed });
 }
 
 function withGenerated({ document, text }: Outcome, generated: string | undefined): Outcome {

@@ -52,7 +52,7 @@ describe('user update', () => {
     expect(changed).toMatchObject({ name: 'ylva', displayName: 'Ylva Léa', locale: 'fr-CH', changed: true });
     expect(await shown(cookie)).toMatchObject({ user: { displayName: 'Ylva Léa' }, locale: 'en' });
     expect(await shown(await service().signIn('ylva'))).toMatchObject({ locale: 'fr-CH' });
-    expect(await admin.say(['user', 'update', 'ylva', '--locale', 'fr-CH'])).toBe('ylva was so already.\n');
+    expect(await admin.say(['user', 'update', 'ylva', '--locale', 'fr-CH'])).toBe('Unchanged: ylva.\n');
     expect(await admin.json(['user', 'update', 'ylva', '--no-locale'])).toMatchObject({
       locale: null,
       displayName: 'Ylva Léa',
