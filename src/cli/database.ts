@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { migrate, pendingMigrations } from '../database/migrate.ts';
 import { openDatabase } from '../start/prepare-database.ts';
 import { leaf, onAnyDatabase, print, type Admin, type Desk, type Shown } from './command.ts';
-import { runChecks, type Check } from './doctor.ts';
+import type { Check } from './check.ts';
+import { runChecks } from './doctor.ts';
 import { table, type Outcome } from './output.ts';
 
 export function databaseCommands(program: Command, desk: Desk): void {

@@ -29,7 +29,7 @@ export function risksOf(
     risks.push(`${name} turns off TLS: every host on the way between this machine and the database can read all traffic`);
   }
   if (lacksProxy(config)) risks.push(unnamedProxyRisk);
-  if (isReadable(config)) risks.push(readableRisk);
+  if (isPlainHttpOnNetwork(config)) risks.push(plainHttpRisk);
   if (passwordFile !== undefined) risks.push(leftPasswordRisk(passwordFile));
   if (threads < advisedThreads) {
     risks.push(
@@ -48,11 +48,11 @@ export function lacksProxy({ publicUrl, trustProxy }: Pick<Config, 'publicUrl' |
 export const leftPasswordRisk = (file: string) => `${file} still has the first password: sign in, change the password, and delete the file`;
 
 /** What HTTP_ON_PRIVATE_NETWORK gives up. */
-export const readableRisk =
+export const plainHttpRisk =
   'HTTP_ON_PRIVATE_NETWORK is on: every device on the network can read and change passwords, sessions and data on their way, and can act as this service';
 
 /** Whether clients reach the service on plain http from other machines. */
-export function isReadable({ publicUrl }: Pick<Config, 'publicUrl'>): boolean {
+export function isPlainHttpOnNetwork({ publicUrl }: Pick<Config, 'publicUrl'>): boolean {
   return publicUrl.protocol === 'http:' && !isLoopback(publicUrl);
 }
 

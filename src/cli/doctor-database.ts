@@ -1,0 +1,156 @@
+/** The checks of `doctor` that concern the database and what is stored in it. */
+import { statfs } from 'node:fs/promises';
+import { sql, type Kysely } from 'kysely';
+import { DirectAddressError } from '../database/failure.ts';
+import { openStore, type Store } from '../database/port.ts';
+import { adviceForUnheard, UnheardError } from '../database/notifications.ts';
+import { pendingMigrations } from '../database/migrate.ts';
+import type { Database } from '../database/tables.ts';
+import { missingProfiles } from '../oidc/provisioning/claimed-profiles.ts';
+import { readPeppers, type Peppers } from '../credentials/pepper.ts';
+import { createPasswordPolicy } from '../credentials/policy.ts';
+import { openExisting } from './command.ts';
+import type { Config } from '../config/settings.ts';
+import type { Issuer } from '../oidc/issuers-file/read.ts';
+import { check, fail, ok, warn, type Check, type Finding } from './check.ts';
+
+const gibibyte = 2 ** 30;
+
+/** Runs these checks as far as they can run, and adds their findings to `checks`. */
+export async function examineDatabase(checks: Check[], config: Config, issuers: readonly Issuer[]): Promise<void> {
+  const runCheck = (name: string, find: () => Finding | Promise<Finding>) => check(checks, config, name, find);
+  await runCheck('password list', async () => {
+    await createPasswordPolicy(config);
+    return ok(config.passwordBlocklistFile ? `the built-in one and ${config.passwordBlocklistFile}` : 'the built-in one');
+  });
+  let opened: Awaited<ReturnType<typeof openExisting>> | undefined;
+  await runCheck('database', async () => {
+    opened = await openExisting(config);
+    return ok(opened.database);
+  });
+  if (!opened) return;
+  if (!config.databaseUrl) await runCheck('disk', () => checkDisk(config.dataDir));
+  const store = openStore(opened.url, 1, () => undefined);
+  const { db } = store;
+  const { directUrl } = opened;
+  try {
+    if (!(await runCheck('postgresql', () => checkServer(db)))) return;
+    await runCheck('encoding', () => checkEncoding(db));
+    await runCheck('durability', () => checkDurability(db));
+    await runCheck('role', () => checkRole(db, config.production));
+    await runCheck('clock', () => checkClock(db));
+    await runCheck('notifications', () => checkNotifications(directUrl, store, config));
+    if (!(await runCheck('migrations', () => checkMigrations(db)))) return;
+    await runCheck('administrator', () => checkAdministrator(db));
+    await runCheck('peppers', async () => checkPeppers(db, await readPeppers(config.passwordPepperFile)));
+    const givers = issuers.filter(({ provision, profiles }) => provision ?? profiles);
+    if (givers.length > 0) await runCheck('profiles', () => checkProfiles(db, givers));
+  } finally {
+    await store.close();
+    await opened.close();
+  }
+}
+
+async function checkDisk(directory: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(directory);
+  const free = bavail * bsize;
+  const text = `${(free / gibibyte).toFixed(1)} GiB free for ${directory}`;
+  if (free < gibibyte / 10) return fail(`${text}: PostgreSQL stops when there is none`);
+  return free < gibibyte ? warn(text) : ok(text);
+}
+
+async function checkServer(db: Kysely<Database>): Promise<Finding> {
+  const { rows } = await sql<{ number: number; version: string }>`
+    select current_setting('server_version_num')::int as number, current_setting('server_version') as version`.execute(db);
+  const { number = 0, version = 'unknown' } = rows[0] ?? {};
+  return number >= 150_000 ? ok(`version ${version}`) : fail(`version ${version} is too old: PostgreSQL 15 or later is needed`);
+}
+
+async function checkEncoding(db: Kysely<Database>): Promise<Finding> {
+  const { rows } = await sql<{ encoding: string }>`select current_setting('server_encoding') as encoding`.execute(db);
+  const encoding = rows[0]?.encoding;
+  return encoding === 'UTF8' ? ok('UTF8') : fail(`${encoding} cannot hold every text: create the database with encoding UTF8`);
+}
+
+async function checkDurability(db: Kysely<Database>): Promise<Finding> {
+  const { rows } = await sql<{ name: string }>`
+    select name from unnest(array['fsync', 'synchronous_commit', 'full_page_writes']) as name where current_setting(name) = 'off'`.execute(
+    db,
+  );
+  if (rows.length === 0) return ok('what is acknowledged survives a crash of the machine');
+  return warn(`${rows.map((row) => row.name).join(', ')} is off: a crash of the machine loses what was acknowledged`);
+}
+
+async function checkRole(db: Kysely<Database>, production: boolean): Promise<Finding> {
+  const { rows } = await sql<{ name: string; superuser: boolean }>`
+    select rolname as name, rolsuper as superuser from pg_roles where rolname = current_user`.execute(db);
+  const { name = '', superuser = false } = rows[0] ?? {};
+  if (!superuser) return ok(`${name} is no superuser`);
+  const text = `${name} is a superuser, who reads files and runs programs: use a role that only owns this database`;
+  return production ? warn(text) : ok(`${text} in production`);
+}
+
+async function checkClock(db: Kysely<Database>): Promise<Finding> {
+  const before = Date.now();
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
+  const after = Date.now();
+  const away = Math.max(0, Math.abs((rows[0]?.now.getTime() ?? 0) - (before + after) / 2) - (after - before) / 2) / 1_000;
+  const text = `the clocks of database and service are ${away.toFixed(1)} s apart`;
+  if (away > 60) return fail(`${text}: access tokens will be misjudged; synchronise them`);
+  return away > 2 ? warn(`${text}; synchronise them`) : ok(text);
+}
+
+/** Whether a listener receives notifications sent over the pool. Without them the service caches no verified credential. */
+async function checkNotifications(directUrl: string, store: Store, config: Config): Promise<Finding> {
+  let reason: Error | undefined;
+  const ignore = () => undefined;
+  const listener = store.listener(directUrl, { onLine: ignore, onNotice: ignore, onError: (error) => (reason = error) });
+  await listener.open();
+  const { isUp } = listener;
+  await listener.close();
+  if (isUp) return ok('what one process sends arrives at the others');
+  if (reason instanceof UnheardError) return fail(adviceForUnheard(config));
+  throw reason ?? new DirectAddressError(new Error('the connection for notifications has ended'));
+}
+
+async function checkMigrations(db: Kysely<Database>): Promise<Finding> {
+  const pending = await pendingMigrations(db);
+  return pending.length > 0 ? fail(`missing: ${pending.join(', ')}; run "migrate" or start the service`) : ok('complete');
+}
+
+/** Whether the profiles that the issuers grant exist. Without them the service does not start. */
+async function checkProfiles(db: Kysely<Database>, issuers: readonly Issuer[]): Promise<Finding> {
+  const missing = await missingProfiles(db, issuers);
+  return missing.length > 0 ? fail(missing.join('; ')) : ok('all that the issuers give exist');
+}
+
+/** Whether a user who can sign in has every right. */
+async function checkAdministrator(db: Kysely<Database>): Promise<Finding> {
+  const { rows } = await sql<{ name: string }>`
+    select user_account.name from user_account
+    where user_account.active and 4 = (
+      select count(distinct role_grant.action) from user_profile
+      join profile_role on profile_role.profile_id = user_profile.profile_id
+      join role_grant on role_grant.role_id = profile_role.role_id
+      where user_profile.user_id = user_account.id and role_grant.entity = '*' and role_grant.condition = 'any'
+    ) order by user_account.id limit 1`.execute(db);
+  if (rows[0]) return ok(`${rows[0].name} may do everything`);
+  const users = await db.selectFrom('user_account').select('id').limit(1).execute();
+  return users.length > 0 ? warn('nobody may do everything') : warn('there is no user yet: "npm start" creates the first administrator');
+}
+
+/** Whether every stored password can be verified, and which peppers are still needed for that. */
+async function checkPeppers(db: Kysely<Database>, peppers: Peppers): Promise<Finding> {
+  const { rows } = await sql<{ keyId: string | null; users: number }>`
+    select substring(password_hash from ',keyid=([A-Za-z0-9+/]+)[$]') as "keyId", count(*)::int as users
+    from user_account where password_hash is not null group by 1 order by 2 desc`.execute(db);
+  const used = rows.map(({ keyId, users }) => ({ id: keyId === null ? undefined : Buffer.from(keyId, 'base64').toString(), users }));
+  const missing = used.filter(({ id }) => id !== undefined && !peppers.some((pepper) => pepper.id === id));
+  if (missing.length > 0) {
+    const lost = missing.map(({ id, users }) => `${id}, which the passwords of ${users} users need`).join(', and ');
+    return fail(`PASSWORD_PEPPER_FILE lacks ${lost}: they cannot sign in until it is back`);
+  }
+  const [first] = peppers;
+  if (!first) return ok('none');
+  return ok(`new passwords get ${first.id}; users by pepper: ${used.map(({ id, users }) => `${id ?? 'none'} ${users}`).join(', ')}`);
+}
