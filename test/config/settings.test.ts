@@ -176,7 +176,7 @@ describe('invalid values are refused', () => {
     }
   });
 
-  test('SESSION_SAME_SITE=none on plain http, where browsers drop the cookie', () => {
+  test('SESSION_SAME_SITE=none on plain http, where browsers drop the cookie (rule 9)', () => {
     const settings = { SESSION_SAME_SITE: 'none', TRUSTED_ORIGINS: 'https://app.example.com' };
     expect(problemsOf({ ...settings, PUBLIC_URL: 'https://localhost:3000' })).toEqual([]);
     expect(problemsOf(settings)).toEqual([

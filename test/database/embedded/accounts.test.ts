@@ -113,7 +113,7 @@ describe.skipIf(!isRoot)(`started by root${isRoot ? '' : ' (skipped: the suite d
       expect((await stat(join(copy, `postgresql/data${path}`))).uid, path).toBe(uid);
   });
 
-  test('root stops to change owners once another process has given the cluster away (rule 91)', async () => {
+  test('root stops changing owners once another process has given the cluster away (rule 91)', async () => {
     const cluster = join(await newDataDir(), 'postgresql/data');
     await mkdir(cluster, { recursive: true });
     for (let number = 0; number < 3_000; number++) await writeFile(join(cluster, `${number}`), '');
