@@ -45,7 +45,7 @@ const cases: Case[] = [
     { pointer: '/user', code: 'invalid-encoding' },
   ],
   ['a form field of invalid UTF-8', 'POST', '/auth', form('user=%ff&password=x'), 400, 'malformed-request', { pointer: '/user' }],
-  ['JSON to the form endpoint', 'POST', '/auth', { json: { user: 'ada', password } }, 415, 'unsupported-media-type'],
+  ['JSON to a form endpoint', 'POST', '/auth/password', { json: { 'current-password': password } }, 415, 'unsupported-media-type'],
   ['a form to a JSON endpoint', 'POST', '/rest/entity/note', form('a=1'), 415, 'unsupported-media-type'],
   ['no body for the form endpoint', 'POST', '/auth', {}, 400, 'malformed-request', { pointer: '', code: 'required' }],
   ['no body for a JSON endpoint', 'POST', '/rest/entity/note', {}, 400, 'malformed-request', { pointer: '', code: 'required' }],
@@ -68,16 +68,16 @@ const signIn = (form: SignIn) => clientOf(service()).createSession(form);
 const surplus = { user: 'ada', password, admin: '1' };
 
 const throughTheClient: [what: string, ask: Ask, status: number, code: string, fault?: object][] = [
-  ['an unknown form field', () => signIn(surplus), 400, 'malformed-request', { pointer: '/admin', code: 'unknown' }],
-  ['a NUL in a form field', () => signIn({ user: 'a\0b', password: 'x' }), 400, 'malformed-request', { pointer: '/user' }],
+  ['an unknown member of a sign-in', () => signIn(surplus), 422, 'validation-failed', { pointer: '/admin', code: 'unknown' }],
+  ['a NUL in a member of a sign-in', () => signIn({ user: 'a\0b', password: 'x' }), 400, 'malformed-request', { pointer: '/user' }],
   [
     'both ways of signing in',
     () => signIn({ user: 'ada', password, oidcIssuer: 'corp' }),
-    400,
-    'malformed-request',
+    422,
+    'validation-failed',
     { pointer: '/user', code: 'conflicting' },
   ],
-  ['an invalid locale', () => signIn({ user: 'ada', password, locale: 'en_US!' }), 400, 'malformed-request', { pointer: '/locale' }],
+  ['an invalid locale', () => signIn({ user: 'ada', password, locale: 'en_US!' }), 422, 'validation-failed', { pointer: '/locale' }],
   ['a key past 2^53', () => notes().get('9007199254740993'), 404, 'not-found'],
   ['deleting a key past 2^53', () => notes().delete('9007199254740993'), 404, 'not-found'],
   ['the key 1e3', () => notes().delete('1e3'), 400, 'invalid-key', { parameter: 'key' }],
