@@ -32,7 +32,7 @@ export function refuseUnknownParameters(request: FastifyRequest, declared: Reado
   if (declared && unknown.length > 0) {
     const names = [...readPairs(/\?(.*)$/s.exec(request.raw.url ?? '')?.[1] ?? '', 'parameter').names];
     const expected = expectedOneOf(declared);
-    for (const name of unknown.slice(0, maximumFaults - faults.length)) {
+    for (const name of unknown.slice(0, Math.max(0, maximumFaults - faults.length))) {
       faults.push({ ...parameterPlace(name, names.indexOf(name) + 1), code: 'unknown', ...expected });
     }
   }

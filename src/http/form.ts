@@ -25,6 +25,8 @@ export function readPairs(text: string, kind: 'parameter' | 'field'): Pairs {
   const names = new Set<string>();
   const faults = new Map<string, Fault>();
   const report = (code: FaultCode, name: string): void => {
+    // One pair may have two faults.
+    if (faults.size === maximumFaults) return;
     const position = [...names].indexOf(name) + 1;
     const place = kind === 'parameter' ? parameterPlace(name, position) : placeOf([name], () => position);
     faults.set(`${code} ${name}`, { code, ...place });

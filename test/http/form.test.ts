@@ -51,6 +51,9 @@ describe('refusals', () => {
     const { values, faults } = readPairs(`${text}&late=1`, 'field');
     expect(faults).toEqual(Array.from({ length: 20 }, (_, n) => ({ code: 'invalid-encoding', pointer: `/a${n}` })));
     expect(values).toEqual({});
+    // The last pair has two faults.
+    const repeated = Array.from({ length: 19 }, (_, n) => `a${n}=%`).join('&');
+    expect(readPairs(`b=1&${repeated}&b=%`, 'field').faults).toHaveLength(20);
   });
 
   test.each([
