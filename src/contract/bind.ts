@@ -55,7 +55,12 @@ export function addRoutes(app: FastifyInstance, routes: readonly OperationRoute[
 /** Answers every method that the contract does not declare for the paths of `routes` with 405 and `Allow`; Fastify would answer 404. */
 export function refuseOtherMethods(app: FastifyInstance, routes: readonly OperationRoute[]): void {
   const operations = routes.map(({ operation }) => operation);
-  for (const [path, declared] of Map.groupBy(operations, (operation) => operation.path)) refuseAllBut(app, path, declared);
+  for (const [path, declared] of Map.groupBy(operations, (operation) => operation.path))
+    refuseOtherMethodsOf(
+      app,
+      path,
+      declared.map(({ method }) => method.toUpperCase()),
+    );
 }
 
 function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions, 'method' | 'url'> {
@@ -151,8 +156,8 @@ export function knowEveryMethod(app: FastifyInstance): void {
   for (const method of METHODS) if (!app.supportedMethods.includes(method) && method !== 'CONNECT') app.addHttpMethod(method);
 }
 
-function refuseAllBut(app: FastifyInstance, path: string, declared: readonly Operation[]): void {
-  const allowed = declared.map(({ method }) => method.toUpperCase());
+/** Answers every method outside `allowed` for the path with 405 and `Allow` (rule 26). */
+export function refuseOtherMethodsOf(app: FastifyInstance, path: string, allowed: readonly string[]): void {
   const allow = allowed.join(', ');
   const others = METHODS.filter((method) => method !== 'CONNECT' && !allowed.includes(method));
   app.route({

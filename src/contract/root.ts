@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { publicAddress, publicPath } from '../config/public-url.ts';
 import type { Config } from '../config/settings.ts';
+import { refuseOtherMethodsOf } from './bind.ts';
 import type { ContractDocument } from './contract.ts';
 
 /** Serves both on `app`. The links are the URLs under which clients reach the service. */
@@ -31,11 +32,12 @@ export function serveRoot(
   app.get('/documentation', async (_request, reply) =>
     documentationUrl === undefined ? reply.type('text/html; charset=utf-8').send(page) : reply.redirect(documentationUrl, 303),
   );
+  for (const path of ['/', '/documentation']) refuseOtherMethodsOf(app, path, ['GET', 'HEAD']);
 }
 
 /** Whether the client asks for HTML by its name, as every browser does that opens a page. */
 function namesHtml(accept: string | undefined): boolean {
-  return accept?.split(',').some((range) => /^\s*text\/html\s*(;(?!\s*q=0(\.0*)?\s*$)|$)/i.test(range)) ?? false;
+  return accept?.split(',').some((range) => /^\s*text\/html\s*(;|$)/i.test(range) && !/;\s*q=0(\.0*)?\s*(;|$)/i.test(range)) ?? false;
 }
 
 /** The page for a service whose operator has not published the documentation. Its policy allows no style sheet (rule 82). */

@@ -41,6 +41,27 @@ describe('GET /', () => {
     expect(links['swaggerUi']).toBe('https://example.com/api/docs');
   });
 
+  test.for(['text/html;level=1;q=0', 'text/html;q=0;level=1', 'text/html; q=0.00 ; level=1'])(
+    '200 — a program that refuses HTML with a parameter gets the links: %s',
+    async (accept) => {
+      expect((await service().call('GET', '/', { headers: { accept } })).status).toBe(200);
+    },
+  );
+
+  test('303 — HTML with another parameter is HTML', async () => {
+    for (const accept of ['text/html;level=1', 'text/html;q=0.1;level=1']) {
+      expect((await service().call('GET', '/', { headers: { accept } })).status, accept).toBe(303);
+    }
+  });
+
+  test.for(['/', '/documentation'])('405 — any other method on %s, with Allow (rule 26)', async (path) => {
+    expect((await service().call('GET', path)).status).not.toBe(405);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+      const answer = await service().call(method, path);
+      expect([answer.status, answer.headers.get('allow')], method).toEqual([405, 'GET, HEAD']);
+    }
+  });
+
   test('404 — a path below it is still unknown', async () => {
     expect((await service().call('GET', '/index.html', { headers: { accept: page } })).status).toBe(404);
   });
