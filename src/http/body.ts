@@ -49,8 +49,8 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
 }
 
 /**
- * The limit of an operation's body in bytes; undefined for the default limit. Where an operation takes a form, JSON has its limit too. It is an option of the route because Fastify ignores the
- * limit of a parser.
+ * The limit of an operation's body in bytes; undefined for the default limit. It is an option of the route because Fastify ignores the limit
+ * of a parser. Where an operation takes a form, JSON has the form's limit too.
  */
 export function bodyLimitOf(body: RequestBodyObject | undefined): number | undefined {
   if (!body) return ignoredBodyLimitBytes;
