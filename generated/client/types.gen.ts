@@ -723,7 +723,8 @@ export type Fault = {
     parameter?: string;
     /**
      * Where a name is not repeated: the number of the member, field or parameter within its object, form or query, from 1. The pointer is
-     * that of the object. Names that are whole numbers come first, as in `Object.keys` of JavaScript.
+     * that of the object. They are counted in the order of the text. Only if a body that could be read breaks its schema, names that are
+     * whole numbers come first, as in `Object.keys` of JavaScript.
      *
      */
     position?: number;

@@ -145,6 +145,11 @@ describe('characters that PostgreSQL or UTF-8 cannot store', () => {
     expectFault(text, code, pointer);
   });
 
+  test('a position counts in the order of the text, also where names are whole numbers', () => {
+    expectFault('{"a b":1e400,"1":"x"}', 'number-not-exact', '', undefined, 1);
+    expectFault('{"1":"x","a b":1e400}', 'number-not-exact', '', undefined, 2);
+  });
+
   test('a name with one of them is refused, with its position (rule 70)', () => {
     expectFault('{"a":{"\\u0000":1}}', 'nul-character', '/a', undefined, 1);
     expectFault('{"a":1,"\\ud800":1}', 'lone-surrogate', '', undefined, 2);
