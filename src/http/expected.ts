@@ -98,9 +98,15 @@ const limits = {
 
 const isLimit = (keyword: string): keyword is keyof typeof limits => Object.hasOwn(limits, keyword);
 
+/** The keywords beside `properties` by which a schema accepts other members, under `additionalProperties` and `unevaluatedProperties`. */
+const accepting = {
+  additionalProperties: ['patternProperties'],
+  unevaluatedProperties: ['patternProperties', '$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'],
+};
+
 /** What the keyword of the error accepts; undefined for keywords that cannot be said in few words, such as `not`. */
-export function expectedBy({ keyword, params, parentSchema }: SchemaError): Expected | undefined {
-  const { properties, format } = (parentSchema ?? {}) as { properties?: Record<string, unknown>; format?: string };
+export function expectedBy({ keyword, params, parentSchema = {} }: SchemaError): Expected | undefined {
+  const { properties = {}, format } = parentSchema as { properties?: Record<string, unknown>; format?: string };
   if (isLimit(keyword)) return { kind: limits[keyword], values: { limit: Number(params['limit'] ?? params['multipleOf']) } };
   switch (keyword) {
     case 'type':
@@ -117,10 +123,10 @@ export function expectedBy({ keyword, params, parentSchema }: SchemaError): Expe
       return { kind: 'different-items', values: {} };
     case 'required':
     case 'dependentRequired':
-      return ofSchema(properties?.[String(params['missingProperty'])]);
+      return ofSchema(properties[String(params['missingProperty'])]);
     case 'additionalProperties':
     case 'unevaluatedProperties':
-      return oneOf(Object.keys(properties ?? {}));
+      return accepting[keyword].some((other) => Object.hasOwn(parentSchema, other)) ? undefined : oneOf(Object.keys(properties));
     default:
       return undefined;
   }

@@ -110,6 +110,8 @@ describe('what is expected', () => {
     [{ required: ['a'], properties: { a: { type: 'integer' } } }, {}, { kind: 'value', values: { value: 'integer' } }],
     [{ required: ['a'], properties: { a: { enum: [1, 2] } } }, {}, { kind: 'one-of', values: { values: '1, 2' } }],
     [{ additionalProperties: false, properties: { a: true, b: true } }, { c: 1 }, { kind: 'one-of', values: { values: 'a, b' } }],
+    [{ additionalProperties: false, properties: { b: true }, patternProperties: { '^x-': true } }, { c: 1 }, undefined],
+    [{ unevaluatedProperties: false, properties: { b: true }, allOf: [{ properties: { a: true } }] }, { c: 1 }, undefined],
     [{ not: { const: 1 } }, 1, undefined],
   ])('by %j', ([schema, value, expected]) => {
     expect(faults(schema, value)[0]?.expected).toEqual(expected);
