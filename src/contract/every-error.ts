@@ -2,19 +2,20 @@
  * Validates a value and, when it is refused, finds all its errors, in bounded time. Ajv's option `allErrors` alone is not safe for input
  * from outside: it makes 1,000,000 errors of 10,000 wrong values, and it compares 10,000 items with each other although `maxItems` is 10.
  */
-import { _, type Ajv2020, type CodeKeywordDefinition, type Options } from 'ajv/dist/2020.js';
+import { _, Name, type Ajv2020, type CodeKeywordDefinition, type KeywordCxt, type Options } from 'ajv/dist/2020.js';
 import type { SchemaError } from '../http/expected.ts';
 import { createAjv } from './ajv.ts';
 
 /** Checks a value; `errors` has those of the latest value that it refused. */
 export interface Validator {
-  (value: unknown): boolean;
+  (this: unknown, value: unknown): boolean;
   errors?: SchemaError[] | null;
 }
 
 /**
- * Compiles a schema. The first validation stops at the first error, so accepted input costs little. Only refused input is
- * validated again by {@link createThoroughAjv}, which is compiled at the first refusal. Throws for an invalid schema.
+ * Compiles a schema. The first validation stops at the first error, so accepted input costs little. Only refused input is validated again by
+ * {@link createThoroughAjv}, which is compiled at the first refusal. If that is too much work, the first error stays the only one. `code` are
+ * Ajv's options for both. Throws for an invalid schema.
  */
 export function compileSchema(schema: object, ajv?: Ajv2020, code: CodeOptions = {}): Validator {
   const accepts = (ajv ?? createAjv({ code })).compile(schema);
@@ -22,8 +23,7 @@ export function compileSchema(schema: object, ajv?: Ajv2020, code: CodeOptions =
   const validate: Validator = (value) => {
     if (accepts(value)) return true;
     findAll ??= createThoroughAjv(code).compile(schema) as Validator;
-    const { errors } = findAll(value) ? accepts : findAll;
-    validate.errors = errors ?? [];
+    validate.errors = allErrors(findAll, value) ?? firstError(accepts.errors ?? []);
     return false;
   };
   return validate;
@@ -33,13 +33,36 @@ type CodeOptions = NonNullable<Options['code']>;
 
 /** After so many errors no loop goes on. One value may have many: one for each alternative of `anyOf`. */
 const maximumErrors = 1_000;
+/** After so many errors the validation ends, with those of an alternative while another fits. Loops end earlier; recursion ends so. */
+const maximumErrorsMade = 5_000;
+
+/** All errors that `findAll` makes; undefined if they are more than {@link maximumErrorsMade}. */
+function allErrors(findAll: Validator, value: unknown): SchemaError[] | undefined {
+  const work = { errorsMade: 0 };
+  try {
+    return findAll.call(work, value) ? undefined : (findAll.errors ?? []);
+  } catch (error) {
+    if (error === work) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The error at which a validation without `allErrors` stopped: the last, as Ajv reports those of alternatives before it. The error of `if` only
+ * follows.
+ */
+export function firstError(errors: readonly SchemaError[]): SchemaError[] {
+  return errors.filter(({ keyword }) => keyword !== 'if').slice(-1);
+}
 
 /** The keywords that may cost more than time in proportion to the value, and the limit beside them that bounds it. */
 const bounds = { pattern: 'maxLength', format: 'maxLength', uniqueItems: 'maxItems' };
 
 /** An Ajv that finds all errors. It stops soon after {@link maximumErrors}, and does not test texts and arrays that are too long already. */
 function createThoroughAjv(code: CodeOptions): Ajv2020 {
-  const ajv = createAjv({ allErrors: true, verbose: true, validateSchema: false, code: { ...code, process: stopLoops } });
+  const process = limitErrors;
+  const ajv = createAjv({ allErrors: true, verbose: true, validateSchema: false, passContext: true, code: { ...code, process } });
+  for (const keyword of ['anyOf', 'oneOf', 'contains']) countErrorsInside(ajv, keyword);
   for (const [keyword, limit] of Object.entries(bounds)) {
     const rule = ajv.getKeyword(keyword) as CodeKeywordDefinition;
     ajv.removeKeyword(keyword);
@@ -56,9 +79,40 @@ function createThoroughAjv(code: CodeOptions): Ajv2020 {
 }
 
 /**
- * Ends the loops over items and members after {@link maximumErrors} errors, in the code that Ajv generates. Ajv has no option for that. The
- * verdict of this code is not used, so an alternative whose loop ends early does no harm.
+ * Lets the errors of a keyword have the parameter `inside`: for each of its subschemas the number of errors, which Ajv reports immediately
+ * before. Their paths cannot tell it: a subschema that is a reference has the path of its target.
  */
-function stopLoops(code: string): string {
-  return code.replaceAll(/\bfor\s*\((?:let|const|var) [^{}]*\)\s*\{/g, (head) => `${head}if(errors>=${maximumErrors})break;`);
+function countErrorsInside(ajv: Ajv2020, keyword: string): void {
+  const rule = ajv.getKeyword(keyword) as CodeKeywordDefinition;
+  const errors = new Name('errors');
+  const counts = new WeakMap<KeywordCxt, Name>();
+  ajv.removeKeyword(keyword);
+  ajv.addKeyword({
+    ...rule,
+    code(context, ruleType) {
+      const { gen } = context;
+      const inside = gen.const('inside', _`[]`);
+      counts.set(context, inside);
+      const subschema = context.subschema.bind(context);
+      context.subschema = (application, valid) => {
+        const before = gen.const('before', errors);
+        const compiled = subschema(application, valid);
+        gen.code(_`${inside}.push(${errors} - ${before})`);
+        return compiled;
+      };
+      rule.code(context, ruleType);
+    },
+    error: { ...rule.error, message: '', params: (context) => _`{inside: ${counts.get(context as KeywordCxt)}}` },
+  });
+}
+
+/**
+ * Ends the loops over items and members after {@link maximumErrors} errors, and throws the context of the validation after
+ * {@link maximumErrorsMade}, in the code that Ajv generates. Ajv has no option for that. The verdict of this code is not used, so an
+ * alternative whose loop ends early does no harm.
+ */
+function limitErrors(code: string): string {
+  return code
+    .replaceAll(/\bfor\s*\((?:let|const|var) [^{}]*\)\s*\{/g, (head) => `${head}if(errors>=${maximumErrors})break;`)
+    .replaceAll(/\berrors\+\+;/g, (made) => `${made}if(++this.errorsMade>${maximumErrorsMade})throw this;`);
 }

@@ -3,6 +3,7 @@
  * document.
  */
 import { createAjv } from '../contract/ajv.ts';
+import { firstError } from '../contract/every-error.ts';
 import { maximumFaults, type Fault } from '../errors.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { looksLikeName, pathOf, pointerTo, positionsIn } from '../http/pointer.ts';
@@ -120,7 +121,7 @@ function faultsOfForm(document: Schema): Fault[] {
   const types = [schema['type'] ?? 'object'].flat();
   if (!types.includes('object')) return [{ pointer: '/type', code: 'invalid-value', values: { allowed: 'object' } }];
   if (ajv.validateSchema(schema) === true) return [];
-  return [...faultsOf(ajv.errors ?? [], 'body', schema).faults];
+  return [...faultsOf(firstError(ajv.errors ?? []), 'body', schema).faults];
 }
 
 function faultsOfExpansion(document: Schema): Fault[] {

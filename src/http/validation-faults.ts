@@ -23,42 +23,56 @@ export function faultsOf(found: readonly SchemaError[], context: string, sent: u
 
 interface Finding {
   error: SchemaError;
-  /** For `anyOf` and `oneOf`: the errors of the value itself in each alternative. */
+  /** For `anyOf` and `oneOf`, if each alternative refuses the kind of the value: the error that says so, for each. */
   alternatives: readonly SchemaError[];
 }
 
 /**
- * The errors without those that only follow from others: the errors inside an alternative of `anyOf` or `oneOf`, the error of `if` after that
- * of `then`, the pattern of a value that has the wrong format, and all others of a value that has the wrong type.
+ * The errors without those that only follow from others: the errors inside an alternative of `anyOf` or `oneOf` and inside `contains`, the
+ * error of `if` after that of `then`, the pattern of a value that has the wrong format, and all others of a value that has the wrong type.
  */
 function withoutConsequences(found: readonly SchemaError[]): Finding[] {
-  const kept: Finding[] = [];
-  for (const error of found) {
+  const kept: Finding[][] = [];
+  let end = found.length;
+  while (end > 0) {
+    const error = found[--end] as SchemaError;
     if (error.keyword === 'if' || error.propertyName !== undefined) continue;
-    const alternatives: SchemaError[] = [];
-    if (error.keyword === 'anyOf' || error.keyword === 'oneOf') {
-      // Ajv reports the errors of the alternatives immediately before.
-      while (kept.length > 0 && isInAlternative(kept.at(-1)?.error, error)) {
-        const inside = kept.pop()?.error;
-        if (inside?.instancePath === error.instancePath) alternatives.unshift(inside);
-      }
+    const inside: SchemaError[][] = [];
+    for (const count of ((error.params['inside'] ?? []) as number[]).toReversed()) {
+      inside.unshift(found.slice(end - count, end));
+      end -= count;
     }
-    kept.push({ error, alternatives });
+    kept.push(findingsOf(error, inside));
   }
+  const all = kept.toReversed().flat();
   const placesOf = (keyword: string) =>
-    new Set(kept.filter(({ error }) => error.keyword === keyword).map(({ error }) => error.instancePath));
+    new Set(all.filter(({ error }) => error.keyword === keyword).map(({ error }) => error.instancePath));
   const [mistyped, misformatted] = [placesOf('type'), placesOf('format')];
-  return kept.filter(({ error: { keyword, instancePath } }) => {
+  return all.filter(({ error: { keyword, instancePath } }) => {
     if (keyword === 'pattern' && misformatted.has(instancePath)) return false;
     return keyword === 'type' || !mistyped.has(instancePath);
   });
 }
 
-function isInAlternative(inner: SchemaError | undefined, { instancePath, schemaPath }: SchemaError): boolean {
-  if (!inner || (inner.instancePath !== instancePath && !inner.instancePath.startsWith(`${instancePath}/`))) return false;
-  const around = schemaPath.slice(0, schemaPath.lastIndexOf('/'));
-  // An alternative that is a reference has the path of its target.
-  return inner.schemaPath.startsWith(`${schemaPath}/`) || !inner.schemaPath.startsWith(`${around}/`);
+/** What the error of a keyword says, with the errors in each of its subschemas: those of an alternative if the value fits its kind alone. */
+function findingsOf(error: SchemaError, inside: readonly SchemaError[][]): Finding[] {
+  if (error.keyword === 'contains') return [{ error, alternatives: [] }];
+  const outcomes = inside.map(withoutConsequences);
+  const refusals = outcomes.map((outcome) => outcome.find((finding) => refusesKind(finding, error.instancePath)));
+  const fitting = outcomes.filter((_outcome, index) => refusals[index] === undefined);
+  const [only] = fitting;
+  if (fitting.length === 1 && only && only.length > 0) return only;
+  return [{ error, alternatives: fitting.length > 0 ? [] : refusals.flatMap((refusal) => (refusal ? kindsOf(refusal) : [])) }];
+}
+
+/** The errors that refuse the kind of the value; several if alternatives stand inside an alternative. */
+function kindsOf({ error, alternatives }: Finding): readonly SchemaError[] {
+  return alternatives.length > 0 ? alternatives : [error];
+}
+
+/** Whether the value at the place has the wrong type, or none of the values that are accepted there. */
+function refusesKind({ error: { keyword, instancePath }, alternatives }: Finding, place: string): boolean {
+  return instancePath === place && (alternatives.length > 0 || ['type', 'const', 'enum'].includes(keyword));
 }
 
 type PositionOf = ReturnType<typeof positionsIn>;

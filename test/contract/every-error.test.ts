@@ -51,6 +51,22 @@ describe('the work is bounded (rule 75)', () => {
     }
   });
 
+  test('by the number of errors made: recursion through members and alternatives ends at the first error', () => {
+    const node = { $ref: '#/$defs/node' };
+    const sides = (depth: number): object | null => (depth === 0 ? null : { l: sides(depth - 1), r: sides(depth - 1) });
+    const orNull = { anyOf: [node, { type: 'null' }] };
+    const nullable = { $defs: { node: { type: 'object', properties: { l: orNull, r: orNull }, required: ['name'] } }, ...node };
+    const either = { anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/b' }] };
+    const side = (name: string) => ({ type: 'object', required: [name], properties: { next: either } });
+    const doubling = { $defs: { a: side('x'), b: side('y') }, ...either };
+    const chain = (depth: number): object => (depth === 0 ? {} : { next: chain(depth - 1) });
+    expect(errorsOf(nullable, sides(4)).length).toBeGreaterThan(10);
+    expect(errorsOf(nullable, sides(12))).toEqual([' required']);
+    expect(errorsOf(doubling, chain(2)).length).toBeGreaterThan(10);
+    expect(errorsOf(doubling, chain(13))).toEqual([' anyOf']);
+    expect(faults(doubling, chain(13))).toEqual([{ pointer: '', code: 'invalid-value' }]);
+  });
+
   test('by the limits beside a keyword: it does not test what is too long already', () => {
     const same = many(10_000, () => 'same');
     expect(errorsOf({ maxItems: 10, uniqueItems: true }, same)).toEqual([' maxItems']);
@@ -63,6 +79,8 @@ describe('the work is bounded (rule 75)', () => {
 
 describe('an error that only follows from another is no fault', () => {
   const type = (name: string) => ({ type: name });
+  const closed = { type: 'object', properties: { zip: type('string') }, required: ['zip'], additionalProperties: false };
+  const address = { properties: { address: { anyOf: [closed, type('null')] } } };
 
   test.for<[what: string, schema: object, value: unknown, faults: object[]]>([
     [
@@ -81,10 +99,53 @@ describe('an error that only follows from another is no fault', () => {
       ],
     ],
     [
+      'of alternatives inside an alternative',
+      { properties: { a: { anyOf: [{ anyOf: [type('string'), type('integer')] }, type('null')] } } },
+      { a: true },
+      [{ pointer: '/a', code: 'invalid-type', values: { allowed: 'string, integer, null' } }],
+    ],
+    [
       'inside an alternative',
       { properties: { a: { oneOf: [{ required: ['b'] }, { properties: { c: type('string') }, required: ['c'] }] } } },
       { a: { c: 1 } },
       [{ pointer: '/a', code: 'invalid-value' }],
+    ],
+    [
+      'of the other alternative, where the type of one fits',
+      address,
+      { address: { zip: 8001 } },
+      [{ pointer: '/address/zip', code: 'invalid-type' }],
+    ],
+    [
+      'of the other alternative, with each fault of the one',
+      address,
+      { address: { zi: 1 } },
+      [
+        { pointer: '/address/zip', code: 'required' },
+        { pointer: '/address/zi', code: 'unknown' },
+      ],
+    ],
+    [
+      'of a reference beside alternatives: its own errors stay',
+      {
+        $defs: { a: { required: ['z'], properties: { k: type('integer') } } },
+        properties: { x: { $ref: '#/$defs/a', anyOf: [{ required: ['m'] }, { required: ['n'] }] } },
+      },
+      { x: { k: 's' } },
+      [
+        { pointer: '/x/z', code: 'required' },
+        { pointer: '/x/k', code: 'invalid-type' },
+        { pointer: '/x', code: 'invalid-value' },
+      ],
+    ],
+    [
+      'of one item that contains wants',
+      { properties: { a: { contains: { const: 1 } }, b: type('string') } },
+      { a: [2, 3, 4], b: 5 },
+      [
+        { pointer: '/a', code: 'invalid-value' },
+        { pointer: '/b', code: 'invalid-type' },
+      ],
     ],
     ['of a value of the wrong type', { properties: { a: { type: 'string', enum: ['x'] } } }, { a: 1 }, [{ code: 'invalid-type' }]],
     ['of if', { if: { required: ['a'] }, else: { required: ['b'] } }, {}, [{ pointer: '/b', code: 'required' }]],
@@ -112,6 +173,16 @@ describe('what is expected', () => {
     [{ additionalProperties: false, properties: { a: true, b: true } }, { c: 1 }, { kind: 'one-of', values: { values: 'a, b' } }],
     [{ additionalProperties: false, properties: { b: true }, patternProperties: { '^x-': true } }, { c: 1 }, undefined],
     [{ unevaluatedProperties: false, properties: { b: true }, allOf: [{ properties: { a: true } }] }, { c: 1 }, undefined],
+    [
+      {
+        anyOf: [
+          { type: 'object', required: ['a'] },
+          { type: 'object', required: ['b'] },
+        ],
+      },
+      {},
+      undefined,
+    ],
     [{ not: { const: 1 } }, 1, undefined],
   ])('by %j', ([schema, value, expected]) => {
     expect(faults(schema, value)[0]?.expected).toEqual(expected);
