@@ -1,6 +1,5 @@
 /** Entities over HTTP: create, retrieve, update, delete. */
-import { JsonText, type Handlers, type Output } from '../contract/operation.ts';
-import type { components } from '../../generated/api.ts';
+import type { Handlers, Output } from '../contract/operation.ts';
 import { authorize } from '../rights/permit.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
@@ -11,6 +10,7 @@ import { createOnce, readIdempotencyKey } from './idempotency.ts';
 import { whileTypeIsCurrent } from './type-guard.ts';
 import { isHeavy } from './heavy.ts';
 import { readKey } from './key.ts';
+import { representEntity } from './represent.ts';
 import type { EntityRow } from './row.ts';
 import { deleteEntity, findEntity, findLight, insertEntity, stateOf, type CheckedFields } from './store.ts';
 import { updateEntity } from './update.ts';
@@ -53,7 +53,7 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       if (isCurrent(headers['if-none-match'], light.version)) return { status: 304, headers: { ETag: etagOf(light.version) } };
       const row = light.fields !== null ? light : await queues.runHeavyRead(permit, caller, () => findEntity(store, permit, key));
       if (!row) throw new Problem('not-found');
-      return { status: 200, headers: { ETag: etagOf(row.version) }, body: represent(row) };
+      return { status: 200, headers: { ETag: etagOf(row.version) }, body: representEntity(row) };
     },
 
     async updateEntity({ params, headers, bodyText, principal, caller }) {
@@ -66,7 +66,7 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
         // As PostgreSQL writes it, with a space after each comma and colon. Only numbers such as `1e308` can make a body longer than that.
         limitBytes: 2 * config.bodyLimitBytes,
       });
-      return { status: 200, headers: { ETag: etagOf(row.version) }, body: represent(row) };
+      return { status: 200, headers: { ETag: etagOf(row.version) }, body: representEntity(row) };
     },
 
     async deleteEntity({ params, headers, principal, caller }) {
@@ -89,12 +89,5 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
 /** The answer to the request that has created the row. `entitiesPath` is the path of all entities, with a slash at the end. */
 function created(row: EntityRow, entitiesPath: string): Output<'createEntity'> {
   const location = `${entitiesPath}${row.name}/${row.key}`;
-  return { status: 201, headers: { Location: location, ETag: etagOf(row.version) }, body: represent(row) };
-}
-
-/** The entity as the contract shows it, with its fields spliced in as the database wrote them. */
-function represent(row: EntityRow): JsonText<components['schemas']['Entity']> {
-  const created = `"createdAt":"${row.createdAt.toISOString()}","createdBy":${JSON.stringify(row.createdBy)}`;
-  const updated = `"updatedAt":"${row.updatedAt.toISOString()}","updatedBy":${JSON.stringify(row.updatedBy)}`;
-  return new JsonText(`{"name":"${row.name}","key":"${row.key}","version":${row.version},${created},${updated},"fields":${row.fields}}`);
+  return { status: 201, headers: { Location: location, ETag: etagOf(row.version) }, body: representEntity(row) };
 }
