@@ -51,6 +51,7 @@ export const problemFacts = {
   'validation-failed': { status: 422, limit: 'address' },
   'password-rejected': { status: 422, limit: 'address' },
   'idempotency-key-reused': { status: 422, limit: 'address' },
+  'query-too-expensive': { status: 422, limit: 'address' },
   'precondition-required': { status: 428, limit: 'address' },
   'rate-limited': { status: 429, limit: 'none', audit: { event: 'rate.limited' } },
   'headers-too-large': { status: 431, limit: 'address' },
@@ -83,6 +84,13 @@ export type FaultCode =
   | 'too-many-values'
   | 'member-name-too-long'
   | 'member-name-reserved'
+  | 'invalid-cursor'
+  | 'unknown-field'
+  | 'unknown-operator'
+  | 'not-filterable'
+  | 'not-addressable'
+  | 'needs-index'
+  | 'too-many-tests'
   | 'too-common'
   | 'too-predictable'
   | 'contains-context'
@@ -123,6 +131,9 @@ export const faultValues = {
   'too-deep': { limit: 'number' },
   'too-many-values': { limit: 'number' },
   'member-name-too-long': { limit: 'number' },
+  'not-filterable': { allowed: 'text' },
+  'needs-index': { fields: 'text' },
+  'too-many-tests': { limit: 'number' },
 } as const satisfies Partial<Record<FaultCode, Record<string, Measure>>>;
 
 /**

@@ -101,6 +101,7 @@ export interface Database {
     created_by: string;
     updated_at: DefaultTimestamp;
     updated_by: string;
+    bytes: GeneratedAlways<number>;
   };
   entity_type_revision: {
     revision: GeneratedInt8;

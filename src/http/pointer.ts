@@ -15,11 +15,11 @@ export function pathOf(pointer: string): string[] {
 }
 
 /**
- * Whether an answer may repeat a name that the caller chose: 1 to 64 letters, digits, `_`, `.` and `-` (rule 75). Anything else may be a
- * secret that was sent in the wrong place, such as a whole JSON body in a form.
+ * Whether an answer may repeat a name that the caller chose: 1 to 64 letters, digits, `_`, `.` and `-`, after a `$` as operators have it (rule 75).
+ * Anything else may be a secret that was sent in the wrong place, such as a whole JSON body in a form.
  */
 export function looksLikeName(name: string): boolean {
-  return /^[\p{L}\p{M}\p{N}_.-]{1,64}$/u.test(name);
+  return /^\$?[\p{L}\p{M}\p{N}_.-]{1,64}$/u.test(name);
 }
 
 /**

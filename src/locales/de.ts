@@ -139,6 +139,10 @@ export const de: Catalogue = {
       detail:
         'Dieser Idempotency-Key wurde mit einem anderen Inhalt verwendet. Verwenden Sie für eine neue Anfrage einen neuen; wiederholen Sie eine Anfrage nur mit ihrem Inhalt.',
     },
+    'query-too-expensive': {
+      title: 'Abfrage zu aufwendig',
+      detail: 'Die Abfrage wäre zu aufwendig. Grenzen Sie den Filter ein, sortieren Sie nach $key oder verzichten Sie auf das Zählen.',
+    },
     'precondition-required': {
       title: 'Vorbedingung erforderlich',
       detail: 'Diese Änderung benötigt den Header If-Match. Lesen Sie die Entität und senden Sie deren ETag in If-Match.',
@@ -195,6 +199,14 @@ export const de: Catalogue = {
     'too-many-values': 'Es sind zu viele Werte.[ Höchstzahl: {limit}.]',
     'member-name-too-long': 'Ein Element dieses Objekts hat einen zu langen Namen.[ Höchstlänge: {limit}.]',
     'member-name-reserved': 'Der Name dieses Elements ist reserviert. Verwenden Sie einen anderen.',
+    'invalid-cursor': 'Dieser Cursor gehört nicht zu dieser Liste. Beginnen Sie ohne ihn von vorn.',
+    'unknown-field': 'Der Typ der Entität hat kein solches Feld. Prüfen Sie die Schreibweise.',
+    'unknown-operator': 'Diesen Operator gibt es nicht. Prüfen Sie die Schreibweise.',
+    'not-filterable': 'Ein Feld dieses Typs lässt sich so nicht verwenden.[ Mögliche Operatoren: {allowed}.]',
+    'not-addressable':
+      'Ein Name, der mit $ beginnt, ist nicht ansprechbar, außer $key, $version, $createdAt, $createdBy, $updatedAt und $updatedBy.',
+    'needs-index': 'Dafür ist ein Index nötig.[ Felder: {fields}.]',
+    'too-many-tests': 'Der Filter hat zu viele Bedingungen.[ Höchstzahl: {limit}.]',
     'too-common': 'Dieses Passwort ist zu verbreitet. Wählen Sie ein weniger gebräuchliches.',
     'too-predictable': 'Dieses Passwort folgt einem vorhersehbaren Muster. Vermeiden Sie Wiederholungen und Folgen.',
     'contains-context': 'Dieses Passwort enthält den Namen des Benutzerkontos oder des Dienstes. Verzichten Sie auf solche Wörter.',

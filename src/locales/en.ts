@@ -128,6 +128,10 @@ export const en: Catalogue = {
       title: 'Idempotency-Key already used',
       detail: 'This Idempotency-Key was used with another body. Use a new key for a new request; repeat a request with the body it had.',
     },
+    'query-too-expensive': {
+      title: 'Query too expensive',
+      detail: 'The query would cost too much. Narrow the filter, sort by $key, or leave out the count.',
+    },
     'precondition-required': {
       title: 'Precondition required',
       detail: 'This change needs the If-Match header. Read the entity and send its ETag in If-Match.',
@@ -182,6 +186,14 @@ export const en: Catalogue = {
     'too-many-values': 'There are too many values.[ Maximum number: {limit}.]',
     'member-name-too-long': 'A member of this object has too long a name.[ Maximum length: {limit}.]',
     'member-name-reserved': 'The name of this member is reserved. Use another one.',
+    'invalid-cursor': 'This cursor is not of this list. Begin again without it.',
+    'unknown-field': 'The type of the entity has no such field. Check its spelling.',
+    'unknown-operator': 'There is no such operator. Check its spelling.',
+    'not-filterable': 'A field of this type cannot be used in this way.[ Operators that it takes: {allowed}.]',
+    'not-addressable':
+      'A name that begins with $ cannot be addressed, except $key, $version, $createdAt, $createdBy, $updatedAt and $updatedBy.',
+    'needs-index': 'This needs an index.[ Fields: {fields}.]',
+    'too-many-tests': 'The filter has too many tests.[ Maximum number: {limit}.]',
     'too-common': 'This password is too common. Choose a less common one.',
     'too-predictable': 'This password follows a predictable pattern. Avoid repetitions and sequences.',
     'contains-context': 'This password contains the name of the user or of the service. Leave such words out.',

@@ -135,6 +135,10 @@ export const es: Catalogue = {
       detail:
         'Este Idempotency-Key se utilizó con otro contenido. Use uno nuevo para una solicitud nueva; repita una solicitud con el contenido que tenía.',
     },
+    'query-too-expensive': {
+      title: 'Consulta demasiado costosa',
+      detail: 'La consulta costaría demasiado. Restrinja el filtro, ordene por $key o renuncie al recuento.',
+    },
     'precondition-required': {
       title: 'Se requiere una condición previa',
       detail: 'Este cambio exige la cabecera If-Match. Lea la entidad y envíe su ETag en If-Match.',
@@ -189,6 +193,14 @@ export const es: Catalogue = {
     'too-many-values': 'Hay demasiados valores.[ Número máximo: {limit}.]',
     'member-name-too-long': 'Un miembro de este objeto tiene un nombre demasiado largo.[ Longitud máxima: {limit}.]',
     'member-name-reserved': 'El nombre de este miembro está reservado. Utilice otro.',
+    'invalid-cursor': 'Este cursor no pertenece a esta lista. Empiece de nuevo sin él.',
+    'unknown-field': 'El tipo de la entidad no tiene este campo. Compruebe cómo está escrito.',
+    'unknown-operator': 'Este operador no existe. Compruebe cómo está escrito.',
+    'not-filterable': 'Un campo de este tipo no puede usarse así.[ Operadores posibles: {allowed}.]',
+    'not-addressable':
+      'Un nombre que empieza por $ no puede usarse, salvo $key, $version, $createdAt, $createdBy, $updatedAt y $updatedBy.',
+    'needs-index': 'Esto necesita un índice.[ Campos: {fields}.]',
+    'too-many-tests': 'El filtro tiene demasiadas condiciones.[ Número máximo: {limit}.]',
     'too-common': 'Esta contraseña es demasiado común. Elija una menos habitual.',
     'too-predictable': 'Esta contraseña sigue un patrón previsible. Evite las repeticiones y las secuencias.',
     'contains-context': 'Esta contraseña contiene el nombre de la cuenta o del servicio. Evite esas palabras.',

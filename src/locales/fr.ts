@@ -138,6 +138,10 @@ export const fr: Catalogue = {
       detail:
         'Cet Idempotency-Key a été utilisé avec un autre contenu. Prenez-en un nouveau pour une nouvelle requête, répétez une requête avec le contenu qu’elle avait.',
     },
+    'query-too-expensive': {
+      title: 'Requête trop coûteuse',
+      detail: 'La requête coûterait trop. Restreignez le filtre, triez par $key ou renoncez au comptage.',
+    },
     'precondition-required': {
       title: 'Condition préalable requise',
       detail: 'Cette modification exige l’en-tête If-Match. Lisez l’entité et envoyez son ETag dans If-Match.',
@@ -193,6 +197,14 @@ export const fr: Catalogue = {
     'too-many-values': 'Il y a trop de valeurs.[ Nombre maximal : {limit}.]',
     'member-name-too-long': 'Un membre de cet objet a un nom trop long.[ Longueur maximale : {limit}.]',
     'member-name-reserved': 'Le nom de ce membre est réservé. Utilisez-en un autre.',
+    'invalid-cursor': 'Ce curseur n’appartient pas à cette liste. Recommencez sans lui.',
+    'unknown-field': 'Le type de l’entité n’a pas ce champ. Vérifiez son orthographe.',
+    'unknown-operator': 'Cet opérateur n’existe pas. Vérifiez son orthographe.',
+    'not-filterable': 'Un champ de ce type ne peut pas être utilisé ainsi.[ Opérateurs possibles : {allowed}.]',
+    'not-addressable':
+      'Un nom qui commence par $ ne peut pas être utilisé, sauf $key, $version, $createdAt, $createdBy, $updatedAt et $updatedBy.',
+    'needs-index': 'Un index est nécessaire.[ Champs : {fields}.]',
+    'too-many-tests': 'Le filtre a trop de conditions.[ Nombre maximal : {limit}.]',
     'too-common': 'Ce mot de passe est trop courant. Choisissez-en un moins répandu.',
     'too-predictable': 'Ce mot de passe suit un schéma prévisible. Évitez les répétitions et les suites.',
     'contains-context': 'Ce mot de passe contient le nom du compte ou celui du service. Évitez ces mots.',

@@ -133,6 +133,10 @@ export const ja: Catalogue = {
       detail:
         'このIdempotency-Keyは別の内容で使用されています。新しいリクエストには新しいキーを使い、再送するときは元と同じ内容を送信してください。',
     },
+    'query-too-expensive': {
+      title: 'クエリの負荷が高すぎます',
+      detail: 'このクエリは負荷が高すぎます。フィルターを絞り込むか、$key で並べ替えるか、件数の取得をやめてください。',
+    },
     'precondition-required': {
       title: '前提条件の指定が必要です',
       detail: 'この変更にはIf-Matchヘッダーが必要です。エンティティを取得し、そのETagをIf-Matchに指定してください。',
@@ -188,6 +192,13 @@ export const ja: Catalogue = {
     'too-many-values': '値の数が多すぎます。[最大数：{limit}。]',
     'member-name-too-long': 'このオブジェクトには、名前が長すぎるメンバーがあります。[最大の長さ：{limit}。]',
     'member-name-reserved': 'このメンバーの名前は予約されています。別の名前を使用してください。',
+    'invalid-cursor': 'このカーソルはこの一覧のものではありません。カーソルなしで最初からやり直してください。',
+    'unknown-field': 'このエンティティの型にはこのフィールドがありません。綴りを確認してください。',
+    'unknown-operator': 'この演算子はありません。綴りを確認してください。',
+    'not-filterable': 'この型のフィールドはこのようには使えません。[使える演算子：{allowed}。]',
+    'not-addressable': '$ で始まる名前は使えません。ただし $key、$version、$createdAt、$createdBy、$updatedAt、$updatedBy は使えます。',
+    'needs-index': 'これにはインデックスが必要です。[フィールド：{fields}。]',
+    'too-many-tests': 'フィルターの条件が多すぎます。[上限：{limit}。]',
     'too-common': 'このパスワードはよく使われるものです。あまり使われていないものを選んでください。',
     'too-predictable': 'このパスワードは推測されやすい規則に沿っています。繰り返しや連続した文字を避けてください。',
     'contains-context': 'このパスワードにはユーザーまたはサービスの名前が含まれています。そのような語は使用しないでください。',

@@ -45,7 +45,8 @@ create table entity (
   created_at timestamp with time zone default now() not null,
   created_by text not null,
   updated_at timestamp with time zone default now() not null,
-  updated_by text not null
+  updated_by text not null,
+  bytes integer generated always as (octet_length((fields)::text)) stored not null
 );
 
 create table entity_type (
@@ -481,6 +482,20 @@ begin
   return result;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.entity_instant(value text)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+ STABLE STRICT
+AS $function$
+begin
+  if value !~ '^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d(:?\d\d)?)$' then
+    return null;
+  end if;
+  return value::timestamptz;
+exception when data_exception then
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.forget_principal()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -531,6 +546,15 @@ begin
   perform pg_notify('principal', 'type ' || coalesce(new.name, old.name));
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.json_project(target jsonb, tree jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+  select coalesce(jsonb_object_agg(name, case when wanted = 'true' then target -> name else json_project(target -> name, wanted) end), '{}')
+  from jsonb_each(tree) as wanted_members (name, wanted)
+  where target ? name and (wanted = 'true' or jsonb_typeof(target -> name) = 'object')
+$function$;
 
 CREATE OR REPLACE FUNCTION public.open_session(token_hash bytea, user_id bigint, credential_version integer, method text, issuer text, subject text, issuer_session_id text, end_session_url text, scopes jsonb, locale text, authenticated_at timestamp with time zone, idle_seconds double precision, absolute_seconds double precision, address text, user_agent text, maximum integer, signed_in_at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT opened session, OUT evicted uuid[])
  RETURNS SETOF record

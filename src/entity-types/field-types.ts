@@ -1,0 +1,91 @@
+/** The types of fields for filters and sorts, read from the JSON Schema of a declared type. It reads what a schema says for certain. */
+import type { Field, FieldType, FieldTypes, ScalarType } from '../filter/fields.ts';
+
+type Schema = Record<string, unknown>;
+
+/** What a schema may consist of besides `properties`, so that a field may have a type that `properties` does not show. */
+const compositions = [
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'if',
+  'not',
+  'dependentSchemas',
+  'patternProperties',
+  'unevaluatedProperties',
+  '$dynamicRef',
+];
+
+const formats: Readonly<Record<string, ScalarType>> = { int64: 'int64', decimal: 'decimal', 'date-time': 'date-time', date: 'date' };
+
+/** The fields of `schema`, a JSON Schema of an object. A field that it leaves open is of the type `any`; one that it refuses does not exist. */
+export function fieldTypesOf(schema: Schema): FieldTypes {
+  const typeOf = (field: Field): FieldType | undefined => {
+    let found: unknown = schema;
+    for (const name of field) {
+      found = memberOf(referredBy(found, schema), name);
+      if (found === undefined) return undefined;
+    }
+    return typeOfSchema(referredBy(found, schema), schema);
+  };
+  return { typeOf };
+}
+
+/** The schema of a member; true if any value fits, undefined if there is no such member. */
+function memberOf(schema: unknown, name: string): unknown {
+  if (!isSchema(schema)) return schema === false ? undefined : true;
+  const { properties, additionalProperties = true } = schema;
+  if (isSchema(properties) && Object.hasOwn(properties, name)) return properties[name] === false ? undefined : properties[name];
+  if (!typesOf(schema).includes('object')) return undefined;
+  if (isComposed(schema)) return true;
+  return additionalProperties === false ? undefined : additionalProperties;
+}
+
+function typeOfSchema(schema: unknown, root: Schema): FieldType {
+  if (!isSchema(schema) || isComposed(schema)) return 'any';
+  const values = Array.isArray(schema['enum']) ? schema['enum'] : 'const' in schema ? [schema['const']] : undefined;
+  if (values) return values.every((value) => typeof value === 'string' || value === null) ? 'enum' : 'any';
+  const types = typesOf(schema).filter((type) => type !== 'null');
+  const [type] = types;
+  if (types.length !== 1) return types.join() === 'integer,number' || types.join() === 'number,integer' ? 'number' : 'any';
+  switch (type) {
+    case 'string':
+      return (typeof schema['format'] === 'string' && Object.hasOwn(formats, schema['format']) && formats[schema['format']]) || 'string';
+    case 'number':
+    case 'integer':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    case 'array': {
+      const items = typeOfSchema(referredBy(schema['items'], root), root);
+      return { items: typeof items === 'string' && items !== 'object' ? items : 'any' };
+    }
+    case 'object':
+      return 'object';
+    default:
+      return 'any';
+  }
+}
+
+/** The target of a `$ref` to the document itself. Any other reference, and one in a circle, may be anything. */
+function referredBy(schema: unknown, root: Schema): unknown {
+  let found = schema;
+  for (let steps = 0; isSchema(found) && '$ref' in found; steps += 1) {
+    const { $ref } = found;
+    if (steps === 16 || typeof $ref !== 'string' || !$ref.startsWith('#/')) return true;
+    const names = decodeURIComponent($ref.slice(2)).split('/');
+    found =
+      names.reduce<unknown>((at, name) => (isSchema(at) ? at[name.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined), root) ?? true;
+  }
+  return found;
+}
+
+const allTypes = ['string', 'number', 'boolean', 'array', 'object', 'null'];
+
+function typesOf({ type }: Schema): string[] {
+  if (type === undefined) return allTypes;
+  return (Array.isArray(type) ? type : [type]).map(String);
+}
+
+const isSchema = (schema: unknown): schema is Schema => typeof schema === 'object' && schema !== null;
+const isComposed = (schema: Schema): boolean => compositions.some((keyword) => keyword in schema);

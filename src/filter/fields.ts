@@ -1,0 +1,48 @@
+/** The fields that a filter or a sort can name, and the types by which their values are compared. */
+
+/** How two values of a field compare. `any`: by the JSON type of the value in the filter. */
+export type ScalarType = 'string' | 'number' | 'int64' | 'decimal' | 'date-time' | 'date' | 'boolean' | 'enum';
+
+export interface ArrayType {
+  items: ScalarType | 'any';
+}
+
+/** `any`: the name has no declared type, or its schema does not say which one type the field has. */
+export type FieldType = ScalarType | ArrayType | 'object' | 'any';
+
+/**
+ * A field of an entity, by the names from its root down: `['address', 'city']`. A name that begins with `$` is in the envelope of the entity,
+ * and not in its fields.
+ */
+export type Field = readonly string[];
+
+/** The types of the fields of one entity name. */
+export interface FieldTypes {
+  /** The type of the field; undefined for one that the declared type does not have. */
+  typeOf(field: Field): FieldType | undefined;
+}
+
+/** The fields of a name without a declared type: all exist. */
+export const undeclaredFields: FieldTypes = { typeOf: () => 'any' };
+
+/** The members of the envelope, with their types. */
+export const envelopeTypes = {
+  $key: 'int64',
+  $version: 'number',
+  $createdAt: 'date-time',
+  $createdBy: 'string',
+  $updatedAt: 'date-time',
+  $updatedBy: 'string',
+} as const satisfies Record<`$${string}`, ScalarType>;
+
+export type EnvelopeName = keyof typeof envelopeTypes;
+
+/** Whether the name is that of a member of the envelope. */
+export function isEnvelopeName(name: string | undefined): name is EnvelopeName {
+  return name !== undefined && Object.hasOwn(envelopeTypes, name);
+}
+
+/** Whether the field is the entity's key. */
+export function isKey(field: Field): boolean {
+  return field.length === 1 && field[0] === '$key';
+}

@@ -1,0 +1,120 @@
+/** The operators of filters: what each accepts for which type of field, and what it means. */
+import type { Field, FieldType, ScalarType } from './fields.ts';
+import type { Unplaced } from './parse.ts';
+import { any, not, type Filter, type Test } from './syntax.ts';
+import { isOrdered, readValue, type TypedValue } from './values.ts';
+
+/** A field with the value that an operator compares it with. */
+export interface Operand {
+  field: Field;
+  type: FieldType;
+  value: unknown;
+}
+
+interface OperatorContext {
+  /** Records a fault, at the operator's value or at `at` inside of it. The filter that it returns is not used. */
+  refuse: (fault: Unplaced, at?: readonly number[]) => Filter;
+  /** The most values of a list. */
+  inValues: number;
+}
+
+export type Operator = (operand: Operand, context: OperatorContext) => Filter;
+
+const isScalarType = (type: FieldType): type is ScalarType | 'any' => typeof type === 'string' && type !== 'object';
+
+const negation =
+  (operator: Operator): Operator =>
+  (operand, context) =>
+    not(operator(operand, context));
+
+/** Objects and arrays are compared with null alone. */
+function equality({ field, type, value }: Operand, at: readonly number[], { refuse }: OperatorContext): Filter {
+  if (value === null) return { kind: 'null', field };
+  if (!isScalarType(type)) return refuse({ code: 'not-filterable', values: { allowed: namesFor(type) } }, at);
+  const read = readValue(type, value);
+  return 'code' in read ? refuse(read, at) : { kind: 'compare', field, operator: '=', ...read };
+}
+
+const equal: Operator = (operand, context) => equality(operand, [], context);
+
+const isOneOf: Operator = ({ field, type, value: values }, context) => {
+  const { refuse, inValues } = context;
+  if (!Array.isArray(values)) return refuse({ code: 'invalid-type', values: { allowed: 'array' } });
+  if (values.length === 0) return refuse({ code: 'invalid-value' });
+  if (values.length > inValues) return refuse({ code: 'invalid-value', values: { maximum: inValues } });
+  const tests = values.map((value: unknown, index) => equality({ field, type, value }, [index], context));
+  const compared = tests.filter((test) => test.kind === 'compare');
+  const lists = [...Map.groupBy(compared, (test) => test.type)].map(([type, of]): Test => ({
+    kind: 'in',
+    field,
+    type,
+    values: of.map(({ value }: TypedValue) => value),
+  }));
+  return any(tests.some((test) => test.kind === 'null') ? [...lists, { kind: 'null', field }] : lists);
+};
+
+const ordered =
+  (operator: '<' | '<=' | '>' | '>='): Operator =>
+  ({ field, type, value }, { refuse }) => {
+    if (!isScalarType(type) || !isOrdered(type)) return refuse({ code: 'not-filterable', values: { allowed: namesFor(type) } });
+    if (type === 'any' && typeof value === 'boolean') return refuse({ code: 'invalid-type', values: { allowed: 'string, number' } });
+    const read = readValue(type, value);
+    return 'code' in read ? refuse(read) : { kind: 'compare', field, operator, ...read };
+  };
+
+const prefix: Operator = ({ field, type, value }, { refuse }) => {
+  if (type !== 'string' && type !== 'any') return refuse({ code: 'not-filterable', values: { allowed: namesFor(type) } });
+  const read = readValue('string', value);
+  return 'code' in read ? refuse(read) : { kind: 'prefix', field, value: String(read.value) };
+};
+
+/** A part of a text or an item of an array; of a field without a declared type either of the two. */
+const contains: Operator = ({ field, type, value }, { refuse }) => {
+  const isText = type === 'string';
+  if (!isText && type !== 'any' && isScalarTypeOrObject(type))
+    return refuse({ code: 'not-filterable', values: { allowed: namesFor(type) } });
+  if (value === null && !isText) return { kind: 'member', field, value };
+  const read = readValue(typeof type === 'string' ? (isText ? 'string' : 'any') : type.items, value);
+  if ('code' in read) return refuse(read);
+  const part: Test[] = typeof read.value === 'string' && typeof type === 'string' ? [{ kind: 'substring', field, value: read.value }] : [];
+  return isText ? any(part) : any([...part, { kind: 'member', field, value: read.value }]);
+};
+
+const isScalarTypeOrObject = (type: FieldType): boolean => typeof type === 'string';
+
+const presence =
+  (whenTrue: (field: Field) => Filter): Operator =>
+  ({ field, value }, { refuse }) => {
+    if (typeof value !== 'boolean') return refuse({ code: 'invalid-type', values: { allowed: 'boolean' } });
+    return value ? whenTrue(field) : not(whenTrue(field));
+  };
+
+/** By name. A null-prototype object is not needed: callers use `Object.hasOwn`. */
+export const operators: Readonly<Record<string, Operator>> = {
+  $eq: equal,
+  $ne: negation(equal),
+  $lt: ordered('<'),
+  $lte: ordered('<='),
+  $gt: ordered('>'),
+  $gte: ordered('>='),
+  $in: isOneOf,
+  $nin: negation(isOneOf),
+  $prefix: prefix,
+  $contains: contains,
+  $exists: presence((field) => ({ kind: 'exists', field })),
+  $empty: presence((field) => any([not({ kind: 'exists', field }), { kind: 'null', field }])),
+};
+
+/** The operators that a field of the type takes, for the text of a fault. */
+function namesFor(type: FieldType): string {
+  const [equality, order] = [
+    ['$eq', '$ne', '$in', '$nin'],
+    ['$lt', '$lte', '$gt', '$gte'],
+  ];
+  const own = isScalarType(type)
+    ? [...equality, ...(isOrdered(type) ? order : []), ...(type === 'string' || type === 'any' ? ['$prefix', '$contains'] : [])]
+    : typeof type === 'string'
+      ? []
+      : ['$contains'];
+  return [...own, '$exists', '$empty'].join(', ');
+}

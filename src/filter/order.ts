@@ -1,0 +1,89 @@
+/**
+ * The order of a list as SQL. Entities without a value come last, descending first, and the key decides between equal ones. So the order is
+ * total, and a page begins after the values of a row, whatever has become of the row since.
+ */
+import { sql, type RawBuilder } from 'kysely';
+import { isKey, type Field } from './fields.ts';
+import type { SortTerm } from './sort.ts';
+import { sqlTypes, type Source } from './source.ts';
+
+/** An expression that rows are ordered by. */
+export interface OrderColumn {
+  expression: RawBuilder<unknown>;
+  sqlType: string;
+  descending: boolean;
+}
+
+/** A place in the list, between two rows: the values of the order columns of a row, as text, and its key. */
+export interface RowPosition {
+  values: readonly (string | null)[];
+  key: string;
+}
+
+export interface Order {
+  /** All columns before the key. */
+  columns: readonly OrderColumn[];
+  keyDescending: boolean;
+}
+
+/** Texts are ordered by their first characters only, so that a position stays short. */
+const orderedLength = 128;
+
+/** The order of a sort; without terms that of the keys. */
+export function orderOf(sort: readonly SortTerm[], source: Source): Order {
+  const last = sort.at(-1);
+  return {
+    columns: sort.filter(({ field }) => !isKey(field)).flatMap((term) => columnsOf(term, source)),
+    keyDescending: last?.descending ?? false,
+  };
+}
+
+/** The same rows from the last to the first. */
+export function reversed({ columns, keyDescending }: Order): Order {
+  return { columns: columns.map((column) => ({ ...column, descending: !column.descending })), keyDescending: !keyDescending };
+}
+
+function columnsOf({ field, type, descending }: SortTerm, source: Source): OrderColumn[] {
+  if (type === 'any') return columnsOfAny(field, source, descending);
+  const expression = source.typed(field, type);
+  const sqlType = sqlTypes[type];
+  return [{ expression: sqlType === 'text' ? sql`left(${expression}, ${sql.lit(orderedLength)})` : expression, sqlType, descending }];
+}
+
+/** Without a declared type numbers come before texts, and texts before booleans. */
+function columnsOfAny(field: Field, source: Source, descending: boolean): OrderColumn[] {
+  const kind = sql`jsonb_typeof(${source.json(field)})`;
+  const text = sql`left(${source.typed(field, 'string')}, ${sql.lit(orderedLength)})`;
+  const number = sql`coalesce(${source.typed(field, 'number')}, ${source.typed(field, 'boolean')}::int)`;
+  return [
+    { expression: sql`(case ${kind} when 'number' then 1 when 'string' then 2 when 'boolean' then 3 end)`, sqlType: 'integer', descending },
+    { expression: number, sqlType: 'numeric', descending },
+    { expression: text, sqlType: 'text', descending },
+  ];
+}
+
+/** SQL: whether the row is after `position` in this order. */
+export function isAfter({ columns, keyDescending }: Order, { values, key }: RowPosition): RawBuilder<boolean> {
+  const sameBefore: RawBuilder<unknown>[] = [];
+  const ways: RawBuilder<unknown>[] = [];
+  columns.forEach(({ expression, sqlType, descending }, index) => {
+    const value = values[index] ?? null;
+    const parameter = sql`${value}::${sql.raw(sqlType)}`;
+    const beyond = descending
+      ? value === null
+        ? sql`${expression} is not null`
+        : sql`${expression} < ${parameter}`
+      : value === null
+        ? sql`false`
+        : sql`(${expression} > ${parameter} or ${expression} is null)`;
+    ways.push(sql`(${sql.join([...sameBefore, beyond], sql` and `)})`);
+    sameBefore.push(sql`${expression} is not distinct from ${parameter}`);
+  });
+  ways.push(sql`(${sql.join([...sameBefore, keyIsAfter(keyDescending, key)], sql` and `)})`);
+  return sql<boolean>`(${sql.join(ways, sql` or `)})`;
+}
+
+/** SQL: whether the key is after this one. */
+export function keyIsAfter(descending: boolean, key: string): RawBuilder<boolean> {
+  return sql<boolean>`entity.key ${descending ? sql`<` : sql`>`} ${key}::bigint`;
+}

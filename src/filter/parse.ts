@@ -1,0 +1,116 @@
+/**
+ * Reads the filter of a list: the JSON object of docs/filters.md. All its faults are reported, each by its pointer. The value must come from
+ * `http/json.ts`, which has refused duplicate members, inexact numbers and the names of prototypes.
+ */
+import { maximumFaults, type Fault } from '../errors.ts';
+import { placeOf, positionsIn } from '../http/pointer.ts';
+import { isEnvelopeName, envelopeTypes, type Field, type FieldType, type FieldTypes } from './fields.ts';
+import { operators, type Operand } from './operators.ts';
+import { all, any, everything, not, type Filter } from './syntax.ts';
+
+export interface FilterLimits {
+  /** The most tests: each operator, and each value without one, is a test. */
+  tests: number;
+  /** The most objects inside each other, the filter itself and nested fields included; an object of operators does not count. */
+  depth: number;
+  /** The most values of `$in` and `$nin`. */
+  inValues: number;
+}
+
+/** The limits of a filter in the body of a request, and of one in the URL. */
+export const bodyLimits: Readonly<FilterLimits> = { tests: 50, depth: 5, inValues: 1_000 };
+export const urlLimits: Readonly<FilterLimits> = { ...bodyLimits, inValues: 200 };
+
+/** The filter, or the first {@link maximumFaults} of its faults, whose pointers begin at the filter itself. */
+export function parseFilter(value: unknown, types: FieldTypes, limits: Readonly<FilterLimits>): { filter: Filter } | { faults: Fault[] } {
+  const reader = new FilterReader(value, types, limits);
+  const filter = reader.filter(value, []);
+  return reader.faults.length > 0 ? { faults: reader.faults.slice(0, maximumFaults) } : { filter };
+}
+
+type Path = readonly (string | number)[];
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+class FilterReader {
+  readonly faults: Fault[] = [];
+  readonly #positionOf: ReturnType<typeof positionsIn>;
+  readonly #types: FieldTypes;
+  readonly #limits: Readonly<FilterLimits>;
+  #tests = 0;
+
+  constructor(value: unknown, types: FieldTypes, limits: Readonly<FilterLimits>) {
+    this.#positionOf = positionsIn(value);
+    this.#types = types;
+    this.#limits = limits;
+  }
+
+  filter(value: unknown, path: Path, depth = 1): Filter {
+    if (!isObject(value)) return this.#refuse(path, { code: 'invalid-type', values: { allowed: 'object' } });
+    if (depth > this.#limits.depth) return this.#refuse(path, { code: 'invalid-value', values: { maximum: this.#limits.depth } });
+    return all(Object.entries(value).map(([name, member]) => this.#member(name, member, [...path, name], depth)));
+  }
+
+  #member(name: string, member: unknown, path: Path, depth: number): Filter {
+    switch (name) {
+      case '$and':
+        return all(this.#filters(member, path, depth));
+      case '$or':
+        return any(this.#filters(member, path, depth));
+      case '$not':
+        return not(this.filter(member, path, depth + 1));
+    }
+    if (isEnvelopeName(name)) return this.#test([name], envelopeTypes[name], member, path, depth);
+    if (name.startsWith('$')) return this.#refuse(path, { code: 'not-addressable' });
+    return this.#field([name], member, path, depth);
+  }
+
+  #filters(value: unknown, path: Path, depth: number): Filter[] {
+    if (!Array.isArray(value)) return [this.#refuse(path, { code: 'invalid-type', values: { allowed: 'array' } })];
+    if (value.length === 0) return [this.#refuse(path, { code: 'invalid-value' })];
+    return value.map((one, index) => this.filter(one, [...path, index], depth + 1));
+  }
+
+  #field(field: Field, value: unknown, path: Path, depth: number): Filter {
+    const type = this.#types.typeOf(field);
+    return type === undefined ? this.#refuse(path, { code: 'unknown-field' }) : this.#test(field, type, value, path, depth);
+  }
+
+  /** A value stands for its equality, an object has operators, or the members of the field. */
+  #test(field: Field, type: FieldType, value: unknown, path: Path, depth: number): Filter {
+    if (!isObject(value)) return this.#operator({ field, type, value }, '$eq', path);
+    const names = Object.keys(value);
+    if (names.some((name) => name.startsWith('$')))
+      return all(names.map((name) => this.#operator({ field, type, value: value[name] }, name, [...path, name])));
+    if (type !== 'object' && type !== 'any')
+      return this.#refuse(path, { code: 'invalid-type', values: { allowed: typeof type === 'string' ? type : 'array' } });
+    if (depth >= this.#limits.depth) return this.#refuse(path, { code: 'invalid-value', values: { maximum: this.#limits.depth } });
+    return all(names.map((name) => this.#field([...field, name], value[name], [...path, name], depth + 1)));
+  }
+
+  #operator(operand: Operand, name: string, path: Path): Filter {
+    this.#tests += 1;
+    if (this.#tests > this.#limits.tests) {
+      const isFirst = this.#tests === this.#limits.tests + 1;
+      return isFirst ? this.#refuse(path, { code: 'too-many-tests', values: { limit: this.#limits.tests } }) : everything;
+    }
+    const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
+    if (!operator) return this.#refuse(path, { code: 'unknown-operator' });
+    return operator(operand, {
+      refuse: (fault, at = []) => this.#refuse([...path, ...at], fault),
+      inValues: this.#limits.inValues,
+    });
+  }
+
+  #refuse(path: Path, fault: Unplaced): Filter {
+    if (this.faults.length < maximumFaults) {
+      const names = path.map(String);
+      this.faults.push({ ...fault, ...placeOf(path, (depth) => this.#positionOf(names.slice(0, depth + 1))) });
+    }
+    return everything;
+  }
+}
+
+type DistributiveOmit<T, K extends keyof T> = T extends unknown ? Omit<T, K> : never;
+/** A fault whose place is not known yet. */
+export type Unplaced = DistributiveOmit<Fault, 'pointer' | 'parameter' | 'position'>;

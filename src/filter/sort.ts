@@ -1,0 +1,52 @@
+/** Reads the sort of a list: names of fields, `-` in front for descending, dots into objects. */
+import type { Unplaced } from './parse.ts';
+import { envelopeTypes, isEnvelopeName, isKey, type Field, type FieldType, type FieldTypes, type ScalarType } from './fields.ts';
+
+/** The most fields of a sort. */
+export const maximumSortFields = 4;
+/** The most steps of a dotted name. */
+const maximumDepth = 5;
+
+export interface SortTerm {
+  field: Field;
+  type: ScalarType | 'any';
+  descending: boolean;
+}
+
+/** A fault, with the index of the name that has it. */
+export type NameFault = Unplaced & { index: number };
+
+/**
+ * The terms of a sort; terms after `$key` decide nothing and are left out. Otherwise the faults, each with the index of its name; -1 stands for
+ * the list.
+ */
+export function parseSort(names: readonly string[], types: FieldTypes): { sort: SortTerm[] } | { faults: NameFault[] } {
+  if (names.length > maximumSortFields) return { faults: [{ index: -1, code: 'invalid-value', values: { maximum: maximumSortFields } }] };
+  const faults: NameFault[] = [];
+  const sort: SortTerm[] = [];
+  const seen = new Set<string>();
+  names.forEach((name, index) => {
+    const descending = name.startsWith('-');
+    const bare = descending ? name.slice(1) : name;
+    const found = isEnvelopeName(bare) ? { field: [bare], type: envelopeTypes[bare] } : readField(bare, types);
+    if ('code' in found) return void faults.push({ index, ...found });
+    const { field, type } = found;
+    if (typeof type !== 'string' || type === 'object') return void faults.push({ index, code: 'not-filterable' });
+    if (seen.has(bare)) return void faults.push({ index, code: 'repeated' });
+    seen.add(bare);
+    sort.push({ field, type, descending });
+  });
+  if (faults.length > 0) return { faults };
+  const key = sort.findIndex(({ field }) => isKey(field));
+  return { sort: key === -1 ? sort : sort.slice(0, key + 1) };
+}
+
+/** The field of a dotted name, with its type; the fault of a name that no field has. */
+export function readField(name: string, types: FieldTypes): { field: Field; type: FieldType } | Unplaced {
+  if (name === '') return { code: 'invalid-value' };
+  if (name.startsWith('$')) return { code: 'not-addressable' };
+  const field = name.split('.');
+  if (field.length > maximumDepth) return { code: 'invalid-value', values: { maximum: maximumDepth } };
+  const type = types.typeOf(field);
+  return type === undefined ? { code: 'unknown-field' } : { field, type };
+}

@@ -1,0 +1,74 @@
+/**
+ * Where a statement finds the values of fields. Filters and sorts are compiled over a source, so they do not depend on how entities are stored:
+ * today every field is in the column `fields`; an indexed field can come from a column of its own.
+ */
+import { sql, type RawBuilder } from 'kysely';
+import { isEnvelopeName, type EnvelopeName, type Field, type ScalarType } from './fields.ts';
+
+export interface Source {
+  /** The field as jsonb; SQL null if the entity does not have it. */
+  json(field: Field): RawBuilder<unknown>;
+  /** The field, comparable with the SQL type of {@link sqlTypes}; SQL null if it is missing, null or not of the type. No value raises an error. */
+  typed(field: Field, type: ScalarType): RawBuilder<unknown>;
+}
+
+/** The SQL type, with its collation, in which values of a type are compared. */
+export const sqlTypes: Readonly<Record<ScalarType, string>> = {
+  string: 'text',
+  enum: 'text',
+  date: 'text',
+  number: 'numeric',
+  decimal: 'numeric',
+  int64: 'bigint',
+  'date-time': 'timestamptz',
+  boolean: 'boolean',
+};
+
+const columns: Readonly<Record<EnvelopeName, string>> = {
+  $key: 'entity.key',
+  $version: 'entity.version',
+  $createdAt: 'entity.created_at',
+  $createdBy: 'entity.created_by',
+  $updatedAt: 'entity.updated_at',
+  $updatedBy: 'entity.updated_by',
+};
+
+/** The table `entity`, or a subquery of that name with its columns. */
+export const entitySource: Source = {
+  json(field) {
+    return isEnvelopeName(field[0]) ? sql`to_jsonb(${sql.ref(columns[field[0]])})` : fieldOf(field);
+  },
+  typed(field, type) {
+    if (isEnvelopeName(field[0])) return type === 'string' ? sql`${sql.ref(columns[field[0]])} collate "C"` : sql.ref(columns[field[0]]);
+    return asType(fieldOf(field), type);
+  },
+};
+
+/**
+ * The member at the path. `->` with a text finds members of objects alone, so a name of digits never finds an item of an array, as `#>` would.
+ * The names are parameters.
+ */
+function fieldOf(field: Field): RawBuilder<unknown> {
+  return field.reduce((object, name) => sql`${object} -> ${name}::text`, sql`entity.fields`);
+}
+
+/** PostgreSQL evaluates a `case` in order, so a cast only meets values that it can read. */
+function asType(value: RawBuilder<unknown>, type: ScalarType): RawBuilder<unknown> {
+  const text = sql`(${value} #>> '{}')`;
+  const isString = sql`jsonb_typeof(${value}) = 'string'`;
+  switch (type) {
+    case 'string':
+    case 'enum':
+    case 'date':
+      return sql`(case when ${isString} then ${text} end collate "C")`;
+    case 'number':
+      return sql`(case when jsonb_typeof(${value}) = 'number' then (${value})::numeric end)`;
+    case 'boolean':
+      return sql`(case when jsonb_typeof(${value}) = 'boolean' then (${value})::boolean end)`;
+    case 'int64':
+    case 'decimal':
+      return sql`(case when ${isString} and ${text} ~ '^-?[0-9]{1,31}([.][0-9]{1,18})?$' then ${text}::numeric end)`;
+    case 'date-time':
+      return sql`(case when ${isString} then entity_instant(${text}) end)`;
+  }
+}

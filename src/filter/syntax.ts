@@ -1,0 +1,48 @@
+/**
+ * What a filter means, without a trace of how it was written: `$ne` is a `not` around an equality. Each test is true or false for each entity.
+ * A field that is missing or null, or has a value of another type, fulfils no test but `exists` and `null`.
+ */
+import type { Field } from './fields.ts';
+import type { TypedValue } from './values.ts';
+
+export type Filter = { kind: 'all' | 'any'; of: readonly Filter[] } | { kind: 'not'; of: Filter } | Test;
+
+export type Test =
+  | ({ kind: 'compare'; field: Field; operator: '=' | '<' | '<=' | '>' | '>=' } & TypedValue)
+  /** Equal to one of the values, which have one type. */
+  | { kind: 'in'; field: Field; type: TypedValue['type']; values: readonly TypedValue['value'][] }
+  /** A text that begins with the value. */
+  | { kind: 'prefix'; field: Field; value: string }
+  /** A text that contains the value. */
+  | { kind: 'substring'; field: Field; value: string }
+  /** An array that has the value as an item. */
+  | { kind: 'member'; field: Field; value: string | number | boolean | null }
+  /** JSON null. */
+  | { kind: 'null'; field: Field }
+  /** Any value, null included. */
+  | { kind: 'exists'; field: Field };
+
+/** The filter that every entity fulfils. */
+export const everything: Filter = { kind: 'all', of: [] };
+
+export const not = (of: Filter): Filter => ({ kind: 'not', of });
+export const all = (of: readonly Filter[]): Filter => (of.length === 1 && of[0] ? of[0] : { kind: 'all', of });
+export const any = (of: readonly Filter[]): Filter => (of.length === 1 && of[0] ? of[0] : { kind: 'any', of });
+
+/** The conditions that all have to hold: those of a nested `all` count as its own. */
+export function conjuncts(filter: Filter): Filter[] {
+  return filter.kind === 'all' ? filter.of.flatMap(conjuncts) : [filter];
+}
+
+/** Every test of the filter. */
+export function testsOf(filter: Filter): Test[] {
+  switch (filter.kind) {
+    case 'not':
+      return testsOf(filter.of);
+    case 'all':
+    case 'any':
+      return filter.of.flatMap(testsOf);
+    default:
+      return [filter];
+  }
+}

@@ -1,0 +1,76 @@
+/** The values of a filter: which ones a type accepts, and as which type they are compared. They are refused or taken, never converted. */
+import { isInt64 } from '../http/int64.ts';
+import type { FieldType, ScalarType } from './fields.ts';
+
+/** The most code points of a text. */
+export const maximumTextLength = 1_000;
+
+/** A value that is not null, and how it is compared. */
+export interface TypedValue {
+  type: ScalarType;
+  value: string | number | boolean;
+}
+
+/** Why a value is refused; `allowed` names the JSON types or forms that are accepted. */
+export type Refusal =
+  { code: 'invalid-type' | 'invalid-value'; values: { allowed: string } } | { code: 'too-long'; values: { maximum: number } };
+
+const jsonTypes: Readonly<Record<ScalarType | 'any', string>> = {
+  string: 'string',
+  number: 'number',
+  int64: 'string',
+  decimal: 'string',
+  'date-time': 'string',
+  date: 'string',
+  boolean: 'boolean',
+  enum: 'string',
+  any: 'string, number, boolean',
+};
+
+/** The forms of texts, each with a description for the caller. */
+const forms: Readonly<Partial<Record<ScalarType, { fits: (text: string) => boolean; allowed: string }>>> = {
+  int64: { fits: isInt64, allowed: 'int64' },
+  decimal: { fits: (text) => /^-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,18})?$/.test(text), allowed: 'decimal' },
+  'date-time': { fits: isInstant, allowed: 'date-time' },
+  date: { fits: isDay, allowed: 'date' },
+};
+
+/** The value as the field's type compares it, or why the type refuses it. Null is no value of any type. */
+export function readValue(type: ScalarType | 'any', value: unknown): TypedValue | Refusal {
+  const allowed = jsonTypes[type];
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
+    return { code: 'invalid-type', values: { allowed } };
+  if (!allowed.split(', ').includes(typeof value)) return { code: 'invalid-type', values: { allowed } };
+  if (typeof value === 'string' && isLongerThan(value, maximumTextLength))
+    return { code: 'too-long', values: { maximum: maximumTextLength } };
+  const form = type === 'any' ? undefined : forms[type];
+  if (form && !form.fits(String(value))) return { code: 'invalid-value', values: { allowed: form.allowed } };
+  return { type: type === 'any' ? (typeof value as 'string' | 'number' | 'boolean') : type, value };
+}
+
+/** Whether values of the type have an order besides being equal or not. */
+export function isOrdered(type: FieldType): boolean {
+  return typeof type === 'string' && !['boolean', 'enum', 'object'].includes(type);
+}
+
+/** Whether the text has more than `length` code points. */
+function isLongerThan(text: string, length: number): boolean {
+  return text.length > length && Array.from(text).length > length;
+}
+
+/** Whether the text is a day of the Gregorian calendar, as RFC 3339 writes `full-date`, from year 1. */
+export function isDay(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
+  if (year === undefined || year === '0000') return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day);
+}
+
+/** Whether the text is an instant as RFC 3339 writes `date-time`, from year 1. A leap second counts as the second after it. */
+export function isInstant(text: string): boolean {
+  const [, day = '', hour, minute, second, offset] =
+    /^(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-](\d\d:\d\d))$/.exec(text) ?? [];
+  if (!isDay(day) || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return false;
+  // PostgreSQL accepts offsets below 16 hours; the largest in use is 14.
+  return offset === undefined || (offset <= '15:59' && offset.slice(3) <= '59');
+}

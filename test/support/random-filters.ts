@@ -1,0 +1,142 @@
+/** Random entities, filters and sorts over few names and values, so that tests often hold. Every filter fits the grammar and the types. */
+import * as fc from 'fast-check';
+import type { ModelType } from './filter-model.ts';
+
+/** The fields of the declared type, by their dotted names. */
+export const declaredFields: Readonly<Record<string, ModelType>> = {
+  s: 'string',
+  n: 'number',
+  i: 'int64',
+  d: 'decimal',
+  t: 'date-time',
+  day: 'date',
+  b: 'boolean',
+  e: 'enum',
+  l: 'array',
+  'o.s': 'string',
+  'o.n': 'number',
+};
+
+/** The JSON Schema of {@link declaredFields}. */
+export const declaredSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    s: { type: ['string', 'null'] },
+    n: { type: ['number', 'null'] },
+    i: { type: ['string', 'null'], format: 'int64' },
+    d: { type: ['string', 'null'], format: 'decimal' },
+    t: { type: ['string', 'null'], format: 'date-time' },
+    day: { type: ['string', 'null'], format: 'date' },
+    b: { type: ['boolean', 'null'] },
+    e: { enum: ['red', 'green', 'blue', null] },
+    l: { type: ['array', 'null'], items: { type: 'string' } },
+    o: { type: ['object', 'null'], additionalProperties: false, properties: { s: { type: 'string' }, n: { type: 'number' } } },
+  },
+};
+
+/** The names of undeclared fields. `0` would be an index of an array for `#>`. */
+export const openNames = ['a', 'b', '0', 'o.a', 'o.0'];
+
+const texts = fc.constantFrom('', 'a', 'ab', 'b', '1', 'é', 'Z', '\u{1F600}', '\uFFFD', '100%_', "it's", '"', '\\');
+const numbers = fc.constantFrom(0, 1, 1.5, -2, 1e21, 1e-7, 100);
+const scalars = fc.oneof(texts, numbers, fc.boolean());
+
+const valuesOf: Readonly<Record<Exclude<ModelType, 'array' | 'object'>, fc.Arbitrary<string | number | boolean>>> = {
+  any: scalars,
+  string: texts,
+  number: numbers,
+  int64: fc.constantFrom('0', '1', '-5', '9007199254740992', '9007199254740993', '9223372036854775807'),
+  decimal: fc.constantFrom('0', '1.5', '1.50', '10', '9', '10.0', '-3.25', '10000000000000000000000000.3', '10000000000000000000000000.4'),
+  'date-time': fc.constantFrom('2026-01-01T10:00:00Z', '2026-01-01T12:00:00+02:00', '2026-01-01T10:00:00.5Z', '0001-01-01T00:00:00Z'),
+  date: fc.constantFrom('2026-01-01', '2026-02-28', '0001-01-01', '9999-12-31'),
+  boolean: fc.boolean(),
+  enum: fc.constantFrom('red', 'green', 'blue'),
+};
+
+const sometimes = <T>(value: fc.Arbitrary<T>) => fc.option(value, { freq: 4, nil: null });
+const items = fc.array(texts, { maxLength: 3 });
+
+/** The fields of an entity of the declared type. */
+export const declaredEntity: fc.Arbitrary<Record<string, unknown>> = fc.record(
+  {
+    s: sometimes(valuesOf.string),
+    n: sometimes(valuesOf.number),
+    i: sometimes(valuesOf.int64),
+    d: sometimes(valuesOf.decimal),
+    t: sometimes(valuesOf['date-time']),
+    day: sometimes(valuesOf.date),
+    b: sometimes(valuesOf.boolean),
+    e: sometimes(valuesOf.enum),
+    l: sometimes(items),
+    o: sometimes(fc.record({ s: valuesOf.string, n: valuesOf.number }, { requiredKeys: [], noNullPrototype: true })),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+);
+
+const mixed = fc.oneof({ weight: 6, arbitrary: scalars }, { weight: 1, arbitrary: fc.constant(null) }, fc.array(scalars, { maxLength: 3 }));
+const object = fc.dictionary(fc.constantFrom('a', '0'), mixed, { maxKeys: 2, noNullPrototype: true });
+
+/** The fields of an entity without a declared type. */
+export const openEntity: fc.Arbitrary<Record<string, unknown>> = fc.record(
+  { a: mixed, b: mixed, '0': mixed, o: fc.oneof(object, mixed) },
+  { requiredKeys: [], noNullPrototype: true },
+);
+
+const ordered: readonly ModelType[] = ['any', 'string', 'number', 'int64', 'decimal', 'date-time', 'date'];
+
+/** One test of a field: an object with operators, or a value. */
+function testOf(type: ModelType): fc.Arbitrary<unknown> {
+  const presence = fc.oneof(fc.record({ $exists: fc.boolean() }), fc.record({ $empty: fc.boolean() }), fc.constant(null));
+  if (type === 'object') return presence;
+  if (type === 'array') return fc.oneof(presence, fc.record({ $contains: texts }));
+  const value = valuesOf[type];
+  const order = type === 'any' ? fc.oneof(texts, numbers) : value;
+  return fc.oneof(
+    presence,
+    value,
+    fc.record({ $eq: sometimes(value) }),
+    fc.record({ $ne: sometimes(value) }),
+    fc.record({ $in: fc.array(sometimes(value), { minLength: 1, maxLength: 4 }) }),
+    fc.record({ $nin: fc.array(sometimes(value), { minLength: 1, maxLength: 4 }) }),
+    ...(ordered.includes(type)
+      ? [fc.record({ $gte: order, $lt: order }, { noNullPrototype: true }), fc.record({ $gt: order }), fc.record({ $lte: order })]
+      : []),
+    ...(type === 'string' || type === 'any' ? [fc.record({ $prefix: texts }), fc.record({ $contains: texts })] : []),
+    ...(type === 'any' ? [fc.record({ $contains: sometimes(scalars) })] : []),
+  );
+}
+
+/** `{"o": {"s": test}}` for the name `o.s`. */
+const nested = (name: string, test: unknown): Record<string, unknown> =>
+  name.split('.').reduceRight<unknown>((inner, part) => ({ [part]: inner }), test) as Record<string, unknown>;
+
+const envelopeTest = fc.oneof(
+  fc.record({ $version: testOf('number') }),
+  fc.record({ $createdBy: fc.constantFrom('ada', 'bob') }),
+  fc.record({ $key: fc.oneof(valuesOf.int64, fc.record({ $gt: fc.constantFrom('10', '1000') })) }),
+);
+
+/** A random filter over these fields, at most four levels deep. */
+export function filtersOver(fields: Readonly<Record<string, ModelType>>): fc.Arbitrary<Record<string, unknown>> {
+  const field = fc.constantFrom(...Object.entries(fields)).chain(([name, type]) => testOf(type).map((test) => nested(name, test)));
+  const leaf = fc.oneof({ weight: 8, arbitrary: field }, { weight: 1, arbitrary: envelopeTest }, { weight: 1, arbitrary: fc.constant({}) });
+  const { filter } = fc.letrec<{ filter: Record<string, unknown> }>((tie) => ({
+    filter: fc.oneof(
+      { maxDepth: 2, depthSize: 'small' },
+      leaf,
+      fc.array(tie('filter'), { minLength: 1, maxLength: 3 }).map(($and) => ({ $and })),
+      fc.array(tie('filter'), { minLength: 1, maxLength: 3 }).map(($or) => ({ $or })),
+      tie('filter').map(($not) => ({ $not })),
+    ),
+  }));
+  return filter;
+}
+
+/** A random sort of up to three of these fields. */
+export function sortsOver(fields: readonly string[]): fc.Arbitrary<string[]> {
+  const term = fc.record({ name: fc.constantFrom(...fields, '$version', '$createdBy', '$createdAt'), down: fc.boolean() });
+  return fc
+    .uniqueArray(term, { maxLength: 3, selector: ({ name }) => name })
+    .map((terms) => terms.map(({ name, down }) => (down ? `-${name}` : name)));
+}
