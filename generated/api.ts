@@ -426,7 +426,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List entities
+         * @description The entities of the name that the caller may read, page by page: `next` is the `cursor` of the next page and null at the end. A page
+         *     may have fewer items than `limit`, even none, and still a `next`, because a request looks at 20,000 entities at most, at 5,000 where
+         *     the filter tests their fields, and sends 8 MiB at most. Rights count anew on each page.
+         *
+         *     An entity that exists throughout, and keeps the values that the list is sorted by, comes exactly once. A list is no snapshot. What
+         *     would cost too much is 422 `query-too-expensive`.
+         */
+        get: operations["listEntities"];
         put?: never;
         /**
          * Create an entity
@@ -438,6 +447,27 @@ export interface paths {
          *     body it is 422, while the first is still under way 409. A refusal is not kept, so what was refused may be sent again too.
          */
         post: operations["createEntity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/entity/{name}/query": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List entities by a query in the body
+         * @description The same as `listEntities` with the parameters as one JSON object, for filters that are too long for a URL. It changes nothing, so it
+         *     may be repeated. The answer, cursors included, is that of `listEntities` with the same parameters.
+         */
+        post: operations["queryEntities"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1001,6 +1031,90 @@ export interface components {
          */
         TypeEffect: "none" | "check" | "loss";
         /**
+         * @description Which entities: all members have to hold, so `{}` holds for every entity. A member is a field with a test. At the top, and inside of
+         *     `$and`, `$or` and `$not`, `$key`, `$version`, `$createdAt`, `$createdBy`, `$updatedAt` and `$updatedBy` are tested like fields. A
+         *     filter has at most 50 tests and five objects inside each other; texts have at most 1,000 characters.
+         *
+         *     A field that is missing or null, or has a value of another type, fulfils no comparison, and so fulfils `$ne`, `$nin` and `$not`.
+         */
+        Filter: {
+            /** @description All of these hold. */
+            $and?: components["schemas"]["Filter"][];
+            /** @description One of these holds. */
+            $or?: components["schemas"]["Filter"][];
+            $not?: components["schemas"]["Filter"];
+        } & {
+            [key: string]: unknown | components["schemas"]["FieldTest"];
+        };
+        /**
+         * @description A value, which the field must equal; operators, which must all hold; or the tests of members, where the field is an object. A value
+         *     must be of the declared type and is never converted: int64, decimals and times are texts. A name without a declared type takes any.
+         */
+        FieldTest: string | number | boolean | null | ({
+            /** @description It equals the value; null is JSON null. */
+            $eq?: string | number | boolean | null;
+            /** @description It does not equal the value. */
+            $ne?: string | number | boolean | null;
+            /** @description It is less; texts compare by code points. */
+            $lt?: string | number;
+            /** @description It is less or equal. */
+            $lte?: string | number;
+            /** @description It is greater. */
+            $gt?: string | number;
+            /** @description It is greater or equal. */
+            $gte?: string | number;
+            /** @description It equals one of the values. */
+            $in?: (string | number | boolean | null)[];
+            /** @description It equals none of the values. */
+            $nin?: (string | number | boolean | null)[];
+            /** @description A text that begins so. */
+            $prefix?: string;
+            /** @description A text with this part, or an array with this item. */
+            $contains?: string | number | boolean | null;
+            /** @description True if it has a value, null included; false if it is missing. */
+            $exists?: boolean;
+            /** @description True if it is missing or null; false if it has a value besides null. */
+            $empty?: boolean;
+        } & {
+            [key: string]: unknown | components["schemas"]["FieldTest"];
+        });
+        /** @description What to list. */
+        EntityQuery: {
+            filter?: components["schemas"]["Filter"];
+            /** @description As the parameter `sort`, each field a text. */
+            sort?: string[];
+            /** @description The most items of the page; 50 without it. */
+            limit?: number;
+            /** @description The `next` or `prev` of a page. */
+            cursor?: string;
+            /** @description As the parameter `fields`, each field a text. */
+            fields?: string[];
+            /**
+             * @description As the parameter `count`.
+             * @enum {string}
+             */
+            count?: "none" | "capped" | "estimated" | "exact";
+        };
+        /** @description A page of entities. */
+        EntityPage: {
+            /** @description The entities, in the order of the sort. */
+            items: components["schemas"]["Entity"][];
+            /** @description The cursor of the next page; null at the end. */
+            next: string | null;
+            /** @description The cursor of the page before; null at the beginning, and on an empty page. */
+            prev: string | null;
+            /** @description How many entities the filter finds; left out unless `count` asks for it. */
+            count?: {
+                /** @description The number. */
+                value: number;
+                /**
+                 * @description `capped` if there are at least so many.
+                 * @enum {string}
+                 */
+                kind: "exact" | "capped" | "estimated";
+            };
+        };
+        /**
          * @description What went wrong, for programs. The list grows; treat an unknown code by its status.
          * @example not-found
          */
@@ -1373,6 +1487,18 @@ export interface components {
                 };
             };
         };
+        /** @description The filter, the sort or a field is not accepted, or the query would cost too much. */
+        QueryRefused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "validation-failed" | "query-too-expensive";
+                };
+            };
+        };
         /** @description The new password does not meet the policy, or its repeat differs. */
         PasswordRejected: {
             headers: {
@@ -1505,6 +1631,28 @@ export interface components {
          *     precedes `"` and a backslash. The quotes are not part of the key.
          */
         IdempotencyKey: string;
+        /**
+         * @description Which entities: the JSON text of a `Filter`. A field without a declared type is compared with values of the same JSON type. `$in` has
+         *     200 values at most.
+         */
+        Filter: string;
+        /**
+         * @description Up to four fields, separated by commas; `-` in front sorts descending, a dot leads into an object. `$key`, `$version`, `$createdAt`,
+         *     `$createdBy`, `$updatedAt` and `$updatedBy` are not fields and sort, too. By default the list is sorted by `$key`, and entities that
+         *     are equal by the sort are in the order of their keys. Entities without a value come last, descending first.
+         */
+        Sort: string;
+        /** @description The most items of a page, 1 to 1000; 50 without it. */
+        Limit: string;
+        /** @description The `next` or `prev` of a page, to get the page after or before it. The other parameters but `limit`, `fields` and `count` must be the same. */
+        Cursor: string;
+        /** @description The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent. */
+        FieldNames: string;
+        /**
+         * @description Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
+         *     `exact` counts all, or is 422 `query-too-expensive` after two seconds.
+         */
+        Count: "none" | "capped" | "estimated" | "exact";
         /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
         IfMatch: string;
         /** @description Answer 304 if the entity's ETag is one of these. */
@@ -1526,6 +1674,11 @@ export interface components {
          * @example "3"
          */
         ETag: string;
+        /**
+         * @description A strong entity tag of the page.
+         * @example "uU0nuZNNPgilLlLX2n2r-s"
+         */
+        PageETag: string;
         /** @description Seconds to wait before the next try. */
         RetryAfter: number;
         /** @description How to authenticate (RFC 9110). */
@@ -2266,6 +2419,77 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listEntities: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Which entities: the JSON text of a `Filter`. A field without a declared type is compared with values of the same JSON type. `$in` has
+                 *     200 values at most.
+                 */
+                filter?: components["parameters"]["Filter"];
+                /**
+                 * @description Up to four fields, separated by commas; `-` in front sorts descending, a dot leads into an object. `$key`, `$version`, `$createdAt`,
+                 *     `$createdBy`, `$updatedAt` and `$updatedBy` are not fields and sort, too. By default the list is sorted by `$key`, and entities that
+                 *     are equal by the sort are in the order of their keys. Entities without a value come last, descending first.
+                 */
+                sort?: components["parameters"]["Sort"];
+                /** @description The most items of a page, 1 to 1000; 50 without it. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next` or `prev` of a page, to get the page after or before it. The other parameters but `limit`, `fields` and `count` must be the same. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent. */
+                fields?: components["parameters"]["FieldNames"];
+                /**
+                 * @description Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
+                 *     `exact` counts all, or is 422 `query-too-expensive` after two seconds.
+                 */
+                count?: components["parameters"]["Count"];
+            };
+            header?: {
+                /** @description Answer 304 if the page's ETag is one of these. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entities. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["PageETag"];
+                    /** @description The pages after and before this one, as `rel="next"` and `rel="prev"` (RFC 8288); left out above 4,096 characters. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityPage"];
+                };
+            };
+            /** @description The client's copy of the page is current. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["PageETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["QueryRefused"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     createEntity: {
         parameters: {
             query?: never;
@@ -2315,6 +2539,48 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["CreateRefused"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    queryEntities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        /** @description What to list; all members are optional. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EntityQuery"];
+            };
+        };
+        responses: {
+            /** @description A page of entities. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["PageETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["QueryRefused"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -31,6 +31,7 @@ export type ProblemCode =
   | 'validation-failed'
   | 'password-rejected'
   | 'idempotency-key-reused'
+  | 'query-too-expensive'
   | 'precondition-required'
   | 'rate-limited'
   | 'headers-too-large'

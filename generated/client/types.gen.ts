@@ -672,6 +672,142 @@ export type TypePlan = {
 export type TypeEffect = 'none' | 'check' | 'loss';
 
 /**
+ * Which entities: all members have to hold, so `{}` holds for every entity. A member is a field with a test. At the top, and inside of
+ * `$and`, `$or` and `$not`, `$key`, `$version`, `$createdAt`, `$createdBy`, `$updatedAt` and `$updatedBy` are tested like fields. A
+ * filter has at most 50 tests and five objects inside each other; texts have at most 1,000 characters.
+ *
+ * A field that is missing or null, or has a value of another type, fulfils no comparison, and so fulfils `$ne`, `$nin` and `$not`.
+ *
+ */
+export type Filter = {
+    /**
+     * All of these hold.
+     */
+    $and?: Array<Filter>;
+    /**
+     * One of these holds.
+     */
+    $or?: Array<Filter>;
+    $not?: Filter;
+    [key: string]: unknown | FieldTest;
+};
+
+/**
+ * A value, which the field must equal; operators, which must all hold; or the tests of members, where the field is an object. A value
+ * must be of the declared type and is never converted: int64, decimals and times are texts. A name without a declared type takes any.
+ *
+ */
+export type FieldTest = string | number | boolean | null | {
+    /**
+     * It equals the value; null is JSON null.
+     */
+    $eq?: string | number | boolean | null;
+    /**
+     * It does not equal the value.
+     */
+    $ne?: string | number | boolean | null;
+    /**
+     * It is less; texts compare by code points.
+     */
+    $lt?: string | number;
+    /**
+     * It is less or equal.
+     */
+    $lte?: string | number;
+    /**
+     * It is greater.
+     */
+    $gt?: string | number;
+    /**
+     * It is greater or equal.
+     */
+    $gte?: string | number;
+    /**
+     * It equals one of the values.
+     */
+    $in?: Array<string | number | boolean | null>;
+    /**
+     * It equals none of the values.
+     */
+    $nin?: Array<string | number | boolean | null>;
+    /**
+     * A text that begins so.
+     */
+    $prefix?: string;
+    /**
+     * A text with this part, or an array with this item.
+     */
+    $contains?: string | number | boolean | null;
+    /**
+     * True if it has a value, null included; false if it is missing.
+     */
+    $exists?: boolean;
+    /**
+     * True if it is missing or null; false if it has a value besides null.
+     */
+    $empty?: boolean;
+    [key: string]: unknown | FieldTest;
+};
+
+/**
+ * What to list.
+ */
+export type EntityQuery = {
+    filter?: Filter;
+    /**
+     * As the parameter `sort`, each field a text.
+     */
+    sort?: Array<string>;
+    /**
+     * The most items of the page; 50 without it.
+     */
+    limit?: number;
+    /**
+     * The `next` or `prev` of a page.
+     */
+    cursor?: string;
+    /**
+     * As the parameter `fields`, each field a text.
+     */
+    fields?: Array<string>;
+    /**
+     * As the parameter `count`.
+     */
+    count?: 'none' | 'capped' | 'estimated' | 'exact';
+};
+
+/**
+ * A page of entities.
+ */
+export type EntityPage = {
+    /**
+     * The entities, in the order of the sort.
+     */
+    items: Array<Entity>;
+    /**
+     * The cursor of the next page; null at the end.
+     */
+    next: string | null;
+    /**
+     * The cursor of the page before; null at the beginning, and on an empty page.
+     */
+    prev: string | null;
+    /**
+     * How many entities the filter finds; left out unless `count` asks for it.
+     */
+    count?: {
+        /**
+         * The number.
+         */
+        value: number;
+        /**
+         * `capped` if there are at least so many.
+         */
+        kind: 'exact' | 'capped' | 'estimated';
+    };
+};
+
+/**
  * What went wrong, for programs. The list grows; treat an unknown code by its status.
  */
 export type ProblemCode = string;
@@ -768,6 +904,43 @@ export type KeyId2 = KeyId;
  *
  */
 export type IdempotencyKey = string;
+
+/**
+ * Which entities: the JSON text of a `Filter`. A field without a declared type is compared with values of the same JSON type. `$in` has
+ * 200 values at most.
+ *
+ */
+export type Filter2 = string;
+
+/**
+ * Up to four fields, separated by commas; `-` in front sorts descending, a dot leads into an object. `$key`, `$version`, `$createdAt`,
+ * `$createdBy`, `$updatedAt` and `$updatedBy` are not fields and sort, too. By default the list is sorted by `$key`, and entities that
+ * are equal by the sort are in the order of their keys. Entities without a value come last, descending first.
+ *
+ */
+export type Sort = string;
+
+/**
+ * The most items of a page, 1 to 1000; 50 without it.
+ */
+export type Limit = string;
+
+/**
+ * The `next` or `prev` of a page, to get the page after or before it. The other parameters but `limit`, `fields` and `count` must be the same.
+ */
+export type Cursor = string;
+
+/**
+ * The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent.
+ */
+export type FieldNames = string;
+
+/**
+ * Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
+ * `exact` counts all, or is 422 `query-too-expensive` after two seconds.
+ *
+ */
+export type Count = 'none' | 'capped' | 'estimated' | 'exact';
 
 /**
  * Act only if the entity's ETag is one of these; `*` if it exists.
@@ -2275,6 +2448,120 @@ export type LogoutFromProviderResponses = {
     200: unknown;
 };
 
+export type ListEntitiesData = {
+    body?: never;
+    headers?: {
+        /**
+         * Answer 304 if the page's ETag is one of these.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: {
+        /**
+         * Which entities: the JSON text of a `Filter`. A field without a declared type is compared with values of the same JSON type. `$in` has
+         * 200 values at most.
+         *
+         */
+        filter?: string;
+        /**
+         * Up to four fields, separated by commas; `-` in front sorts descending, a dot leads into an object. `$key`, `$version`, `$createdAt`,
+         * `$createdBy`, `$updatedAt` and `$updatedBy` are not fields and sort, too. By default the list is sorted by `$key`, and entities that
+         * are equal by the sort are in the order of their keys. Entities without a value come last, descending first.
+         *
+         */
+        sort?: string;
+        /**
+         * The most items of a page, 1 to 1000; 50 without it.
+         */
+        limit?: string;
+        /**
+         * The `next` or `prev` of a page, to get the page after or before it. The other parameters but `limit`, `fields` and `count` must be the same.
+         */
+        cursor?: string;
+        /**
+         * The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent.
+         */
+        fields?: string;
+        /**
+         * Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
+         * `exact` counts all, or is 422 `query-too-expensive` after two seconds.
+         *
+         */
+        count?: 'none' | 'capped' | 'estimated' | 'exact';
+    };
+    url: '/rest/entity/{name}';
+};
+
+export type ListEntitiesErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The filter, the sort or a field is not accepted, or the query would cost too much.
+     */
+    422: Problem & {
+        code?: 'validation-failed' | 'query-too-expensive';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type ListEntitiesError = ListEntitiesErrors[keyof ListEntitiesErrors];
+
+export type ListEntitiesResponses = {
+    /**
+     * A page of entities.
+     */
+    200: EntityPage;
+};
+
+export type ListEntitiesResponse = ListEntitiesResponses[keyof ListEntitiesResponses];
+
 export type CreateEntityData = {
     /**
      * The fields, a JSON object.
@@ -2379,6 +2666,97 @@ export type CreateEntityResponses = {
 };
 
 export type CreateEntityResponse = CreateEntityResponses[keyof CreateEntityResponses];
+
+export type QueryEntitiesData = {
+    /**
+     * What to list; all members are optional.
+     */
+    body: EntityQuery;
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: never;
+    url: '/rest/entity/{name}/query';
+};
+
+export type QueryEntitiesErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * The filter, the sort or a field is not accepted, or the query would cost too much.
+     */
+    422: Problem & {
+        code?: 'validation-failed' | 'query-too-expensive';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type QueryEntitiesError = QueryEntitiesErrors[keyof QueryEntitiesErrors];
+
+export type QueryEntitiesResponses = {
+    /**
+     * A page of entities.
+     */
+    200: EntityPage;
+};
+
+export type QueryEntitiesResponse = QueryEntitiesResponses[keyof QueryEntitiesResponses];
 
 export type DeleteEntityData = {
     body?: never;

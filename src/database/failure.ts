@@ -97,6 +97,11 @@ export function violatedUnique(error: unknown): string | undefined {
   return error instanceof DatabaseError && error.code === '23505' ? error.constraint : undefined;
 }
 
+/** Whether PostgreSQL ended the statement because it took too long, or because an operator cancelled it. */
+export function exceededStatementTime(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '57014';
+}
+
 /** The 503 for an outage; `Retry-After` is a guess at how long a database takes to come back. */
 export function outageProblem(cause: unknown): Problem {
   return new Problem('unavailable', { headers: { 'Retry-After': '2' }, cause });

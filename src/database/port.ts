@@ -2,7 +2,7 @@
  * The one door to PostgreSQL. A caller says what kind of statement it has; which connection carries it is decided here and in `driver/`
  * (driver/README.md).
  */
-import type { Kysely, Transaction } from 'kysely';
+import { sql, type CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import { connectPool, type Connection } from './driver/pool.ts';
 import type { PreparedStatement } from './driver/prepared.ts';
 import { WriteGroup, type GroupedStatement } from './driver/write-group.ts';
@@ -28,6 +28,15 @@ export interface Store {
 
   /** Runs any other prepared statement, on a connection of its own. */
   run<V, R>(statement: PreparedStatement<V, R>, values: V): Promise<R[]>;
+
+  /** Runs a statement that only reads and that is built for one request: without a name, on a connection of its own. */
+  query<R>(query: CompiledQuery<R>): Promise<R[]>;
+
+  /**
+   * Runs `work` in one read-only transaction, in which PostgreSQL ends each statement after `statementLimitMs` milliseconds: then it fails as
+   * `exceededStatementTime` of failure.ts says. The statements are built for one request.
+   */
+  readOnly<T>(statementLimitMs: number, work: (run: <R>(query: CompiledQuery<R>) => Promise<R[]>) => Promise<T>): Promise<T>;
 
   /**
    * Runs the statement for `row`, JSON text of an object, together with the rows of other requests. Undefined when it did nothing for the row.
@@ -70,6 +79,20 @@ export class PostgresStore implements Store {
 
   run<V, R>(statement: PreparedStatement<V, R>, values: V): Promise<R[]> {
     return statement(this.#connection.pool, values);
+  }
+
+  async query<R>(query: CompiledQuery<R>): Promise<R[]> {
+    return (await this.db.executeQuery(query)).rows;
+  }
+
+  readOnly<T>(statementLimitMs: number, work: (run: <R>(query: CompiledQuery<R>) => Promise<R[]>) => Promise<T>): Promise<T> {
+    return this.db
+      .transaction()
+      .setAccessMode('read only')
+      .execute(async (trx) => {
+        await sql`set local statement_timeout = ${sql.lit(statementLimitMs)}`.execute(trx);
+        return await work(async (query) => (await trx.executeQuery(query)).rows);
+      });
   }
 
   writeGrouped<R>(statement: GroupedStatement<R>, row: string): Promise<R | undefined> {

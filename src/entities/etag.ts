@@ -1,13 +1,19 @@
 /**
- * Entity tags (RFC 9110 section 8.8.3): the version in quotes, always strong. If-Match compares strongly, If-None-Match weakly
+ * Entity tags (RFC 9110 section 8.8.3): of an entity its version, of a list a hash, always strong. If-Match compares strongly, If-None-Match weakly
  * (RFC 9110 section 13.1).
  */
+import { createHash } from 'node:crypto';
 import { Problem } from '../errors.ts';
 import { expectedFormat } from '../http/expected.ts';
 
-/** The tag of a version. */
-export function etagOf(version: string): string {
-  return `"${version}"`;
+/** The entity tag of a version or of {@link contentTag}. */
+export function etagOf(tag: string): string {
+  return `"${tag}"`;
+}
+
+/** What stands for the content in its entity tag: 22 characters of its hash. */
+export function contentTag(content: string): string {
+  return createHash('sha256').update(content).digest('base64url').slice(0, 22);
 }
 
 interface Tag {
@@ -44,9 +50,9 @@ export function acceptedVersions(ifMatch: string | undefined): string[] | null {
   return tags.filter(({ weak, opaque }) => !weak && /^[1-9][0-9]{0,17}$/.test(opaque)).map(({ opaque }) => opaque);
 }
 
-/** Whether `If-None-Match` names the version, so that the answer is 304. Throws 400 for a malformed header. */
-export function isCurrent(ifNoneMatch: string | undefined, version: string): boolean {
+/** Whether `If-None-Match` has the tag, so that the answer is 304. Throws 400 for a malformed header. */
+export function isCurrent(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const tags = readTags(ifNoneMatch, 'If-None-Match');
-  return tags === '*' || tags.some(({ opaque }) => opaque === version);
+  return tags === '*' || tags.some(({ opaque }) => opaque === tag);
 }

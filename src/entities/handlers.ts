@@ -1,25 +1,50 @@
-/** Entities over HTTP: create, retrieve, update, delete. */
+/** Entities over HTTP: list, create, retrieve, update, delete. */
 import type { Handlers, Output } from '../contract/operation.ts';
-import { authorize } from '../rights/permit.ts';
+import type { Caller } from '../authn/caller.ts';
+import { authorize, type Permit } from '../rights/permit.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
 import { insertMany } from './grouped-writes.ts';
-import { acceptedVersions, etagOf, isCurrent } from './etag.ts';
+import { Cursors } from './cursors.ts';
+import { acceptedVersions, contentTag, etagOf, isCurrent } from './etag.ts';
 import { createOnce, readIdempotencyKey } from './idempotency.ts';
 import { whileTypeIsCurrent } from './type-guard.ts';
 import { isHeavy } from './heavy.ts';
 import { readKey } from './key.ts';
+import { listEntities } from './list.ts';
+import { readListBody, readListQuery, type ListRequest } from './list-request.ts';
+import { pageLinks } from './links.ts';
 import { representEntity } from './represent.ts';
 import type { EntityRow } from './row.ts';
 import { deleteEntity, findEntity, findLight, insertEntity, stateOf, type CheckedFields } from './store.ts';
 import { updateEntity } from './update.ts';
 
-type EntityHandlers = Pick<Handlers, 'createEntity' | 'getEntity' | 'updateEntity' | 'deleteEntity'>;
+type EntityHandlers = Pick<Handlers, 'listEntities' | 'queryEntities' | 'createEntity' | 'getEntity' | 'updateEntity' | 'deleteEntity'>;
 
 export function entityHandlers({ config, store, entityTypes, entityQueues: queues }: Context): EntityHandlers {
   const entitiesPath = publicPath(config.publicUrl, '/rest/entity/');
+  const cursors = new Cursors(store);
+  const readPage = (permit: Permit<'read'>, caller: Caller, request: ListRequest) =>
+    queues.runList(permit, caller, () => listEntities(store, cursors, permit, request));
   return {
+    async listEntities({ params, query, headers, principal, caller }) {
+      const permit = authorize(principal, params.name, 'read');
+      const request = readListQuery(query, (await entityTypes.find(params.name))?.fields);
+      const { body, ...edges } = await readPage(permit, caller, request);
+      const tag = contentTag(body.text);
+      if (isCurrent(headers['if-none-match'], tag)) return { status: 304, headers: { ETag: etagOf(tag) } };
+      const link = pageLinks(entitiesPath + params.name, query, edges);
+      return { status: 200, headers: { ETag: etagOf(tag), ...(link !== undefined && { Link: link }) }, body };
+    },
+
+    async queryEntities({ params, body: query, principal, caller }) {
+      const permit = authorize(principal, params.name, 'read');
+      const request = readListBody(query, (await entityTypes.find(params.name))?.fields);
+      const { body } = await readPage(permit, caller, request);
+      return { status: 200, headers: { ETag: etagOf(contentTag(body.text)) }, body };
+    },
+
     async createEntity({ params, headers, body, bodyText, principal, caller, request }) {
       const permit = authorize(principal, params.name, 'create');
       const key = readIdempotencyKey(headers['idempotency-key'], request.raw.rawHeaders);

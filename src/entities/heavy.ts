@@ -27,6 +27,9 @@ const heavyOfProcess = { running: 2, waiting: 4_096, waitMs: 3_000 };
 /** A read waits for no row. One user may be an application that reads for many people. */
 const readsOfUser = { running: 4, waiting: 1_024, waitMs: 6_000 };
 const readsOfProcess = { running: 4, waiting: 4_096, waitMs: 3_000 };
+/** A list may take seconds, so one user does not have all places of the process. */
+const listsOfUser = { running: 3, waiting: 1_024, waitMs: 6_000 };
+const listsOfProcess = { running: 4, waiting: 4_096, waitMs: 3_000 };
 /** Two, so that one update that waits long for a row does not hold up those of other rows. */
 const contendedOfUser = { running: 2, waiting: 256, waitMs: 4_000 };
 
@@ -53,19 +56,27 @@ const areWithin = ({ size, storedBytes }: typeof readLimits, fields: RawBuilder<
 export class EntityQueues {
   readonly #writes: Lanes;
   readonly #reads: Lanes;
+  readonly #lists: Lanes;
   readonly #contendedOfUser = new KeyedQueues(contendedOfUser);
 
   constructor(heldBytes: HeldBytes) {
     this.#writes = new Lanes(heavyOfUser, heavyOfProcess, heldBytes);
     this.#reads = new Lanes(readsOfUser, readsOfProcess, heldBytes);
+    this.#lists = new Lanes(listsOfUser, listsOfProcess, heldBytes);
   }
 
   /** The state of each queue, for metrics. */
-  get figures(): { name: 'heavy-writes' | 'heavy-reads' | 'contended-updates'; running: number; waiting: number; refused: number }[] {
+  get figures(): {
+    name: 'heavy-writes' | 'heavy-reads' | 'lists' | 'contended-updates';
+    running: number;
+    waiting: number;
+    refused: number;
+  }[] {
     const { running, waiting, refused } = this.#contendedOfUser;
     return [
       { name: 'heavy-writes', ...this.#writes.figures },
       { name: 'heavy-reads', ...this.#reads.figures },
+      { name: 'lists', ...this.#lists.figures },
       { name: 'contended-updates', running, waiting, refused },
     ];
   }
@@ -78,6 +89,11 @@ export class EntityQueues {
   /** Runs `job`, a heavy read, when it is its turn among reads. Throws likewise. */
   runHeavyRead<T>(permit: Permit<'read'>, caller: Caller, job: () => Promise<T>): Promise<T> {
     return this.#reads.run(permit, caller, job);
+  }
+
+  /** Runs `job`, the statements of a list, when it is its turn among lists. Throws likewise. */
+  runList<T>(permit: Permit<'read'>, caller: Caller, job: () => Promise<T>): Promise<T> {
+    return this.#lists.run(permit, caller, job);
   }
 
   /** Runs `job`, which waits for a row that another request is changing, when it is its turn among those of its user. Throws 503 `busy`. */

@@ -2,6 +2,7 @@
 import { compileSchema } from '../contract/every-error.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { faultsOf } from '../http/validation-faults.ts';
+import { fieldTypesOf } from './field-types.ts';
 import { requiresIfMatch, schemaOf } from './document.ts';
 import { linearPattern } from './linear-pattern.ts';
 import type { Schema } from './subschemas.ts';
@@ -25,6 +26,7 @@ export function compileType(revision: string, document: Schema, source: TypeSour
     check(fields, sent = () => fields) {
       if (!validate(fields)) throw faultsOf(validate.errors ?? [], 'body', sent());
     },
+    fields: fieldTypesOf(schemaOf(document)),
     requiresIfMatch: requiresIfMatch(document),
   };
 }

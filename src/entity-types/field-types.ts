@@ -72,8 +72,8 @@ function referredBy(schema: unknown, root: Schema): unknown {
   let found = schema;
   for (let steps = 0; isSchema(found) && '$ref' in found; steps += 1) {
     const { $ref } = found;
-    if (steps === 16 || typeof $ref !== 'string' || !$ref.startsWith('#/')) return true;
-    const names = decodeURIComponent($ref.slice(2)).split('/');
+    if (steps === 16 || typeof $ref !== 'string' || !/^#\/[^%]*$/.test($ref)) return true;
+    const names = $ref.slice(2).split('/');
     found =
       names.reduce<unknown>((at, name) => (isSchema(at) ? at[name.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined), root) ?? true;
   }

@@ -2,6 +2,7 @@
  * Declared entity types: a JSON Schema (2020-12) for the fields of the entities of a name. A type says what fields are accepted; it changes none of
  * them. Grants, not types, decide which callers may do something with entities of the name.
  */
+import type { FieldTypes } from '../filter/fields.ts';
 import type { Schema } from './subschemas.ts';
 
 /**
@@ -16,6 +17,8 @@ export interface EntityType {
   /** The JSON Schema with its service keywords. */
   document: Schema;
   check: CheckFields;
+  /** The types of the fields, for filters and sorts. */
+  fields: FieldTypes;
   /** Whether an update or a delete needs If-Match. */
   requiresIfMatch: boolean;
 }

@@ -1,4 +1,5 @@
 /** The values of a filter: which ones a type accepts, and as which type they are compared. They are refused or taken, never converted. */
+import { isDecimal } from '../http/decimal.ts';
 import { isInt64 } from '../http/int64.ts';
 import type { FieldType, ScalarType } from './fields.ts';
 
@@ -30,7 +31,7 @@ const jsonTypes: Readonly<Record<ScalarType | 'any', string>> = {
 /** The forms of texts, each with a description for the caller. */
 const forms: Readonly<Partial<Record<ScalarType, { fits: (text: string) => boolean; allowed: string }>>> = {
   int64: { fits: isInt64, allowed: 'int64' },
-  decimal: { fits: (text) => /^-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,18})?$/.test(text), allowed: 'decimal' },
+  decimal: { fits: isDecimal, allowed: 'decimal' },
   'date-time': { fits: isInstant, allowed: 'date-time' },
   date: { fits: isDay, allowed: 'date' },
 };

@@ -54,6 +54,12 @@ const calls: Record<string, (client: EntityServiceClient<'result'>) => Promise<u
   planEntityType: (client) => client.planEntityType('customer', null),
   putEntityType: (client) => client.putEntityType('customer', { type: 'object' }),
   deleteEntityType: (client) => client.deleteEntityType('customer', '0'.repeat(64)),
+  listEntities: (client) => client.entities('customer').list({ limit: 1 }).page(),
+  queryEntities: (client) =>
+    client
+      .entities('customer')
+      .list({ filter: { a: 'x'.repeat(3_000) } })
+      .page(),
   createEntity: (client) => client.entities('customer').create({}),
   getEntity: (client) => client.entities('customer').get(note.key),
   updateEntity: (client) => client.entities('customer').update(note, {}),

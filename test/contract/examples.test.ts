@@ -90,6 +90,8 @@ const conditions: Record<string, (status: number | undefined) => Promise<{ heade
 
 /** The rows that must exist before an operation is called. */
 const given: Record<string, () => Promise<unknown>> = {
+  listEntities: () => seedCustomer(3, customer),
+  queryEntities: () => seedCustomer(3, customer),
   getEntity: () => seedCustomer(3, customer),
   updateEntity: () => seedCustomer(2, { city: 'Paris' }),
   deleteEntity: () => seedCustomer(3, customer),

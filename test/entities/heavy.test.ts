@@ -268,4 +268,22 @@ describe('getEntity', () => {
     for (const end of ends) end();
     await Promise.all(reads);
   });
+
+  test('three lists of a user run, and another user’s list waits for none of them (rule 70)', async () => {
+    const queues = new EntityQueues(new HeldBytes());
+    const caller = { hasLeft: false } as Caller;
+    const begun: string[] = [];
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const list = (userName: string) =>
+      queues.runList({ userName } as Permit<'read'>, caller, () => {
+        begun.push(userName);
+        return over;
+      });
+    const lists = ['ada', 'ada', 'ada', 'ada', 'ada', 'bob', 'carol'].map(list);
+    await expect.poll(() => begun).toEqual(['ada', 'ada', 'ada', 'bob']);
+    expect(queues.figures.find(({ name }) => name === 'lists')).toEqual({ name: 'lists', running: 4, waiting: 3, refused: 0 });
+    end();
+    await Promise.all(lists);
+    expect(begun).toHaveLength(7);
+  });
 });

@@ -5,7 +5,18 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import * as grouped from '../../src/entities/grouped-writes.ts';
+import {
+  budgetEndQuery,
+  candidatesQuery,
+  countQuery,
+  estimateQuery,
+  pageQuery,
+  type PageQuery,
+} from '../../src/entities/list-statements.ts';
 import * as statements from '../../src/entities/statements.ts';
+import { orderOf } from '../../src/filter/order.ts';
+import { entitySource } from '../../src/filter/source.ts';
+import { not, type Filter } from '../../src/filter/syntax.ts';
 
 const texts = Object.values({ ...statements, ...grouped }).flatMap((each) =>
   'work' in each ? [[each.work.name, String(each.work.attributes?.['db.query.text'])] as const] : [],
@@ -19,10 +30,10 @@ const value = String.raw`(?:\$\d+|"input"\."\w+")`;
 const condition = new RegExp(String.raw`\bentity\.name = ${value} and \(${value}::text is null or entity\.created_by = ${value}\)`, 'g');
 
 describe('a statement on the table entity', () => {
-  test('is in one of two files, except for the scan of all entities of a name, which no caller requests', () => {
+  test('is in one of three files, except for the scan of all entities of a name, which no caller requests', () => {
     const root = new URL('../../', import.meta.url);
     const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => onEntity.test(readFileSync(new URL(file, root), 'utf8')));
-    expect(files.toSorted()).toEqual(['src/entities/grouped-writes.ts', 'src/entities/scan.ts', 'src/entities/statements.ts']);
+    expect(files.toSorted()).toEqual(['grouped-writes', 'list-statements', 'scan', 'statements'].map((name) => `src/entities/${name}.ts`));
     expect(texts).toHaveLength(9);
   });
 
@@ -39,5 +50,50 @@ describe('a statement on the table entity', () => {
     expect(count(text, /, events as \(\s*insert into audit_event\b[^;]*?from (?:"?written"?|written join input using \(n\))\s*\)/g)).toBe(
       changes,
     );
+  });
+});
+
+describe('a statement of a list', () => {
+  const key: Filter = { kind: 'compare', field: ['$key'], operator: '>', type: 'int64', value: '1' };
+  const rest = not({ kind: 'compare', field: ['$createdBy'], operator: '=', type: 'string', value: 'ada' });
+  const plain: PageQuery = {
+    permit: { name: 'note', owner: 'bob' },
+    keys: key,
+    rest,
+    order: orderOf([], entitySource),
+    after: { values: [], key: '1' },
+    limit: 50,
+    budget: undefined,
+    bytes: 1_000,
+    projection: undefined,
+  };
+  const sort = orderOf([{ field: ['a'], type: 'any', descending: true }], entitySource);
+  const sorted = { ...plain, order: sort, after: { values: ['1', '2', null], key: '1' }, projection: { a: true as const } };
+
+  test.for([
+    ['a page', pageQuery(plain)],
+    ['a page of a walk', pageQuery({ ...plain, budget: 5_000 })],
+    ['a sorted page', pageQuery(sorted)],
+    ['a count', countQuery(plain, 10_001)],
+    ['an exact count', countQuery(plain, undefined)],
+    ['an estimate', estimateQuery(plain)],
+  ] as const)('has the condition beside the filter: %s (rule 64)', ([, { sql: text, parameters }]) => {
+    expect(count(text, reads)).toBe(1);
+    expect(count(text, condition)).toBe(1);
+    // The condition is part of the outermost conjunction, so no filter can widen it.
+    const [, conjunction = ''] =
+      /where (entity\.name = \$\d+ and \(\$\d+::text is null or entity\.created_by = \$\d+\) and .*)/s.exec(text) ?? [];
+    expect(conjunction).toMatch(/^[^;]* and .*\("entity"\."created_by" collate "C" = \$\d+::text\) is not true/s);
+    expect(parameters.filter((parameter) => parameter === 'bob')).toHaveLength(2);
+  });
+
+  test('without the condition returns no entity: how many there are at most, and where a walk ends', () => {
+    for (const [{ sql: text }, columns] of [
+      [candidatesQuery(plain, 10_001), 'count(*)::int as count'],
+      [budgetEndQuery(plain, 5_000), 'entity.key'],
+    ] as const) {
+      expect(count(text, reads)).toBe(1);
+      expect(text.trim().replaceAll(/\s+/g, ' ')).toMatch(new RegExp(`^select ${columns.replaceAll(/[()*]/g, String.raw`\$&`)} from `));
+    }
   });
 });

@@ -55,6 +55,21 @@ const target = fc.oneof(
   { weight: 1, arbitrary: fc.record({ method: mostly(pick('GET', 'POST', 'DELETE', 'HEAD'), anyMethod), path }) },
 );
 
+/** Values of the parameters of lists, most of them not accepted. */
+const listText = fc.oneof(
+  anyText,
+  fc.json(),
+  pick(
+    '{"key":"10001"}',
+    '{"$or":[]}',
+    '{"a":{"$in":[1e400]}}',
+    '{"$not":{"$not":{"$not":{"$not":{"$not":{}}}}}}',
+    '-$createdAt,key',
+    '$key,$key',
+  ),
+  pick('{"a":{"$gt":null}}', '{"$createdAt":"now"}', '{"$key":{"$in":["1","x"]}}', 'a..b,-', 'q1.AAAA', '1000', 'exact', 'estimated'),
+);
+
 const state = 'x'.repeat(43);
 const query = mostly(
   pick('', '', '', '?roles=1', '?profiles=1&roles=1', '?logout=1', '?return_to=/app&fresh=1', `?state=${state}&code=any`),
@@ -72,6 +87,9 @@ const query = mostly(
       '?fresh=0',
       `?state=${state}&state=${state}`,
     ),
+    fc
+      .tuple(pick('filter', 'sort', 'fields', 'cursor', 'limit', 'count'), listText)
+      .map(([name, text]) => `?${name}=${encodeURIComponentLoosely(text)}`),
     anyText.map((text) => `?${encodeURIComponentLoosely(text)}`),
   ),
 );
@@ -124,12 +142,20 @@ const credential: fc.Arbitrary<(callers: Callers) => Headers> = fc.oneof(
   },
 );
 
+const queries = pick(
+  '{"filter":{"a":{"$x":1}}}',
+  '{"filter":{"$and":[{"$key":"x"}]}}',
+  '{"sort":["$x"]}',
+  '{"cursor":"q1.AAAA"}',
+  '{"filter":[[]]}',
+);
 const examples = operations.flatMap((operation) => bodyOf(operation)?.text ?? []);
 const tooLarge = `{"a":"${'x'.repeat(70_000)}"}`;
 
 const body = fc.oneof(
   { weight: 3, arbitrary: fc.constant(undefined) },
   { weight: 3, arbitrary: pick(...examples) },
+  { weight: 1, arbitrary: queries },
   { weight: 3, arbitrary: objectText },
   { weight: 1, arbitrary: fc.json() },
   { weight: 1, arbitrary: anyText },

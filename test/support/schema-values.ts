@@ -23,13 +23,13 @@ export interface Schema {
   items?: Schema | Reference;
   required?: string[];
   properties?: Record<string, Schema | Reference>;
-  additionalProperties?: boolean;
+  additionalProperties?: boolean | object;
   anyOf?: (Schema | Reference)[];
 }
 
-const annotations = ['description', 'examples', 'example', 'title', 'default', 'deprecated'];
+const annotations = ['description', 'examples', 'example', 'title', 'default', 'deprecated', 'contentMediaType', 'contentSchema'];
 const keywords = `type enum format pattern minLength maxLength minimum maximum minItems maxItems uniqueItems
-  items required properties additionalProperties anyOf`.split(/\s+/);
+  items required properties patternProperties additionalProperties anyOf`.split(/\s+/);
 
 /** The schema itself. Throws when it has an unsupported keyword. */
 export function readSchema(reference: object): Schema {
@@ -43,11 +43,11 @@ export function readSchema(reference: object): Schema {
 export const isOpenObject = ({ type, properties, additionalProperties }: Schema): boolean =>
   type === 'object' && properties === undefined && additionalProperties === true;
 
-/** Values that fit the schema; texts are short even where long ones are allowed. */
-export function valuesOf(reference: object): fc.Arbitrary<unknown> {
+/** Values that fit the schema; texts are short even where long ones are allowed. A recursive schema ends at the depth of 2. */
+export function valuesOf(reference: object, depth = 0): fc.Arbitrary<unknown> {
   const schema = readSchema(reference);
   if (schema.enum) return fc.constantFrom(...schema.enum);
-  if (schema.anyOf) return fc.oneof(...schema.anyOf.map(valuesOf));
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => valuesOf(one, depth)));
   switch (schema.type) {
     case 'string':
       return texts(schema);
@@ -56,9 +56,9 @@ export function valuesOf(reference: object): fc.Arbitrary<unknown> {
     case 'boolean':
       return fc.boolean();
     case 'array':
-      return arrays(schema);
+      return arrays(schema, depth);
     case 'object':
-      return isOpenObject(schema) ? objectText.map((text) => JSON.parse(text) as unknown) : objects(schema);
+      return isOpenObject(schema) ? objectText.map((text) => JSON.parse(text) as unknown) : objects(schema, depth);
     default:
       throw new Error(`test/support/schema-values.ts does not support the type ${String(schema.type)}`);
   }
@@ -86,13 +86,14 @@ function texts({ format, pattern, minLength = 0, maxLength = 1_024 }: Schema): f
   return fc.stringMatching(expression).filter((text) => expression.test(text) && fits(text));
 }
 
-function arrays({ items = {}, minItems = 0, maxItems = 10, uniqueItems = false }: Schema): fc.Arbitrary<unknown[]> {
+function arrays({ items = {}, minItems = 0, maxItems = 10, uniqueItems = false }: Schema, depth: number): fc.Arbitrary<unknown[]> {
   const size = { minLength: minItems, maxLength: Math.min(maxItems, minItems + 3) };
-  return uniqueItems ? fc.uniqueArray(valuesOf(items), size) : fc.array(valuesOf(items), size);
+  return uniqueItems ? fc.uniqueArray(valuesOf(items, depth), size) : fc.array(valuesOf(items, depth), size);
 }
 
-function objects({ properties = {}, required = [] }: Schema): fc.Arbitrary<unknown> {
-  const members = Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, valuesOf(property)]));
+function objects({ properties = {}, required = [] }: Schema, depth: number): fc.Arbitrary<unknown> {
+  const wanted = Object.entries(properties).filter(([name]) => depth < 2 || required.includes(name));
+  const members = Object.fromEntries(wanted.map(([name, property]) => [name, valuesOf(property, depth + 1)]));
   return fc.record(members, { requiredKeys: required, noNullPrototype: true });
 }
 

@@ -201,6 +201,12 @@ export class ValidCaller {
       return { values: { name }, query: { confirm: digest } };
     },
     planEntityType: async (_caller, { path }) => ({ values: await this.#newType(path['name']), body: { document: { type: 'object' } } }),
+    listEntities: async (_caller, { path }) => ({ values: path }),
+    queryEntities: async (_caller, { path, lot }) => {
+      const filter = lot % 2 === 0 ? { a: { $gte: lot % 7 } } : { $not: { $or: [{ a: 1 }, { $createdBy: 'session' }] } };
+      const sort = lot % 3 === 0 ? ['-a', '$updatedAt'] : ['$key'];
+      return { values: path, body: { filter, sort, limit: (lot % 1_000) + 1, count: lot % 5 === 0 ? 'exact' : 'none' } };
+    },
     createEntity: async (_caller, { path }) => ({ values: path }),
     getEntity: (caller, draft) => this.#newEntity(caller, draft),
     updateEntity: (caller, draft) => this.#newEntity(caller, draft),

@@ -36,8 +36,14 @@ export function waysOf({ security }: Operation): Way[] {
 }
 
 const tags = fc.constantFrom('*', '"1"', '"1", "7"', ' "1" ', 'W/"7", "1"');
+const listTexts = {
+  filter: fc.constantFrom('{}', '{"a":1}', '{"b":{"c":{"$contains":1}},"$not":{"a":{"$lt":5}}}', '{"$or":[{"$key":"1"},{"a":null}]}'),
+  sort: fc.constantFrom('a', '-$key', '-b.c,a', '$createdAt,-$version'),
+  fields: fc.constantFrom('a', 'b.c,a', 'missing'),
+};
 /** Parameters whose schema allows more than their description. */
 const special: Record<string, fc.Arbitrary<string>> = {
+  ...listTexts,
   'If-Match': tags,
   'If-None-Match': fc.oneof(tags, fc.constantFrom('"7"', 'W/"1"')),
   // A short key would be drawn again with another body, which is a conflict.
@@ -48,7 +54,8 @@ const special: Record<string, fc.Arbitrary<string>> = {
 };
 
 function parametersOf({ parameters }: Operation, place: ParameterObject['in']): fc.Arbitrary<Record<string, string>> {
-  const declared = parameters.filter((parameter) => parameter.in === place);
+  // Only the service makes cursors.
+  const declared = parameters.filter((parameter) => parameter.in === place && parameter.name !== 'cursor');
   const values = declared.map(({ name, schema }) => [name, special[name] ?? valuesOf(schema).map(String)] as const);
   const requiredKeys = declared.filter(({ required }) => required).map(({ name }) => name);
   return fc.record(Object.fromEntries(values), { requiredKeys, noNullPrototype: true });

@@ -44,7 +44,11 @@ function* walkItems(schema: Schema, valid: unknown[], pointer: string, put: Put,
   yield* walk(readSchema(items), item, `${pointer}/0`, (value) => put([value, ...valid.slice(1)]), typed);
 }
 
+/** A recursive schema is not followed below this number of steps. */
+const maximumSteps = 4;
+
 function* walkMembers(schema: Schema, valid: Record<string, unknown>, pointer: string, put: Put, typed: boolean): Generator<Violation> {
+  if (pointer.split('/').length > maximumSteps) return;
   const { properties = {}, required = [], additionalProperties } = schema;
   const without = (name: string) => Object.fromEntries(Object.entries(valid).filter(([member]) => member !== name));
   for (const name of required) yield { keyword: 'required', pointer: `${pointer}/${name}`, value: put(without(name)) };

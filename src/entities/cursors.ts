@@ -1,0 +1,78 @@
+/**
+ * Cursors: places in a list that clients hand back. A cursor is sealed, so nobody reads the keys and values in it or makes one, and it is bound
+ * to its user and query. It gives no right: the rights of the caller are part of each page (rule 64, decision 112).
+ */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+import type { Store } from '../database/port.ts';
+import type { RowPosition } from '../filter/order.ts';
+
+export interface CursorPosition extends RowPosition {
+  /** Whether the page after the position is wanted, or the one before it. */
+  direction: 'next' | 'prev';
+}
+
+interface CursorKeys {
+  encryption: Buffer;
+  nonce: Buffer;
+}
+
+const prefix = 'q1.';
+const nonceLength = 12;
+const tagLength = 16;
+
+export class Cursors {
+  readonly #store: Store;
+  #keys: Promise<CursorKeys> | undefined;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** The cursor of a position in the list that `binding` describes. The same position has the same cursor, so that pages are repeatable. */
+  async seal({ direction, values, key }: CursorPosition, binding: string): Promise<string> {
+    const { encryption, nonce } = await this.#getKeys();
+    const payload = JSON.stringify([direction, values, key]);
+    // Two different positions never share a nonce, because it is made of the position (as in RFC 5297).
+    const own = createHmac('sha256', nonce).update(`${binding}\0${payload}`).digest().subarray(0, nonceLength);
+    const cipher = createCipheriv('aes-256-gcm', encryption, own).setAAD(Buffer.from(binding));
+    const sealed = Buffer.concat([own, cipher.update(payload, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return prefix + sealed.toString('base64url');
+  }
+
+  /** The position of a cursor; undefined if it was changed, or is of another list. */
+  async open(cursor: string, binding: string): Promise<CursorPosition | undefined> {
+    const { encryption } = await this.#getKeys();
+    const bytes = Buffer.from(cursor.slice(prefix.length), 'base64url');
+    // Base64 has several texts for the same bytes.
+    if (bytes.length <= nonceLength + tagLength || prefix + bytes.toString('base64url') !== cursor) return undefined;
+    const decipher = createDecipheriv('aes-256-gcm', encryption, bytes.subarray(0, nonceLength), { authTagLength: tagLength })
+      .setAAD(Buffer.from(binding))
+      .setAuthTag(bytes.subarray(-tagLength));
+    const payload = decipher.update(bytes.subarray(nonceLength, -tagLength));
+    try {
+      decipher.final();
+    } catch {
+      return undefined;
+    }
+    const [direction, values, key] = JSON.parse(payload.toString('utf8')) as [CursorPosition['direction'], (string | null)[], string];
+    return { direction, values, key };
+  }
+
+  #getKeys(): Promise<CursorKeys> {
+    this.#keys ??= this.#readKeys().catch((error: unknown) => {
+      this.#keys = undefined;
+      throw error;
+    });
+    return this.#keys;
+  }
+
+  async #readKeys(): Promise<CursorKeys> {
+    const { value } = await this.#store.db
+      .selectFrom('service_secret')
+      .select('value')
+      .where('name', '=', 'cursor')
+      .executeTakeFirstOrThrow();
+    const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', value, '', `cursor ${purpose}`, 32));
+    return { encryption: derive('encryption'), nonce: derive('nonce') };
+  }
+}

@@ -1,0 +1,137 @@
+/** What a list shall have, from the parameters of a URL or from a body. Both are read by the same rules; only the places of faults differ. */
+import type { components, operations } from '../../generated/api.ts';
+import { maximumFaults, Problem, type Fault, type FaultPlace } from '../errors.ts';
+import { undeclaredFields, type Field, type FieldTypes } from '../filter/fields.ts';
+import { bodyLimits, parseFilter, urlLimits, type FilterLimits } from '../filter/parse.ts';
+import { parseSort, readField, type NameFault, type SortTerm } from '../filter/sort.ts';
+import { everything, type Filter } from '../filter/syntax.ts';
+import { readJson } from '../http/json.ts';
+
+export type CountKind = 'none' | 'capped' | 'estimated' | 'exact';
+
+export interface ListRequest {
+  filter: Filter;
+  sort: readonly SortTerm[];
+  limit: number;
+  cursor: string | undefined;
+  /** The fields to send; undefined for all. */
+  projection: Projection | undefined;
+  count: CountKind;
+  /** The filter and the sort as text, the same for the same query however it came. */
+  canonical: string;
+  /** How the caller sent it, for the places of later faults. */
+  carrier: Carrier;
+}
+
+/** The members to send: true for all of a member. */
+export interface Projection {
+  [name: string]: true | Projection;
+}
+
+type Member = 'filter' | 'sort' | 'limit' | 'cursor' | 'fields' | 'count';
+
+/** Where the members of a query are. */
+export interface Carrier {
+  /** The place of a member, or of something inside of it, which a URL shows for a filter alone. */
+  place: (member: Member, pointer?: string) => FaultPlace;
+}
+
+export const urlCarrier: Carrier = {
+  place: (member, pointer) => (member === 'filter' ? { parameter: member, pointer: pointer ?? '' } : { parameter: member }),
+};
+export const bodyCarrier: Carrier = { place: (member, pointer = '') => ({ pointer: `/${member}${pointer}` }) };
+
+const maximumProjection = 50;
+const defaultLimit = 50;
+
+type Query = Partial<NonNullable<operations['listEntities']['parameters']['query']>>;
+
+/** Reads the parameters of a URL. Throws 400 for a filter that is no JSON, and 422 for one that is not accepted. */
+export function readListQuery({ filter, sort, limit, cursor, fields, count }: Query, types: FieldTypes = undeclaredFields): ListRequest {
+  return readRequest(
+    {
+      filter: filter === undefined ? {} : readFilterText(filter),
+      sort: sort === undefined ? [] : sort.split(','),
+      limit: limit === undefined ? defaultLimit : Number(limit),
+      cursor,
+      fields: fields?.split(','),
+      count,
+    },
+    types,
+    urlCarrier,
+    urlLimits,
+  );
+}
+
+/** Reads the body of a query. Throws 422 for what is not accepted. */
+export function readListBody(body: components['schemas']['EntityQuery'], types: FieldTypes = undeclaredFields): ListRequest {
+  const { filter = {}, sort = [], limit = defaultLimit, cursor, fields, count } = body;
+  return readRequest({ filter, sort, limit, cursor, fields, count }, types, bodyCarrier, bodyLimits);
+}
+
+function readFilterText(text: string): unknown {
+  const read = readJson(Buffer.from(text));
+  if ('value' in read) return read.value;
+  throw new Problem('malformed-request', { faults: [{ ...read, parameter: 'filter' }] });
+}
+
+interface RawRequest {
+  filter: unknown;
+  sort: readonly string[];
+  limit: number;
+  cursor: string | undefined;
+  fields: readonly string[] | undefined;
+  count: CountKind | undefined;
+}
+
+function readRequest(raw: RawRequest, types: FieldTypes, carrier: Carrier, limits: Readonly<FilterLimits>): ListRequest {
+  const filter = parseFilter(raw.filter, types, limits);
+  const sort = parseSort(raw.sort, types);
+  const projection = raw.fields && readProjection(raw.fields, types);
+  const faults = [
+    ...('faults' in filter ? filter.faults.map((fault) => Object.assign(fault, carrier.place('filter', fault.pointer))) : []),
+    ...('faults' in sort ? placed(sort.faults, 'sort', carrier) : []),
+    ...(projection && 'faults' in projection ? placed(projection.faults, 'fields', carrier) : []),
+  ];
+  if ('faults' in filter || 'faults' in sort || (projection && 'faults' in projection))
+    throw new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) });
+  return {
+    filter: filter.filter ?? everything,
+    sort: sort.sort,
+    limit: raw.limit,
+    cursor: raw.cursor,
+    projection: projection?.projection,
+    count: raw.count ?? 'none',
+    canonical: JSON.stringify([raw.filter, sort.sort]),
+    carrier,
+  };
+}
+
+function placed(faults: readonly NameFault[], member: Member, { place }: Carrier): Fault[] {
+  return faults.map(({ index, ...fault }) => ({ ...fault, ...place(member, index === -1 ? '' : `/${index}`) }));
+}
+
+/** The fields by their names from the root down. A name of the envelope is refused: the envelope is always sent. */
+function readProjection(names: readonly string[], types: FieldTypes): { projection: Projection } | { faults: NameFault[] } {
+  if (names.length > maximumProjection) return { faults: [{ index: -1, code: 'invalid-value', values: { maximum: maximumProjection } }] };
+  const faults: NameFault[] = [];
+  // Without a prototype, since `__proto__` is a name like any other here.
+  const projection = Object.create(null) as Projection;
+  names.forEach((name, index) => {
+    const found = readField(name, types);
+    if ('code' in found) faults.push({ index, ...found });
+    else addField(projection, found.field);
+  });
+  return faults.length > 0 ? { faults } : { projection };
+}
+
+function addField(projection: Projection, [name = '', ...below]: Field): void {
+  if (below.length === 0) {
+    projection[name] = true;
+    return;
+  }
+  const inner = projection[name] ?? (Object.create(null) as Projection);
+  if (inner === true) return;
+  projection[name] = inner;
+  addField(inner, below);
+}

@@ -1,0 +1,45 @@
+/** Runs the examples of docs/filters.md. */
+import { beforeAll, expect, test } from 'vitest';
+import { operators } from '../../src/filter/operators.ts';
+import { faultsIn, keysIn, list, queryBy, seedMany, type ListQuery } from '../support/lists.ts';
+import { codeOf, readDocument, section, tableRows } from '../support/markdown.ts';
+import { useService, type ProblemBody } from '../support/service.ts';
+
+const service = useService();
+const text = readDocument('docs/filters.md');
+const examples = tableRows(section(text, '## Examples')).map(([filter = '', finds = '']) => ({
+  filter: JSON.parse(codeOf(filter)) as Record<string, unknown>,
+  finds: finds.split(', ').filter(Boolean),
+}));
+const jsonIn = (title: string) => JSON.parse(/```json\n([^`]+)```/.exec(section(text, title))?.[1] ?? '') as unknown;
+const customers = jsonIn('## Examples') as { company: string }[];
+let ada: { cookie: string };
+let keys: string[];
+
+beforeAll(async () => {
+  ada = { cookie: await service().openSession((await service().createUser('ada')).id) };
+  keys = await seedMany(service(), 'customer', customers, 'ada');
+  await service().db.updateTable('entity').set({ version: 1 }).execute();
+});
+
+test.for(examples.map((example) => [JSON.stringify(example.filter), example] as const))('%s', async ([, { filter, finds }]) => {
+  const expected = customers.flatMap(({ company }, index) => (finds.includes(company.split(' ')[0] ?? '') ? [keys[index]] : []));
+  expect(expected).toHaveLength(finds.length);
+  for (const by of [list, queryBy]) expect(keysIn([(await by(service(), ada, 'customer', { filter })).body])).toEqual(expected);
+});
+
+test('every operator is in an example and in the table of operators, and no other', () => {
+  const used = examples.flatMap(({ filter }) => [...JSON.stringify(filter).matchAll(/"(\$\w+)":/g)].map(([, name = '']) => name));
+  const listed = tableRows(section(text, '## Operators')).flatMap(([names = '']) =>
+    [...names.matchAll(/`(\$\w+)`/g)].map(([, name = '']) => name),
+  );
+  expect(new Set(listed)).toEqual(new Set(Object.keys(operators)));
+  expect(Object.keys(operators).filter((name) => !used.includes(name))).toEqual([]);
+});
+
+test('the body that it shows is accepted, and the place of a fault is as it says', async () => {
+  expect((await queryBy(service(), ada, 'customer', jsonIn('## Lists') as ListQuery)).body.items).toHaveLength(1);
+  const filter = { $or: [{}, { credit: { $gte: null } }] };
+  expect(faultsIn(await list<ProblemBody>(service(), ada, 'customer', { filter }))).toEqual(['filter /$or/1/credit/$gte invalid-type']);
+  expect(faultsIn(await queryBy<ProblemBody>(service(), ada, 'customer', { filter }))).toEqual(['/filter/$or/1/credit/$gte invalid-type']);
+});

@@ -1,0 +1,75 @@
+import { beforeAll, expect, test } from 'vitest';
+import { faultsIn, list, seedMany, type ListQuery } from '../support/lists.ts';
+import { useService, type ProblemBody } from '../support/service.ts';
+
+const service = useService();
+let ada: { cookie: string };
+let bob: { cookie: string };
+const query: ListQuery = { filter: { n: { $gte: 0 } }, sort: ['n'], limit: 2 };
+let cursor: string;
+
+beforeAll(async () => {
+  ada = { cookie: await service().openSession((await service().createUser('ada')).id) };
+  bob = { cookie: await service().openSession((await service().createUser('bob')).id) };
+  const rows = Array.from({ length: 5 }, (_, n) => ({ n, secret: 'Mallory' }));
+  await seedMany(service(), 'note', rows, 'ada');
+  await seedMany(service(), 'memo', rows, 'ada');
+  cursor = (await list(service(), ada, 'note', query)).body.next ?? '';
+});
+
+const refusal = async (caller: { cookie: string }, name: string, changed: ListQuery) => {
+  const answer = await list<ProblemBody>(service(), caller, name, { ...query, cursor, ...changed });
+  return [answer.status, ...faultsIn(answer)];
+};
+const invalid = [400, 'cursor invalid-cursor'];
+
+test('200 — a cursor continues its list, also in another process', async () => {
+  expect((await list(service(), ada, 'note', { ...query, cursor })).body.items.map(({ fields }) => fields['n'])).toEqual([2, 3]);
+  const replica = await service().replica();
+  try {
+    expect((await list(replica, ada, 'note', { ...query, cursor })).body.items).toHaveLength(2);
+  } finally {
+    await replica.close();
+  }
+});
+
+test('400 — a cursor of which any one character was changed, added or removed', async () => {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  for (let at = 0; at < cursor.length; at++) {
+    const other = alphabet.charAt((alphabet.indexOf(cursor.charAt(at)) + 1) % 64);
+    expect(await refusal(ada, 'note', { cursor: cursor.slice(0, at) + other + cursor.slice(at + 1) }), `character ${at}`).toEqual(invalid);
+  }
+  const last = alphabet.indexOf(cursor.slice(-1));
+  for (const bit of [1, 2, 3]) {
+    const changed = cursor.slice(0, -1) + alphabet.charAt(last ^ bit);
+    expect(await refusal(ada, 'note', { cursor: changed }), `bits ${bit} of the last`).toEqual(invalid);
+  }
+  for (const changed of [
+    '',
+    'q1.',
+    'q1',
+    'x',
+    `${cursor}A`,
+    `${cursor}=`,
+    cursor.slice(0, -1),
+    cursor.slice(1),
+    cursor.toUpperCase(),
+    `${cursor}\n`,
+  ])
+    expect(await refusal(ada, 'note', { cursor: changed }), changed).toEqual(invalid);
+});
+
+test('400 — a cursor of another user, name, filter or sort (rule 64)', async () => {
+  expect(await refusal(bob, 'note', {})).toEqual(invalid);
+  expect(await refusal(ada, 'memo', {})).toEqual(invalid);
+  expect(await refusal(ada, 'note', { filter: { n: { $gte: 1 } } })).toEqual(invalid);
+  expect(await refusal(ada, 'note', { sort: ['-n'] })).toEqual(invalid);
+  expect(await refusal(ada, 'note', { sort: ['n', '$key'] })).toEqual(invalid);
+  expect((await list(service(), bob, 'note', query)).status).toBe(200);
+});
+
+test('a cursor shows neither keys nor values', () => {
+  const bytes = Buffer.from(cursor.slice(3), 'base64url').toString('latin1');
+  for (const part of ['next', '"', '[', 'note']) expect(bytes.includes(part) && cursor.includes(part)).toBe(false);
+  expect(() => JSON.parse(bytes) as unknown).toThrow(SyntaxError);
+});
