@@ -3,6 +3,7 @@ import * as operations from '../../generated/client/sdk.gen.ts';
 import type { Entity as StoredEntity, Fields, Int64 } from '../../generated/client/types.gen.ts';
 import type { Clock } from './clock.ts';
 import { ApiError, ClientError } from './errors.ts';
+import { EntityList, type ListOptions } from './list.ts';
 import type { CallOptions, Client } from './operation.ts';
 import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
 import { conflictPauseMs } from './retry.ts';
@@ -58,6 +59,14 @@ export class Entities<T extends object, S extends ErrorStyle> {
     const headers = { 'If-None-Match': etag(entity) };
     const result = await operations.getEntity({ client: this.#client, path: this.#path(entity.key), headers, ...options });
     return this.#entity(result.ok && result.status === 304 ? { ...result, value: entity as StoredEntity } : result);
+  }
+
+  /**
+   * The entities that the filter finds, page after page: `for await (const entity of customers.list({ filter: { city: 'London' } }))`. Nothing is
+   * sent before the first is asked for.
+   */
+  list(options: ListOptions<T> = {}): EntityList<T, S> {
+    return new EntityList<T, S>(this.#client, this.#style, this.#name, options);
   }
 
   /**

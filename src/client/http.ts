@@ -58,7 +58,7 @@ export class Http implements Client {
   async #send<T>(method: string, request: OperationRequest): Promise<Result<T>> {
     const { clock, retry } = this.#settings;
     const prepared = this.#prepare(method, request);
-    const how = request.retry === false ? 'never' : repeatable(method, prepared.headers);
+    const how = request.retry === false ? 'never' : repeatable(method, request.url, prepared.headers);
     const start = clock.now();
     let doubt = false;
     for (let attempt = 1; ; attempt += 1) {

@@ -1,0 +1,139 @@
+/** Lists of entities: an iterator over all entities of a query, which reads page after page. */
+import * as operations from '../../generated/client/sdk.gen.ts';
+import type { EntityPage as StoredPage, EntityQuery, FieldTest, Fields } from '../../generated/client/types.gen.ts';
+import type { Entity } from './entities.ts';
+import { exactJson } from './exact-json.ts';
+import type { CallOptions, Client } from './operation.ts';
+import { deliver, mapResult, valueOf, type ErrorStyle, type Outcome, type Result } from './result.ts';
+
+type Scalar = string | number | boolean | null;
+interface Presence {
+  $exists?: boolean;
+  $empty?: boolean;
+}
+interface Tests<V> extends Presence {
+  $eq?: V | null;
+  $ne?: V | null;
+  $lt?: V;
+  $lte?: V;
+  $gt?: V;
+  $gte?: V;
+  $in?: readonly (V | null)[];
+  $nin?: readonly (V | null)[];
+  $prefix?: string;
+  $contains?: string;
+}
+
+/** The test of a field of type `V`: a value that it must equal, operators, or the tests of its members. */
+export type FieldFilter<V> = unknown extends V
+  ? FieldTest
+  : [NonNullable<V>] extends [readonly (infer Item)[]]
+    ? null | (Presence & { $contains?: Item & Scalar })
+    : [NonNullable<V>] extends [object]
+      ? null | Presence | { [K in keyof NonNullable<V>]?: FieldFilter<NonNullable<V>[K]> }
+      : NonNullable<V> | null | Tests<NonNullable<V>>;
+
+/** A filter of entities with fields of type `T`: all members have to hold. */
+export type EntityFilter<T extends object = Fields> = { [K in keyof T]?: FieldFilter<T[K]> } & {
+  $and?: readonly EntityFilter<T>[];
+  $or?: readonly EntityFilter<T>[];
+  $not?: EntityFilter<T>;
+  $key?: FieldFilter<string>;
+  $version?: FieldFilter<number>;
+  $createdAt?: FieldFilter<string>;
+  $createdBy?: FieldFilter<string>;
+  $updatedAt?: FieldFilter<string>;
+  $updatedBy?: FieldFilter<string>;
+};
+
+export interface ListOptions<T extends object = Fields> extends CallOptions {
+  filter?: EntityFilter<T>;
+  /** Up to four fields, `-` in front for descending, with dots into objects; by default `$key`. */
+  sort?: readonly string[];
+  /** The most entities of a page: 1 to 1000, 50 by default. */
+  limit?: number;
+  /** The fields to send, with dots into objects; by default all. */
+  fields?: readonly string[];
+  /** Whether each page has the number of entities that the filter finds; `none` by default. */
+  count?: NonNullable<EntityQuery['count']>;
+}
+
+/** A page of entities with fields of type `T`. It may be empty and still have a `next`. */
+export type EntityPage<T extends object = Fields> = Omit<StoredPage, 'items'> & { items: Entity<T>[] };
+
+/** The longest filter that goes into a URL, in characters, the longest query, and the most values of a list in it. */
+const urlLimits = { filter: 2_048, query: 6_000, values: 200 };
+
+/** The entities of a query: `for await (const entity of list)`. Iterating throws the errors of either error style. */
+export class EntityList<T extends object, S extends ErrorStyle> implements AsyncIterable<Entity<T>> {
+  readonly #client: Client;
+  readonly #style: S;
+  readonly #name: string;
+  readonly #query: Omit<EntityQuery, 'filter'> & { filter?: object };
+  readonly #options: CallOptions;
+
+  constructor(client: Client, style: S, name: string, { filter, sort, limit, fields, count, ...options }: ListOptions<T>) {
+    this.#client = client;
+    this.#style = style;
+    this.#name = name;
+    this.#query = {
+      ...(filter && { filter }),
+      ...(sort && { sort: [...sort] }),
+      ...(limit !== undefined && { limit }),
+      ...(fields && { fields: [...fields] }),
+      ...(count && { count }),
+    };
+    this.#options = options;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Entity<T>, void> {
+    for await (const { items } of this.pages()) yield* items;
+  }
+
+  /** The pages, to the last one. */
+  async *pages(): AsyncGenerator<EntityPage<T>, void> {
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page: EntityPage<T> = valueOf(await this.#page(cursor));
+      yield page;
+      cursor = page.next;
+    }
+  }
+
+  /** The first page, or the one after or before: its cursor is the `next` or `prev` of a page of this query. */
+  async page(cursor?: string): Promise<Outcome<S, EntityPage<T>>> {
+    return deliver(this.#style, await this.#page(cursor));
+  }
+
+  async #page(cursor: string | undefined): Promise<Result<EntityPage<T>>> {
+    const query = { ...this.#query, ...(cursor !== undefined && { cursor }) };
+    return mapResult(await this.#send(query), (page) => page as EntityPage<T>);
+  }
+
+  #send(body: Omit<EntityQuery, 'filter'> & { filter?: object }): Promise<Result<StoredPage>> {
+    const request = { client: this.#client, path: { name: this.#name }, ...this.#options };
+    const query = urlQuery(body);
+    if (query) return operations.listEntities({ ...request, query });
+    return operations.queryEntities({ ...request, body: body as EntityQuery });
+  }
+}
+
+/** The parameters of `listEntities`; undefined for a query that does not fit into a URL. */
+function urlQuery({ filter, sort, limit, fields, ...others }: Omit<EntityQuery, 'filter'> & { filter?: object }) {
+  const text = filter && exactJson(filter);
+  // A comma separates names in a URL, and a list without names has no text.
+  const isAmbiguous = fields?.length === 0 || [...(sort ?? []), ...(fields ?? [])].some((name) => name.includes(','));
+  if (isAmbiguous || (text !== undefined && (text.length > urlLimits.filter || hasLongList(filter)))) return undefined;
+  const query = {
+    ...(text !== undefined && { filter: text }),
+    ...(sort && sort.length > 0 && { sort: sort.join() }),
+    ...(limit !== undefined && { limit: String(limit) }),
+    ...(fields && { fields: fields.join() }),
+    ...others,
+  };
+  return new URLSearchParams(query).toString().length > urlLimits.query ? undefined : query;
+}
+
+function hasLongList(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return (Array.isArray(value) && value.length > urlLimits.values) || Object.values(value).some(hasLongList);
+}

@@ -1,0 +1,134 @@
+import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
+import type { Entity, EntityFilter } from '../../src/client/index.ts';
+import { clientOf, json, PausingClock, problem, scriptedServer } from '../support/client.ts';
+import { seedMany } from '../support/lists.ts';
+import { useService } from '../support/service.ts';
+
+interface Customer {
+  company: string;
+  city?: string | null;
+  credit: number;
+  tags?: string[];
+  address?: { zip: string };
+}
+
+const service = useService();
+let apiKey: string;
+const customers = () => clientOf(service(), { credential: { apiKey } }).entities<Customer>('customer');
+
+beforeAll(async () => {
+  apiKey = await service().createKey((await service().createUser('ada')).id);
+  const rows = Array.from({ length: 12 }, (_, n) => ({
+    company: `C${n}`,
+    city: n % 2 ? 'Paris' : 'London',
+    credit: n,
+    tags: [`t${n % 3}`],
+  }));
+  await seedMany(service(), 'customer', rows, 'ada');
+});
+
+async function allOf<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const value of values) all.push(value);
+  return all;
+}
+
+const companies = async (entities: AsyncIterable<Entity<Customer>>) => (await allOf(entities)).map(({ fields }) => fields.company);
+
+describe('list', () => {
+  test('iterates over all entities that the filter finds, in the order of the sort', async () => {
+    const list = customers().list({ filter: { city: 'London', credit: { $gte: 4 } }, sort: ['-credit'], limit: 2 });
+    expect(await companies(list)).toEqual(['C10', 'C8', 'C6', 'C4']);
+    expect(await companies(list), 'a list can be read again').toHaveLength(4);
+    expect(await companies(customers().list())).toHaveLength(12);
+  });
+
+  test('has pages, a page by its cursor, counts and projections', async () => {
+    const list = customers().list({ limit: 5, fields: ['company'], count: 'exact' });
+    const pages = await allOf(list.pages());
+    expect(pages.map(({ items }) => items.length)).toEqual([5, 5, 2]);
+    expect(pages[0]).toMatchObject({
+      count: { value: 12, kind: 'exact' },
+      prev: null,
+      items: [{ fields: { company: 'C0' } }, {}, {}, {}, {}],
+    });
+    expect(await list.page(pages[0]?.next ?? '')).toEqual(pages[1]);
+    expect(await list.page(pages[2]?.prev ?? '')).toEqual(pages[1]);
+  });
+
+  test('stops asking when the loop ends', async () => {
+    const empty = { items: [], next: null, prev: null };
+    const server = await scriptedServer(
+      json(200, { ...empty, next: 'q1.a' }),
+      json(200, { ...empty, items: [{}, {}], next: 'q1.b' }),
+      json(200, empty),
+    );
+    const seen: Entity<object>[] = [];
+    for await (const entity of clientOf(server).entities('note').list()) {
+      seen.push(entity);
+      break;
+    }
+    expect([seen.length, server.heard.length]).toEqual([1, 2]);
+    expect(server.heard[1]?.path).toBe('/rest/entity/note?cursor=q1.a');
+  });
+
+  test('sends a long filter, and a long list of values, as a POST', async () => {
+    const server = await scriptedServer(json(200, { items: [], next: null, prev: null }));
+    const notes = clientOf(server).entities('note');
+    const filters: [EntityFilter, string][] = [
+      [{ a: 'x'.repeat(2_000) }, 'GET'],
+      [{ a: 'x'.repeat(2_050) }, 'POST'],
+      [{ a: { $in: Array.from({ length: 200 }, () => 1) } }, 'GET'],
+      [{ a: { $in: Array.from({ length: 201 }, () => 1) } }, 'POST'],
+      [{ a: 'é'.repeat(2_000) }, 'POST'],
+    ];
+    for (const [filter, method] of filters) {
+      await notes.list({ filter, sort: ['a', '-b'], limit: 7 }).page();
+      const heard = server.heard.at(-1);
+      expect(heard?.method).toBe(method);
+      if (method === 'POST') {
+        expect(heard?.path).toBe('/rest/entity/note/query');
+        expect(JSON.parse(heard?.body ?? '')).toEqual({ filter, sort: ['a', '-b'], limit: 7 });
+      } else expect(heard?.path).toMatch(/^\/rest\/entity\/note\?filter=%7B.*&sort=a%2C-b&limit=7$/);
+    }
+    expect(
+      await companies(customers().list({ filter: { company: { $in: Array.from({ length: 500 }, (_, n) => `C${n + 10}`) } } })),
+    ).toEqual(['C10', 'C11']);
+  });
+
+  test('repeats a query like a read, also as a POST, but not one that is too expensive', async () => {
+    const clock = new PausingClock();
+    const server = await scriptedServer(
+      problem(503, 'busy'),
+      json(200, { items: [], next: null, prev: null }),
+      problem(422, 'query-too-expensive'),
+    );
+    const list = clientOf(server, { clock })
+      .entities('note')
+      .list({ filter: { a: 'x'.repeat(3_000) } });
+    expect((await list.page()).items).toEqual([]);
+    await expect(list.page()).rejects.toMatchObject({ code: 'query-too-expensive' });
+    expect(server.heard.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST']);
+  });
+
+  test('throws what the service refuses; a page of a client with results is a result', async () => {
+    await expect(companies(customers().list({ sort: ['$x'] }))).rejects.toMatchObject({ status: 422, code: 'validation-failed' });
+    const results = clientOf(service(), { credential: { apiKey }, errors: 'result' }).entities<Customer>('customer');
+    expect(await results.list({ sort: ['$x'] }).page()).toMatchObject({ ok: false, error: { status: 422 } });
+    expect(await results.list({ limit: 1 }).page()).toMatchObject({ ok: true, value: { items: [{ key: expect.any(String) }] } });
+    await expect(allOf(results.list({ sort: ['$x'] }))).rejects.toMatchObject({ status: 422 });
+  });
+
+  test('the filter has the types of the fields', () => {
+    type Filter = EntityFilter<Customer>;
+    expectTypeOf<{ city: null; credit: { $gt: number }; address: { zip: { $prefix: string } } }>().toExtend<Filter>();
+    expectTypeOf<{
+      tags: { $contains: string };
+      $or: [{ $key: string }, { $not: { city: { $in: (string | null)[] } } }];
+    }>().toExtend<Filter>();
+    expectTypeOf<{ credit: string }>().not.toExtend<Filter>();
+    expectTypeOf<{ address: { zip: number } }>().not.toExtend<Filter>();
+    expectTypeOf<{ tags: { $contains: number } }>().not.toExtend<Filter>();
+    expectTypeOf<{ anything: { $gt: 1 }; other: 'x' }>().toExtend<EntityFilter>();
+  });
+});
