@@ -538,14 +538,6 @@ begin
   );
 end $function$;
 
-CREATE OR REPLACE FUNCTION public.notify_entity_type()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform pg_notify('principal', 'type ' || coalesce(new.name, old.name));
-  return null;
-end $function$;
 CREATE OR REPLACE FUNCTION public.json_project(target jsonb, tree jsonb)
  RETURNS jsonb
  LANGUAGE sql
@@ -555,6 +547,15 @@ AS $function$
   from jsonb_each(tree) as wanted_members (name, wanted)
   where target ? name and (wanted = 'true' or jsonb_typeof(target -> name) = 'object')
 $function$;
+
+CREATE OR REPLACE FUNCTION public.notify_entity_type()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('principal', 'type ' || coalesce(new.name, old.name));
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.open_session(token_hash bytea, user_id bigint, credential_version integer, method text, issuer text, subject text, issuer_session_id text, end_session_url text, scopes jsonb, locale text, authenticated_at timestamp with time zone, idle_seconds double precision, absolute_seconds double precision, address text, user_agent text, maximum integer, signed_in_at timestamp with time zone DEFAULT NULL::timestamp with time zone, OUT opened session, OUT evicted uuid[])
  RETURNS SETOF record
