@@ -66,8 +66,10 @@ function asType(value: RawBuilder<unknown>, type: ScalarType): RawBuilder<unknow
     case 'boolean':
       return sql`(case when jsonb_typeof(${value}) = 'boolean' then (${value})::boolean end)`;
     case 'int64':
+      return sql`(case when ${isString} and ${text} ~ '^(0|-?[1-9][0-9]{0,18})$' then
+        case when ${text}::numeric between -9223372036854775808 and 9223372036854775807 then ${text}::bigint end end)`;
     case 'decimal':
-      return sql`(case when ${isString} and ${text} ~ '^-?[0-9]{1,31}([.][0-9]{1,18})?$' then ${text}::numeric end)`;
+      return sql`(case when ${isString} and ${text} ~ '^(?!-0([.]0+)?$)-?(0|[1-9][0-9]{0,30})([.][0-9]{1,18})?$' then ${text}::numeric end)`;
     case 'date-time':
       return sql`(case when ${isString} then entity_instant(${text}) end)`;
   }

@@ -107,10 +107,13 @@ function measure(value: unknown, type: ModelType): string | number | bigint | bo
     case 'enum':
     case 'date':
       return typeof value === 'string' ? value : undefined;
-    case 'int64':
+    case 'int64': {
+      const number = typeof value === 'string' && /^-?\d+$/.test(value) ? BigInt(value) : undefined;
+      return number !== undefined && String(number) === value && BigInt.asIntN(64, number) === number ? number : undefined;
+    }
     case 'decimal': {
       const [, sign, whole = '', fraction = ''] = (typeof value === 'string' && /^(-?)(\d{1,31})(?:\.(\d{1,18}))?$/.exec(value)) || [];
-      if (sign === undefined) return undefined;
+      if (sign === undefined || /^0\d/.test(whole) || (sign === '-' && Number(whole + fraction) === 0)) return undefined;
       const scaled = BigInt(whole + fraction.padEnd(18, '0'));
       return sign === '-' ? -scaled : scaled;
     }

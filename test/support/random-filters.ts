@@ -54,6 +54,9 @@ const valuesOf: Readonly<Record<Exclude<ModelType, 'array' | 'object'>, fc.Arbit
   enum: fc.constantFrom('red', 'green', 'blue'),
 };
 
+/** Texts that were stored before the type was declared, and are no values of it. */
+const unfitNumbers = fc.constantFrom('01.5', '007', '-0', '1e3', '99999999999999999999', '-9223372036854775809');
+
 const sometimes = <T>(value: fc.Arbitrary<T>) => fc.option(value, { freq: 4, nil: null });
 const items = fc.array(texts, { maxLength: 3 });
 
@@ -62,8 +65,8 @@ export const declaredEntity: fc.Arbitrary<Record<string, unknown>> = fc.record(
   {
     s: sometimes(valuesOf.string),
     n: sometimes(valuesOf.number),
-    i: sometimes(valuesOf.int64),
-    d: sometimes(valuesOf.decimal),
+    i: sometimes(fc.oneof({ weight: 3, arbitrary: valuesOf.int64 }, unfitNumbers, fc.constant('1.5'))),
+    d: sometimes(fc.oneof({ weight: 3, arbitrary: valuesOf.decimal }, unfitNumbers)),
     t: sometimes(valuesOf['date-time']),
     day: sometimes(valuesOf.date),
     b: sometimes(valuesOf.boolean),
