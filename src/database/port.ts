@@ -33,8 +33,8 @@ export interface Store {
   query<R>(query: CompiledQuery<R>): Promise<R[]>;
 
   /**
-   * Runs `work` in one read-only transaction, in which PostgreSQL ends each statement after `statementLimitMs` milliseconds: then it fails as
-   * `exceededStatementTime` of failure.ts says. The statements are built for one request.
+   * Runs `work` in one read-only transaction, whose statements all see the same rows. PostgreSQL ends each statement after `statementLimitMs`
+   * milliseconds: then it fails as `exceededStatementTime` of failure.ts says. The statements are built for one request.
    */
   readOnly<T>(statementLimitMs: number, work: (run: <R>(query: CompiledQuery<R>) => Promise<R[]>) => Promise<T>): Promise<T>;
 
@@ -88,6 +88,7 @@ export class PostgresStore implements Store {
   readOnly<T>(statementLimitMs: number, work: (run: <R>(query: CompiledQuery<R>) => Promise<R[]>) => Promise<T>): Promise<T> {
     return this.db
       .transaction()
+      .setIsolationLevel('repeatable read')
       .setAccessMode('read only')
       .execute(async (trx) => {
         await sql`set local statement_timeout = ${sql.lit(statementLimitMs)}`.execute(trx);

@@ -218,6 +218,17 @@ describe('cost', () => {
     expect(body.next).not.toBeNull();
   });
 
+  test('the statements of a list see the same rows, whatever is deleted between them', async () => {
+    await seedNumbers(service(), 'short', 3, 'ada');
+    const count = sql<{ n: number }>`select count(*)::int as n from entity where name = 'short'`.compile(service().db);
+    const counts = await service().store.readOnly(2_000, async (run) => {
+      const before = await run(count);
+      await sql`delete from entity where name = 'short'`.execute(service().db);
+      return [...before, ...(await run(count))];
+    });
+    expect(counts).toEqual([{ n: 3 }, { n: 3 }]);
+  });
+
   test('200 — own entities of a user without any: 20,000 entities a request, newest first', async () => {
     const { id } = await service().db.selectFrom('user_account').where('name', '=', 'eve').select('id').executeTakeFirstOrThrow();
     const eve = { cookie: await service().openSession(id) };
