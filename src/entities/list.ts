@@ -12,6 +12,7 @@ import { isEnvelopeName, isKey } from '../filter/fields.ts';
 import { orderOf, reversed, type RowPosition } from '../filter/order.ts';
 import { entitySource } from '../filter/source.ts';
 import { all, conjuncts, testsOf, type Filter } from '../filter/syntax.ts';
+import { looksLikeName } from '../http/pointer.ts';
 import type { Permit } from '../rights/permit.ts';
 import { permitValues } from '../rights/row-predicate.ts';
 import type { Cursors } from './cursors.ts';
@@ -121,8 +122,9 @@ class List {
   async #requireFewCandidates(run: Run): Promise<void> {
     const [row] = await this.#within('sort', () => run(candidatesQuery(this.#selection, maximumCandidates + 1)));
     if (!row || row.count <= maximumCandidates) return;
-    const fields = this.#request.sort.map(({ field }) => field.join('.')).join(', ');
-    throw tooExpensive({ ...this.#request.carrier.place('sort'), code: 'needs-index', values: { fields } });
+    const fields = this.#request.sort.map(({ field }) => field);
+    const values = fields.flat().every(looksLikeName) ? { fields: fields.map((field) => field.join('.')).join(', ') } : undefined;
+    throw tooExpensive({ ...this.#request.carrier.place('sort'), code: 'needs-index', ...(values && { values }) });
   }
 
   /** Where the budget of the page ended; undefined if the list did. */

@@ -252,6 +252,12 @@ describe('cost', () => {
     expect(answer.headers.get('retry-after')).toBeNull();
   });
 
+  test('422 — the same, without the fields if one has no name that may be repeated (rule 75)', async () => {
+    const answer = await list<ProblemBody>(service(), ada, 'crowd', { sort: ['n', 'a secret'] });
+    expect([answer.status, faultsIn(answer)]).toEqual([422, ['sort needs-index']]);
+    expect(answer.text).not.toContain('secret');
+  });
+
   test('200 — capped and estimated counts beyond 10,000', async () => {
     const count = async (kind: string) => (await list(service(), ada, 'crowd', { count: kind, limit: 1 })).body.count;
     expect(await count('capped')).toEqual({ value: 10_000, kind: 'capped' });
