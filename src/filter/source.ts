@@ -24,22 +24,23 @@ export const sqlTypes: Readonly<Record<ScalarType, string>> = {
   boolean: 'boolean',
 };
 
-const columns: Readonly<Record<EnvelopeName, string>> = {
-  $key: 'entity.key',
-  $version: 'entity.version',
-  $createdAt: 'entity.created_at',
-  $createdBy: 'entity.created_by',
-  $updatedAt: 'entity.updated_at',
-  $updatedBy: 'entity.updated_by',
+/** Times are stored in microseconds and compared in milliseconds, as answers show them. */
+const envelope: Readonly<Record<EnvelopeName, RawBuilder<unknown>>> = {
+  $key: sql`entity.key`,
+  $version: sql`entity.version`,
+  $createdAt: sql`date_trunc('milliseconds', entity.created_at)`,
+  $createdBy: sql`entity.created_by`,
+  $updatedAt: sql`date_trunc('milliseconds', entity.updated_at)`,
+  $updatedBy: sql`entity.updated_by`,
 };
 
 /** The table `entity`, or a subquery of that name with its columns. */
 export const entitySource: Source = {
   json(field) {
-    return isEnvelopeName(field[0]) ? sql`to_jsonb(${sql.ref(columns[field[0]])})` : fieldOf(field);
+    return isEnvelopeName(field[0]) ? sql`to_jsonb(${envelope[field[0]]})` : fieldOf(field);
   },
   typed(field, type) {
-    if (isEnvelopeName(field[0])) return type === 'string' ? sql`${sql.ref(columns[field[0]])} collate "C"` : sql.ref(columns[field[0]]);
+    if (isEnvelopeName(field[0])) return type === 'string' ? sql`${envelope[field[0]]} collate "C"` : envelope[field[0]];
     return asType(fieldOf(field), type);
   },
 };

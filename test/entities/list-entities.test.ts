@@ -35,6 +35,13 @@ describe('listEntities', () => {
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
   });
 
+  test('200 — times are compared as answers show them, in milliseconds', async () => {
+    const created = await service().call<Entity>('POST', '/rest/entity/timed', { ...ada, json: {} });
+    await sql`update entity set created_at = '2026-01-01T00:00:00.123456Z' where name = 'timed'`.execute(service().db);
+    const { body } = await list(service(), ada, 'timed', { filter: { $createdAt: '2026-01-01T00:00:00.123Z' } });
+    expect(body.items).toEqual([{ ...created.body, createdAt: '2026-01-01T00:00:00.123Z' }]);
+  });
+
   test('200 — a name without entities has an empty page', async () => {
     expect((await list(service(), ada, 'nothing', { count: 'exact' })).body).toEqual({
       items: [],
