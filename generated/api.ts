@@ -1650,7 +1650,7 @@ export interface components {
         FieldNames: string;
         /**
          * @description Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
-         *     `exact` counts all, or is 422 `query-too-expensive` after two seconds.
+         *     `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
          */
         Count: "none" | "capped" | "estimated" | "exact";
         /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
@@ -2441,7 +2441,7 @@ export interface operations {
                 fields?: components["parameters"]["FieldNames"];
                 /**
                  * @description Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
-                 *     `exact` counts all, or is 422 `query-too-expensive` after two seconds.
+                 *     `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
                  */
                 count?: components["parameters"]["Count"];
             };

@@ -937,7 +937,7 @@ export type FieldNames = string;
 
 /**
  * Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
- * `exact` counts all, or is 422 `query-too-expensive` after two seconds.
+ * `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
  *
  */
 export type Count = 'none' | 'capped' | 'estimated' | 'exact';
@@ -2490,7 +2490,7 @@ export type ListEntitiesData = {
         fields?: string;
         /**
          * Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
-         * `exact` counts all, or is 422 `query-too-expensive` after two seconds.
+         * `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
          *
          */
         count?: 'none' | 'capped' | 'estimated' | 'exact';

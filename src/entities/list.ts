@@ -142,7 +142,7 @@ class List {
     const value = Number(row?.count);
     if (kind === 'exact' || value <= maximumCounted) return { value, kind: 'exact' };
     if (kind === 'capped') return { value: maximumCounted, kind };
-    const [plan] = await run(estimateQuery(this.#selection));
+    const [plan] = await this.#within('count', () => run(estimateQuery(this.#selection)));
     return { value: Math.max(roundedTo2Digits(plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0), maximumCounted), kind };
   }
 
