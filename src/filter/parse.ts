@@ -84,6 +84,8 @@ class FilterReader {
       return all(names.map((name) => this.#operator({ field, type, value: value[name] }, name, [...path, name])));
     if (type !== 'object' && type !== 'any')
       return this.#refuse(path, { code: 'invalid-type', values: { allowed: typeof type === 'string' ? type : 'array' } });
+    // Without tests it would hold for every entity, with the field or without.
+    if (names.length === 0) return this.#refuse(path, { code: 'invalid-value' });
     if (depth >= this.#limits.depth) return this.#refuse(path, { code: 'invalid-value', values: { maximum: this.#limits.depth } });
     return all(names.map((name) => this.#field([...field, name], value[name], [...path, name], depth + 1)));
   }

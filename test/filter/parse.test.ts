@@ -40,6 +40,8 @@ describe('the grammar', () => {
     [{ $and: {} }, '/$and invalid-type'],
     [{ $and: [1] }, '/$and/0 invalid-type'],
     [{ $not: [] }, '/$not invalid-type'],
+    [{ a: {} }, '/a invalid-value'],
+    [{ a: { b: {} } }, '/a/b invalid-value'],
     [{ $gt: 5 }, '/$gt not-addressable'],
     [{ $where: 'true' }, '/$where not-addressable'],
     [{ $match: {} }, '/$match not-addressable'],
