@@ -97,9 +97,12 @@ export function violatedUnique(error: unknown): string | undefined {
   return error instanceof DatabaseError && error.code === '23505' ? error.constraint : undefined;
 }
 
-/** Whether PostgreSQL ended the statement because it took too long, or because an operator cancelled it. */
+/**
+ * Whether PostgreSQL ended the statement because it took too long. It has one code for that and for an operator's cancel, and only the message
+ * tells them apart; where the server speaks another language, both count as too long.
+ */
 export function exceededStatementTime(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === '57014';
+  return error instanceof DatabaseError && error.code === '57014' && !error.message.includes('user request');
 }
 
 /** The 503 for an outage; `Retry-After` is a guess at how long a database takes to come back. */

@@ -282,4 +282,11 @@ describe('cost', () => {
     expect([answer.status, answer.body.code, faultsIn(answer)]).toEqual([422, 'query-too-expensive', ['filter needs-index']]);
     expect((await list(service(), ada, 'crowd')).status).toBe(200);
   });
+
+  test('503 — a statement that an operator cancels', async () => {
+    await sql`create or replace function json_project(target jsonb, tree jsonb) returns jsonb language plpgsql as
+      $$ begin perform pg_cancel_backend(pg_backend_pid()), pg_sleep(9); return '{}'; end $$`.execute(service().db);
+    const answer = await list<ProblemBody>(service(), ada, 'crowd', { fields: ['n'], filter: { n: 1 } });
+    expect([answer.status, answer.body.code]).toEqual([503, 'unavailable']);
+  });
 });
