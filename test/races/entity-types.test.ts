@@ -6,8 +6,11 @@ import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { theService } from '../../src/administration/actor.ts';
 import { applyChange } from '../../src/entity-types/apply.ts';
+import { insertRevision, lockTypes } from '../../src/entity-types/store.ts';
+import { createDatabase } from '../support/database.ts';
 import { raceRounds, statuses, timeoutOf } from '../support/races.ts';
-import { useService } from '../support/service.ts';
+import { TestService, useService } from '../support/service.ts';
+import { execute } from '../support/sql.ts';
 
 const service = useService();
 const writers = 8;
@@ -70,3 +73,24 @@ test(
   },
   timeoutOf(raceRounds()),
 );
+
+test('422 — a write that waited for a change of its type, though the database defaults to REPEATABLE READ (rules 72 and 89)', async () => {
+  const database = await createDatabase();
+  const name = new URL(database.url).pathname.slice(1);
+  await execute(database.url, `alter database ${name} set default_transaction_isolation = 'repeatable read'`);
+  const own = await TestService.start({}, database);
+  onTestFinished(() => own.close());
+  const cookie = await own.openSession((await own.createUser('ada')).id);
+  const create = () => own.call('POST', '/rest/entity/waits', { cookie, json: {} });
+  expect((await create()).status).toBe(201);
+  const waits = sql`select from pg_locks where not granted and relation = 'entity_type'::regclass`;
+  const write = await own.db.transaction().execute(async (trx) => {
+    await lockTypes(trx);
+    const waiting = { answer: create() };
+    await expect.poll(async () => (await waits.execute(own.db)).rows.length, { timeout: 15_000, interval: 2 }).toBe(1);
+    const document = { type: 'object', required: ['a'] };
+    await insertRevision(trx, { name: 'waits', document, source: 'command', plan: {}, appliedBy: 'test' });
+    return waiting;
+  });
+  expect((await write.answer).status).toBe(422);
+});
