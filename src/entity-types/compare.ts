@@ -70,8 +70,7 @@ class Comparison {
     if (isDeepStrictEqual(this.#old, this.#now)) return [];
     this.#compare(this.#old, this.#now, []);
     const found = this.#found;
-    // Definitions that no reference applies.
-    if (found.length === 0) found.push({ pointer: '/$defs', kind: 'note' });
+    if (found.length === 0) found.push({ pointer: '/$defs', kind: refersOf(this.#now) ? 'narrower' : 'note' });
     return [...new Map(found.map((each) => [`${each.pointer} ${each.kind}`, each])).values()];
   }
 
@@ -92,7 +91,7 @@ class Comparison {
       const place = [...path, keyword];
       if (notes.has(keyword) || keyword.startsWith('x-')) {
         if (!isDeepStrictEqual(old[keyword], now[keyword])) this.#add(place, 'note');
-      } else if (dependsOnAll || !this.#compareKnown(keyword, old, now, place)) this.#compareWhole(old[keyword], now[keyword], place);
+      } else if (dependsOnAll || !this.#compareKnown(keyword, old, now, place)) this.#compareWhole(keyword, old, now, place);
     }
   }
 
@@ -103,7 +102,7 @@ class Comparison {
     else if (keyword === '$ref' && typeof before === 'string' && typeof after === 'string') this.#compareReferences(before, after, path);
     else if (keyword === 'items' && !('prefixItems' in { ...old, ...now }) && before !== undefined && after !== undefined)
       this.#compare(before, after, path);
-    else if (isDeepStrictEqual(before, after) && !refersOf(after)) return true;
+    else if (isDeepStrictEqual(before, after) && !refersOf({ [keyword]: after })) return true;
     else if (keyword === 'additionalProperties')
       this.#add(path, isOpen(now) && !('patternProperties' in { ...old, ...now }) ? 'wider' : 'narrower');
     else if (keyword === 'items' && 'prefixItems' in { ...old, ...now }) return false;
@@ -118,8 +117,8 @@ class Comparison {
   }
 
   /** A keyword that is compared as a whole. With references, what these apply may have changed, although the keyword has not. */
-  #compareWhole(before: unknown, after: unknown, path: string[]): void {
-    if (!isDeepStrictEqual(before, after) || refersOf(after)) this.#add(path, 'narrower');
+  #compareWhole(keyword: string, old: Schema, now: Schema, path: string[]): void {
+    if (!isDeepStrictEqual(old[keyword], now[keyword]) || refersOf({ [keyword]: now[keyword] })) this.#add(path, 'narrower');
   }
 
   #compareProperties(old: Schema, now: Schema, path: string[]): void {
@@ -151,7 +150,7 @@ const membersOf = (value: unknown): Schema => (isSchemaObject(value) ? value : {
 const own = (members: Schema, name: string): unknown => (Object.hasOwn(members, name) ? members[name] : undefined);
 const isEmpty = (value: unknown): boolean => isSchemaObject(value) && Object.keys(value).length === 0;
 const isOpen = ({ additionalProperties = true }: Schema): boolean => additionalProperties === true || isEmpty(additionalProperties);
-const refersOf = (value: unknown): boolean => value !== undefined && JSON.stringify(value).includes('"$ref"');
+const refersOf = (value: unknown): boolean => value !== undefined && /"\$(?:ref|dynamicRef|recursiveRef)":/.test(JSON.stringify(value));
 const widened = (types: unknown): unknown => ([types].flat().includes('number') ? [types, 'integer'].flat() : types);
 
 /** Whether each value of the second list, or the one value, is in the first. */

@@ -91,6 +91,12 @@ const narrower: [what: string, from: Record<string, unknown>, to: Record<string,
     object({ a: { anyOf: [{ $ref: '#/$defs/x' }] } }, { $defs: { x: { minimum: 2 } } }),
     '/properties/a/anyOf',
   ],
+  [
+    'a changed definition beside unevaluatedProperties',
+    object({}, { $ref: '#/$defs/x', unevaluatedProperties: false, $defs: { x: object({ a: { type: 'integer' } }) } }),
+    object({}, { $ref: '#/$defs/x', unevaluatedProperties: false, $defs: { x: object({ a: { type: 'string' } }) } }),
+    '/$ref',
+  ],
   ['a wider schema under not', object({ a: { not: { minimum: 5 } } }), object({ a: { not: { minimum: 4 } } }), '/properties/a/not'],
 ];
 test.each(narrower)('200 — %s needs a check', async (_what, from, to, pointer) => {
