@@ -2,6 +2,9 @@
  * A change and its audit events are one transaction (rule 85). A change that cannot be committed leaves no event, and an event that cannot
  * be committed leaves no change. Triggers that PostgreSQL runs at COMMIT fail one or the other.
  */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditEvents, type AuditEventName } from '../../src/audit/store.ts';
@@ -19,6 +22,7 @@ const entry = await corp.loginEntry({
   profiles: { claim: 'groups', map: { admins: 'claimed' } },
 });
 const home = useService();
+const typeFiles = await mkdtemp(join(tmpdir(), 'entity-types-'));
 let started: TestService;
 let commits: RefusedCommits;
 const service = () => started;
@@ -71,6 +75,21 @@ const admin =
     (await act.administer(words(caller), input)).code;
 const bear = async (sub: string, claims: Record<string, unknown>) =>
   status(service().call('GET', '/auth', { headers: { authorization: `Bearer ${await corp.mint({ claims: { sub, ...claims } })}` } }));
+
+/** Applies a document as the type of the caller's own name. */
+const applyType =
+  (document: object): Make =>
+  async ({ user }) => {
+    const path = join(typeFiles, `${user}.json`);
+    await writeFile(path, JSON.stringify(document));
+    return (await act.administer(['types', 'apply', path])).code;
+  };
+
+async function deleteType({ user }: Caller): Promise<unknown> {
+  const { stderr } = await act.administer(['types', 'delete', user]);
+  const [, digest = ''] = /--confirm ([0-9a-f]{64})/.exec(stderr) ?? [];
+  return (await act.administer(['types', 'delete', user, '--confirm', digest])).code;
+}
 
 const changes: Row[] = [
   ['a sign-in by password', 200, 'session', ['login.ok', 'session.created'], ({ user }) => status(act.signIn(user))],
@@ -247,9 +266,22 @@ const changes: Row[] = [
     ['identity.unlinked'],
     admin(({ user }) => ['identity', 'unlink', user, '--issuer', corp.url, '--subject', user]),
   ],
+  ['a new entity type', 0, 'entity_type', ['type.declared'], applyType({ type: 'object' })],
+  [
+    'another document of a type',
+    0,
+    'entity_type',
+    ['type.changed'],
+    applyType({ type: 'object', title: 'Other' }),
+    applyType({ type: 'object' }),
+  ],
+  ['the end of a type', 0, 'entity_type', ['type.deleted'], deleteType, applyType({ type: 'object' })],
 ];
 
-afterAll(() => started.close());
+afterAll(async () => {
+  await started.close();
+  await rm(typeFiles, { recursive: true });
+});
 
 /** Events without a change: refusals, which any client can cause, and the events of a process; and of transfers, see test/cli/transfer.test.ts. */
 const alone: readonly AuditEventName[] = [
