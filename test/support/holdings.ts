@@ -1,7 +1,10 @@
 /** The credentials and rights of a user that an operation could change, and how to call each such operation. */
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../../src/database/tables.ts';
+import { planOf } from '../../src/entity-types/plan.ts';
+import { findType } from '../../src/entity-types/store.ts';
 import { sessionOf } from './clock.ts';
+import { declareType } from './entities.ts';
 import type { TestIssuer } from './issuer.ts';
 import { password, type Answer, type Call, type TestService } from './service.ts';
 
@@ -30,15 +33,17 @@ export interface Holder {
   keyId: string;
   /** An identity through which no session was opened. */
   linkId: string;
+  /** Of the plan that deletes the entity type of the user's name. */
+  typeDigest: string;
 }
 
-/** Creates a user called `userName`, linked to the subject of that name at every issuer. */
+/** Creates a user called `userName`, linked to the subject of that name at every issuer, and an entity type of that name. */
 export async function createHolder(
   service: TestService,
   issuers: readonly TestIssuer[],
   userName: string,
 ): Promise<Omit<Holder, 'cookie' | 'sessionId'>> {
-  const { id: userId } = await service.createUser(userName);
+  const { id: userId } = await service.createUser(userName, { '*': ['create', 'read', 'update', 'delete', 'type'] });
   const otherProfile = `${userName}-other`;
   await service.createProfile(userId, otherProfile, {});
   for (const issuer of issuers) await service.link(issuer, userName, userName);
@@ -48,7 +53,9 @@ export async function createHolder(
   const { id: linkId } = await service.db.insertInto('identity').values(spare).returning('id').executeTakeFirstOrThrow();
   const { id: otherSessionId } = await sessionOf(service, await service.openSession(userId));
   const keyId = (await service.createKey(userId)).slice(4, 16);
-  return { userId, userName, otherSessionId, otherProfile, keyId, linkId };
+  await declareType(service, userName, { type: 'object' });
+  const { digest: typeDigest } = planOf(await findType(service.db, userName), { name: userName, document: null, source: 'api' });
+  return { userId, userName, otherSessionId, otherProfile, keyId, linkId, typeDigest };
 }
 
 type Request = [method: string, path: string, call?: Call];
@@ -74,6 +81,12 @@ export const requests: Record<string, (holder: Holder) => Request> = {
   rotateKey: ({ keyId }) => ['POST', `/auth/keys/${keyId}/rotate`],
   linkIdentity: () => ['POST', '/auth/oidc/corp/link'],
   unlinkIdentity: ({ linkId }) => ['DELETE', `/auth/identities/${linkId}`],
+  planEntityType: ({ userName }) => ['POST', `/rest/entity-type/${userName}/plan`, { json: {} }],
+  putEntityType: ({ userName }) => {
+    const headers = { 'if-none-match': '*' };
+    return ['PUT', `/rest/entity-type/${userName}-new`, { headers, json: { type: 'object' } }];
+  },
+  deleteEntityType: ({ userName, typeDigest }) => ['DELETE', `/rest/entity-type/${userName}?confirm=${typeDigest}`],
 };
 
 /** Sends the request of an operation with the holder's session. Throws for an operation that is not in {@link requests}. */
