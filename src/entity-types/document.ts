@@ -8,15 +8,17 @@ import { maximumFaults, type Fault } from '../errors.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { looksLikeName, pathOf, pointerTo, positionsIn } from '../http/pointer.ts';
 import { faultsOf } from '../http/validation-faults.ts';
-import { expansionOf } from './expansion.ts';
+import { expansionOf, hasScalarItems } from './expansion.ts';
 import { linearPattern } from './linear-pattern.ts';
-import { isSchemaObject, targetOf, walkSchemas, type Schema } from './subschemas.ts';
+import { isSchemaObject, schemaKeywords, targetOf, walkSchemas, type Schema } from './subschemas.ts';
 
 /** Characters of a document as JSON. */
 const maximumLength = 262_144;
 const deepestSchema = 32;
 /** Schemas of a caller's document, references replaced by what they refer to. A body has at most 10,000 values. */
-const maximumExpansion = 2_000;
+const maximumExpansion = 1_000;
+/** What a caller's document may cost for one value: see {@link Expansion}. */
+const maximumWork = 300;
 /** Items that `uniqueItems` of a caller's document compares with each other. */
 const maximumUnique = 1_000;
 
@@ -27,10 +29,21 @@ const plannedKeywords = new Set(['x-unique', 'x-index', 'x-references', 'x-searc
 const unsupportedKeywords = new Set(['default', 'writeOnly']);
 /** A caller's references are JSON pointers only, so that {@link expansionOf} follows all of them. */
 const referenceKeywords = new Set(['$id', '$anchor', '$dynamicAnchor', '$dynamicRef']);
-const scalarTypes = new Set<unknown>(['string', 'number', 'integer', 'boolean', 'null']);
+/** A pointer that Ajv resolves as {@link targetOf} does. Ajv decodes `%2F` before it splits the pointer. */
+const plainPointer = /^#(?:\/[\p{L}\p{M}\p{N}_.$~-]+)*$/u;
 
 const ajv = createAjv({ allErrors: true, verbose: true });
-const knownKeywords = new Set([...Object.keys(ajv.RULES.keywords), '$anchor', '$dynamicAnchor', '$dynamicRef']);
+/** A list, because Ajv has keywords of other drafts that apply schemas too. */
+const supportedKeywords = new Set(
+  [...schemaKeywords, ...referenceKeywords, ...unsupportedKeywords].concat(
+    ['$schema', '$ref', '$comment', '$vocabulary', 'title', 'description', 'examples', 'example', 'deprecated', 'readOnly'],
+    ['type', 'nullable', 'enum', 'const', 'format', 'pattern', 'minLength', 'maxLength', 'contentMediaType', 'contentEncoding'],
+    ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minItems', 'maxItems', 'uniqueItems', 'minContains'],
+    ['maxContains', 'required', 'minProperties', 'maxProperties', 'dependentRequired', 'discriminator', 'xml', 'externalDocs'],
+    ['formatMinimum', 'formatMaximum', 'formatExclusiveMinimum', 'formatExclusiveMaximum', 'contentSchema'],
+  ),
+);
+const repeatedKeywords = new Set([...Object.keys(ajv.RULES.keywords), ...supportedKeywords]);
 const formats = Object.keys(ajv.formats);
 
 /** The schema that fields are validated with: the document without its service keywords. */
@@ -50,12 +63,11 @@ export function requiresIfMatch(document: Schema): boolean {
 export function faultsOfDocument(document: unknown, source: TypeSource): Fault[] {
   if (!isSchemaObject(document)) return [{ pointer: '', code: 'invalid-type', values: { allowed: 'object' } }];
   if (JSON.stringify(document).length > maximumLength) return [{ pointer: '', code: 'too-long', values: { maximum: maximumLength } }];
-  const faults: Fault[] = [];
-  const complete = walkSchemas(document, deepestSchema, (schema, pointer) =>
-    faults.push(...faultsOfSchema(document, schema, pointer, source)),
-  );
+  const schemas = new Map<string, unknown>();
+  const complete = walkSchemas(document, deepestSchema, (schema, pointer) => schemas.set(pointer, schema));
   if (!complete) return [{ pointer: '', code: 'too-deep', values: { limit: deepestSchema } }];
-  faults.push(...faultsOfForm(document));
+  const walked = { document, schemas: new Set(schemas.values()), source };
+  const faults = [...schemas].flatMap(([pointer, schema]) => faultsOfSchema(walked, schema, pointer)).concat(faultsOfForm(document));
   if (faults.length === 0) faults.push(...(source === 'api' ? faultsOfExpansion(document) : []), ...faultsOfCompilation(document));
   const positionOf = positionsIn(document);
   return distinct(faults)
@@ -66,33 +78,40 @@ export function faultsOfDocument(document: unknown, source: TypeSource): Fault[]
 /** The fault, whose pointer repeats the name of a property only if it looks like one (rule 75). */
 function placed(fault: Fault, positionOf: (path: readonly string[]) => number | undefined): Fault {
   const path = pathOf(fault.pointer ?? '');
-  const depth = path.findIndex((step) => !looksLikeName(step) && !knownKeywords.has(step));
+  const depth = path.findIndex((step) => !looksLikeName(step) && !repeatedKeywords.has(step));
   if (depth === -1) return fault;
   const position = positionOf(path.slice(0, depth + 1));
   return { ...fault, pointer: pointerTo(path.slice(0, depth)), ...(position !== undefined && { position }) };
 }
 
-function faultsOfSchema(document: Schema, schema: unknown, pointer: string, source: TypeSource): Fault[] {
+interface Walked {
+  document: Schema;
+  /** All schemas of the document. A `$ref` into an example or a value of `enum` leads to none of them. */
+  schemas: ReadonlySet<unknown>;
+  source: TypeSource;
+}
+
+function faultsOfSchema(walked: Walked, schema: unknown, pointer: string): Fault[] {
   if (typeof schema === 'boolean') return [];
   if (!isSchemaObject(schema)) return [{ pointer, code: 'invalid-type', values: { allowed: 'object, boolean' } }];
   return Object.entries(schema).flatMap(([keyword, value]) => {
     const place = `${pointer}/${keyword.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    return faultsOfKeyword(document, keyword, value, place, pointer === '').concat(
-      source === 'api' ? faultsOfWork(schema, keyword, value, place) : [],
+    return faultsOfKeyword(walked, keyword, value, place, pointer === '').concat(
+      walked.source === 'api' ? faultsOfWork(schema, keyword, value, place) : [],
     );
   });
 }
 
-function faultsOfKeyword(document: Schema, keyword: string, value: unknown, pointer: string, atTop: boolean): Fault[] {
+function faultsOfKeyword({ document, schemas }: Walked, keyword: string, value: unknown, pointer: string, atTop: boolean): Fault[] {
   if (keyword === ifMatchKeyword && atTop)
     return value === 'required' ? [] : [{ pointer, code: 'invalid-value', values: { allowed: 'required' } }];
   if (unsupportedKeywords.has(keyword) || (plannedKeywords.has(keyword) && atTop)) return [{ pointer, code: 'not-supported' }];
-  // A validator with $async would answer with a promise, which is true.
-  if (keyword === '$async' || !knownKeywords.has(keyword)) return [{ pointer, code: 'unknown' }];
+  if (!supportedKeywords.has(keyword)) return [{ pointer, code: 'unknown' }];
   if (keyword === 'format' && typeof value === 'string' && !formats.includes(value))
     return [{ pointer, code: 'invalid-value', values: { allowed: formats.join(', ') } }];
   if (keyword === '$ref' && typeof value === 'string') {
-    const isInside = value.startsWith('#') && (!/^#(\/|$)/.test(value) || targetOf(document, value) !== undefined);
+    const isPointer = /^#(\/|$)/.test(value);
+    const isInside = isPointer ? schemas.has(targetOf(document, value)) : value.startsWith('#');
     return isInside ? [] : [{ pointer, code: 'invalid-value', values: { allowed: '#/$defs/…' } }];
   }
   return [];
@@ -100,7 +119,7 @@ function faultsOfKeyword(document: Schema, keyword: string, value: unknown, poin
 
 /** What a caller's document may not say, because validating fields could take long. */
 function faultsOfWork(schema: Schema, keyword: string, value: unknown, pointer: string): Fault[] {
-  if (referenceKeywords.has(keyword) || (keyword === '$ref' && typeof value === 'string' && !/^#(\/|$)/.test(value)))
+  if (referenceKeywords.has(keyword) || (keyword === '$ref' && typeof value === 'string' && !plainPointer.test(value)))
     return [{ pointer, code: 'not-supported' }];
   if (keyword === 'pattern' && typeof value === 'string' && !linearPattern(value)) return [{ pointer, code: 'not-supported' }];
   if (keyword === 'patternProperties' && isSchemaObject(value) && !Object.keys(value).every((pattern) => linearPattern(pattern)))
@@ -108,10 +127,6 @@ function faultsOfWork(schema: Schema, keyword: string, value: unknown, pointer: 
   if (keyword === 'uniqueItems' && value === true && !(Number(schema['maxItems']) <= maximumUnique) && !hasScalarItems(schema))
     return [{ pointer, code: 'too-many-values', values: { limit: maximumUnique } }];
   return [];
-}
-
-function hasScalarItems({ items }: Schema): boolean {
-  return isSchemaObject(items) && items['type'] !== undefined && [items['type']].flat().every((type) => scalarTypes.has(type));
 }
 
 /** Faults of the values of keywords, by the meta-schema of JSON Schema. */
@@ -127,13 +142,14 @@ function faultsOfForm(document: Schema): Fault[] {
 function faultsOfExpansion(document: Schema): Fault[] {
   const expansion = expansionOf(document, maximumExpansion);
   if ('recursiveReference' in expansion) return [{ pointer: expansion.recursiveReference.slice(1), code: 'not-supported' }];
-  return expansion.size > maximumExpansion ? [{ pointer: '', code: 'too-many-values', values: { limit: maximumExpansion } }] : [];
+  if (expansion.size > maximumExpansion) return [{ pointer: '', code: 'too-many-values', values: { limit: maximumExpansion } }];
+  return expansion.work > maximumWork ? [{ pointer: '', code: 'too-many-values', values: { limit: maximumWork } }] : [];
 }
 
 /** What is found only when a validator is made: a reference without a target, a pattern that is none. */
 function faultsOfCompilation(document: Schema): Fault[] {
   try {
-    createAjv().compile(schemaOf(document));
+    createAjv({ code: { optimize: false } }).compile(schemaOf(document));
     return [];
   } catch (error) {
     const [, pointer = ''] = /(?:at "#|path "#|in schema #)([^" ]*)/.exec(String(error)) ?? [];

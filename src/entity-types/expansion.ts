@@ -2,35 +2,69 @@
  * How much work a schema with references can make. Without a limit a short document describes exponential work: each of forty definitions can
  * refer twice to the next one.
  */
+import { linearPattern } from './linear-pattern.ts';
 import { isSchemaObject, subschemasOf, targetOf, type Schema } from './subschemas.ts';
 
-export type Expansion = { size: number } | { recursiveReference: string };
+const scalarTypes = new Set<unknown>(['string', 'number', 'integer', 'boolean', 'null']);
+
+export type Expansion = Costs | { recursiveReference: string };
+
+interface Costs {
+  /** Schemas and enum values. A pattern counts as four schemas: compiling takes quadratic time, for a pattern four times as much. */
+  size: number;
+  /**
+   * An upper bound of the work for one text or array: the instructions of all patterns that test it, 1 for each other keyword that reads a whole text,
+   * and 100 for each `uniqueItems` of 1,000 objects.
+   */
+  work: number;
+}
 
 /**
- * The number of schemas and enum values after each reference is replaced by what it refers to; counting stops beyond `limit`. Or the first reference that leads
+ * The costs of a document after each reference is replaced by what it refers to; counting stops beyond the size `limit`. Or the first reference that leads
  * back to itself.
  */
 export function expansionOf(document: Schema, limit: number): Expansion {
   let size = 0;
+  let recursiveReference: string | undefined;
   const followed = new Set<string>();
-  const expand = (schema: unknown): string | undefined => {
+  const workOf = (schema: unknown): number => {
     size += 1;
-    if (!isSchemaObject(schema) || size > limit) return undefined;
+    if (!isSchemaObject(schema) || size > limit || recursiveReference !== undefined) return 0;
     if (Array.isArray(schema['enum'])) size += schema['enum'].length;
+    let work = patternsOf(schema).reduce((sum, pattern) => sum + (linearPattern(pattern)?.programSize() ?? 0), ownWork(schema));
+    size += patternsOf(schema).length * 4;
     const { $ref } = schema;
     if (typeof $ref === 'string') {
-      if (followed.has($ref)) return $ref;
-      followed.add($ref);
-      const recursive = expand(targetOf(document, $ref));
-      followed.delete($ref);
-      if (recursive !== undefined) return recursive;
+      if (followed.has($ref)) recursiveReference ??= $ref;
+      else {
+        followed.add($ref);
+        work += workOf(targetOf(document, $ref));
+        followed.delete($ref);
+      }
     }
-    for (const each of subschemasOf(schema, true)) {
-      const recursive = expand(each.schema);
-      if (recursive !== undefined) return recursive;
+    // A value belongs to one of the properties, while several other subschemas may apply to it.
+    let property = 0;
+    for (const { schema: inner, path } of subschemasOf(schema, true)) {
+      if (path[0] === 'properties') property = Math.max(property, workOf(inner));
+      else work += workOf(inner);
     }
-    return undefined;
+    return work + property;
   };
-  const recursiveReference = expand(document);
-  return recursiveReference === undefined ? { size } : { recursiveReference };
+  const work = workOf(document);
+  return recursiveReference === undefined ? { size, work } : { recursiveReference };
+}
+
+function patternsOf({ pattern, patternProperties }: Schema): string[] {
+  return [...(typeof pattern === 'string' ? [pattern] : []), ...Object.keys(patternProperties ?? {})];
+}
+
+function ownWork(schema: Schema): number {
+  const texts = ['minLength', 'maxLength', 'format'].filter((keyword) => Object.hasOwn(schema, keyword)).length;
+  const compared = schema['uniqueItems'] === true && !hasScalarItems(schema) ? Number(schema['maxItems']) : 0;
+  return texts + (compared / 1_000) ** 2 * 100;
+}
+
+/** Whether `uniqueItems` compares hashes of the items in place of each pair. */
+export function hasScalarItems({ items }: Schema): boolean {
+  return isSchemaObject(items) && items['type'] !== undefined && [items['type']].flat().every((type) => scalarTypes.has(type));
 }

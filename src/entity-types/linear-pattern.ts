@@ -7,8 +7,8 @@ import { RE2JS } from 're2js';
 /** The largest program of a pattern: at this size a text of 1 MB takes up to a second. */
 const maximumProgram = 300;
 
-/** The pattern, which RE2JS tests; undefined if it is none of RE2's, or too large. */
-export function linearPattern(pattern: string): Pick<RegExp, 'test'> | undefined {
+/** The pattern, which RE2JS tests, and the size of its program; undefined if it is none of RE2's, or too large. */
+export function linearPattern(pattern: string): (Pick<RegExp, 'test'> & { programSize(): number }) | undefined {
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
     return compiled.programSize() <= maximumProgram ? compiled : undefined;

@@ -26,6 +26,8 @@ const listed = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 /** `$defs` and `definitions` apply nothing by themselves. */
 const definitions = new Set(['$defs', 'definitions']);
 const named = new Set(['properties', 'patternProperties', 'dependentSchemas', ...definitions]);
+/** The keywords that contain schemas. Ajv also applies those of `dependencies` and `$recursiveRef`, which are not keywords of 2020-12. */
+export const schemaKeywords: ReadonlySet<string> = new Set([...single, ...listed, ...named]);
 
 export function isSchemaObject(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

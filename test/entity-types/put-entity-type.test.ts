@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createAjv } from '../../src/contract/ajv.ts';
+import { faultsOfDocument } from '../../src/entity-types/document.ts';
 import { declareType, seed, type Entity } from '../support/entities.ts';
 import { statuses } from '../support/races.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
@@ -148,6 +150,25 @@ const bad: [what: string, document: unknown, fault: string][] = [
     { properties: { a: { type: 'array', uniqueItems: true } } },
     'too-many-values /properties/a/uniqueItems',
   ],
+  ['$recursiveRef of another draft', { allOf: [{ $recursiveRef: '#' }] }, 'unknown /allOf/0/$recursiveRef'],
+  ['dependencies of another draft', { dependencies: { a: { $ref: '#' } } }, 'unknown /dependencies'],
+  ['$ref into an example', { $ref: '#/examples/0', examples: [{ pattern: '(?=x)' }] }, 'invalid-value /$ref'],
+  [
+    '$ref whose pointer Ajv decodes before it splits it',
+    { $ref: '#/$defs/a%2Fexamples%2F0', $defs: { 'a/examples/0': {}, a: { examples: [{ pattern: '(?=x)' }] } } },
+    'not-supported /$ref',
+  ],
+  [
+    'patterns that are too large together',
+    { properties: { a: { allOf: ['a', 'b', 'c', 'd'].map((letter) => ({ pattern: `${letter}{90}` })) } } },
+    'too-many-values ',
+  ],
+  [
+    'many comparisons of all items',
+    { properties: { a: { allOf: [1_000, 999, 998, 997].map((maxItems) => ({ type: 'array', uniqueItems: true, maxItems })) } } },
+    'too-many-values ',
+  ],
+  ['1,000 properties', { properties: Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`p${n}`, {}])) }, 'too-many-values '],
   ['300 KB', { description: 'x'.repeat(300_000) }, 'too-long '],
 ];
 
@@ -181,6 +202,25 @@ test('201 and 422 — a pattern that V8 would take exponential time for refuses 
   const create = (a: string) => service().call('POST', `/rest/entity/${name}`, { cookie, json: { a } });
   expect((await create('aaa')).status).toBe(201);
   expect((await create(`${'a'.repeat(100_000)}b`)).status).toBe(422);
+});
+
+test('201 — 150 properties may each have a pattern, as each tests its own text', async () => {
+  const properties = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`p${n}`, { type: 'string', pattern: '^[0-9]{5}$' }]));
+  expect((await put({ properties })).status).toBe(201);
+});
+
+test('422 — every keyword of Ajv is refused, is walked, or has no schemas (rule 70)', () => {
+  const withoutSchemas = `$schema $vocabulary $comment $ref title description example examples deprecated readOnly nullable discriminator xml
+    externalDocs type enum const format formatMaximum formatMinimum formatExclusiveMaximum formatExclusiveMinimum pattern minLength maxLength
+    contentMediaType contentEncoding contentSchema maximum minimum exclusiveMaximum exclusiveMinimum multipleOf minItems maxItems uniqueItems
+    minContains maxContains required minProperties maxProperties dependentRequired`;
+  const inner = { requierd: ['a'] };
+  const isSeen = (keyword: string) =>
+    [inner, [inner], { a: inner }].some((value) =>
+      faultsOfDocument({ [keyword]: value }, 'api').some(({ code }) => code === 'unknown' || code === 'not-supported'),
+    );
+  const unseen = Object.keys(createAjv().RULES.keywords).filter((keyword) => !isSeen(keyword));
+  expect(unseen.toSorted()).toEqual(withoutSchemas.split(/\s+/).toSorted());
 });
 
 test('201 and 422 — format decimal takes exact decimals only', async () => {
