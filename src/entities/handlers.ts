@@ -8,7 +8,7 @@ import { Problem } from '../errors.ts';
 import { insertMany } from './grouped-writes.ts';
 import { Cursors } from './cursors.ts';
 import { acceptedVersions, contentTag, etagOf, isCurrent } from './etag.ts';
-import { createOnce, readIdempotencyKey } from './idempotency.ts';
+import { createOnce, findRepeat, readIdempotencyKey, type Created } from './idempotency.ts';
 import { whileTypeIsCurrent } from './type-guard.ts';
 import { isHeavy } from './heavy.ts';
 import { readKey } from './key.ts';
@@ -57,15 +57,20 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       };
       const insertOnce = async (key: string, fields: CheckedFields) => {
         const once = await createOnce(store, permit, origin, key, fields);
-        if (!once) return undefined;
-        const answer = created(once.row, entitiesPath);
-        return once.replayed ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' as const } } : answer;
+        return once && createdOnce(once, entitiesPath);
       };
+      const inTurn = <T>(job: () => Promise<T>) => (heavy ? queues.runHeavy(permit, caller, job) : job());
       return await whileTypeIsCurrent(entityTypes, params.name, async (type) => {
-        type?.check(body);
+        try {
+          type?.check(body);
+        } catch (error) {
+          const repeat = key === undefined ? undefined : await inTurn(() => findRepeat(store, permit, key, bodyText));
+          if (repeat) return createdOnce(repeat, entitiesPath);
+          throw error;
+        }
         const fields = { fields: bodyText, typeRevision: type?.revision ?? '0' };
         const insert = () => (key === undefined ? insertOne(fields) : insertOnce(key, fields));
-        return await (heavy ? queues.runHeavy(permit, caller, insert) : insert());
+        return await inTurn(insert);
       });
     },
 
@@ -115,4 +120,10 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
 function created(row: EntityRow, entitiesPath: string): Output<'createEntity'> {
   const location = `${entitiesPath}${row.name}/${row.key}`;
   return { status: 201, headers: { Location: location, ETag: etagOf(row.version) }, body: representEntity(row) };
+}
+
+/** The same, marked if the row had been created before. */
+function createdOnce({ row, replayed }: Created, entitiesPath: string): Output<'createEntity'> {
+  const answer = created(row, entitiesPath);
+  return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } } : answer;
 }

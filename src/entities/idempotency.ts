@@ -107,6 +107,17 @@ export async function createOnce(
   throw new Problem('idempotency-in-progress', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
 }
 
+/**
+ * What a request with the same key and body has created within 24 hours; undefined without one. For a repeat that a type refuses which has changed
+ * since the creation.
+ */
+export async function findRepeat(store: Store, permit: Permit<'create'>, key: string, fields: string): Promise<Created | undefined> {
+  const { userName, entity } = permit;
+  const fingerprint = createHash('sha256').update(fields).digest();
+  const [found] = await store.run(findClaim, { userName, entity, key, fingerprint, fields });
+  return found?.live && found.same ? { row: repeat(found, permit), replayed: true } : undefined;
+}
+
 /** Undefined when the key is taken, be it that another request was faster by a moment. */
 async function insertUnlessTaken(
   store: Store,

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deleteOldKeys } from '../../src/entities/idempotency.ts';
 import { deleteInBatches } from '../../src/maintenance/cleanup.ts';
-import { rowsOf, type Entity } from '../support/entities.ts';
+import { declareType, rowsOf, type Entity } from '../support/entities.ts';
 import { sendRequest } from '../support/raw.ts';
 import { cookieOf, useService, type Answer, type Call, type ProblemBody } from '../support/service.ts';
 
@@ -141,6 +141,15 @@ describe('createEntity with an Idempotency-Key', () => {
       expect(answer.body.code).toBe('idempotency-key-reused');
     }
     expect(await rowsOf(service(), name)).toMatchObject([{ key: first.body.key, fields: '{"a": 1}' }]);
+  });
+
+  test('201 — a repeat gets its answer although the type that has changed since refuses the body; a new key is 422 (rule 79)', async () => {
+    const first = await create('one');
+    await declareType(service(), name, { type: 'object', required: ['b'] });
+    expectReplay(await create('one'), first);
+    expect((await create('one', { json: { a: 2 } })).status).toBe(422);
+    expect((await create('two')).status).toBe(422);
+    expect(await rowsOf(service(), name)).toHaveLength(1);
   });
 
   test('403 and 400 — a refusal is not stored: rights are checked again, and a corrected body is accepted under the same key', async () => {
