@@ -8,12 +8,17 @@ export interface Actor {
   name: string;
   /** The request that caused the change; undefined without a request, as with `cli`. */
   origin: Origin | undefined;
-  /** The source of the change: the administration command, a request, or a start of the service. */
-  via: 'cli' | 'api' | 'start';
+  /** The source of the change: the administration command, a request, the first start of the service, or the files of types at any start. */
+  via: 'cli' | 'api' | 'start' | 'files';
 }
 
 /** The service itself, which creates the first administrator if the database has no user. */
 export const theService: Actor = { name: 'entity-service', origin: undefined, via: 'start' };
+
+/** The service itself, which applies the files of ENTITY_TYPES_DIR. */
+export const typeFiles: Actor = { ...theService, via: 'files' };
+
+const partyOf = { cli: 'administrator', api: 'administrator', start: 'first start', files: 'service' } as const;
 
 type Change = Pick<AuditEvent, 'event' | 'userName' | 'detail'>;
 
@@ -23,6 +28,5 @@ export async function recordChange(
   { name, origin, via }: Actor,
   { event, userName, detail }: Change,
 ): Promise<void> {
-  const by = via === 'start' ? 'first start' : 'administrator';
-  await insertEvent(trx, origin, { event, outcome: 'ok', userName, detail: { by, via, actor: name, ...detail } });
+  await insertEvent(trx, origin, { event, outcome: 'ok', userName, detail: { by: partyOf[via], via, actor: name, ...detail } });
 }

@@ -22,8 +22,8 @@ export interface ApplyOptions {
   confirm?: string | undefined;
   /** The most entities that may be checked. */
   limit?: number;
-  /** Called with the type that the change starts from; throws if the caller expects another one. */
-  expect?: (current: TypeRow | undefined) => void;
+  /** Called with the type that the change starts from and the plan; throws if the caller expects another type or may not have it checked. */
+  expect?: (current: TypeRow | undefined, plan: TypePlan) => void;
 }
 
 export interface Applied {
@@ -41,16 +41,16 @@ export interface Applied {
 export async function applyChange(store: Store, actor: Actor, change: TypeChange, options: ApplyOptions = {}): Promise<Applied> {
   for (let round = 0; round < rounds; round++) {
     const current = await findType(store.db, change.name);
-    options.expect?.(current);
     const plan = planOf(current, change);
+    options.expect?.(current, plan);
     if (plan.steps.length === 0) return { plan, type: current, changed: false };
     if (plan.effect === 'loss' && options.confirm !== plan.digest) throw new Problem('confirmation-required');
-    const checkedFrom =
-      options.allowUnfit || plan.effect !== 'check' ? undefined : await checkEntities(store.db, plan, change, options.limit);
+    const unchecked = plan.effect === 'check' && options.allowUnfit === true;
+    const checkedFrom = unchecked || plan.effect !== 'check' ? undefined : await checkEntities(store.db, plan, change, options.limit);
     const type = await withTypesLocked(store, async (trx) => {
       if (((await findType(trx, change.name))?.revision ?? '0') !== plan.revision) return undefined;
       if (checkedFrom) await refuseUnfit(trx, change, checkedFrom);
-      return await writeChange(trx, actor, change, plan);
+      return await writeChange(trx, actor, change, { ...plan, ...(unchecked && { allowUnfit: true }) });
     });
     if (type) return { plan, type: type.document ? type : undefined, changed: true };
   }
@@ -71,7 +71,7 @@ async function refuseUnfit(trx: Kysely<Database>, change: TypeChange, since: Dat
   if (unfit > 0) throw unfitProblem(examples);
 }
 
-async function writeChange(trx: Kysely<Database>, actor: Actor, change: TypeChange, plan: TypePlan) {
+async function writeChange(trx: Kysely<Database>, actor: Actor, change: TypeChange, plan: TypePlan & { allowUnfit?: true }) {
   const { name, document, source } = change;
   const isNew = plan.revision === '0';
   if (isNew && (await listRevisions(trx)).size >= maximumTypes)
@@ -79,7 +79,8 @@ async function writeChange(trx: Kysely<Database>, actor: Actor, change: TypeChan
   const { revision, appliedAt } = await insertRevision(trx, { name, document, source, plan, appliedBy: actor.name });
   const event = document === null ? 'type.deleted' : isNew ? 'type.declared' : 'type.changed';
   const userName = actor.via === 'api' ? actor.name : undefined;
-  await recordChange(trx, actor, { event, userName, detail: { type: name, revision, effect: plan.effect } });
+  const detail = { type: name, revision, effect: plan.effect, ...(plan.allowUnfit && { allowUnfit: true }) };
+  await recordChange(trx, actor, { event, userName, detail });
   return { name, revision, document: document as TypeRow['document'], source, appliedAt, appliedBy: actor.name };
 }
 

@@ -2,7 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
-import { theService } from '../administration/actor.ts';
+import { typeFiles } from '../administration/actor.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
 import type { Store } from '../database/port.ts';
 import type { TypeSource } from '../database/tables.ts';
@@ -78,7 +78,7 @@ export async function applyTypeFiles(store: Store, { entityTypesDir }: Pick<Conf
   const problems: string[] = [];
   for (const change of await readTypeFiles([entityTypesDir], 'files', 'ENTITY_TYPES_DIR')) {
     try {
-      await applyChange(store, theService, change);
+      await applyChange(store, typeFiles, change);
     } catch (error) {
       if (!(error instanceof Problem && error.code === 'type-conflict')) throw error;
       problems.push(`ENTITY_TYPES_DIR: ${change.name}: ${refusalText(error)}`);

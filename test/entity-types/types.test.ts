@@ -252,6 +252,12 @@ describe('an undeclared name', () => {
   });
 });
 
+test('a start that applies files is recorded as the service', async () => {
+  const events = service().db.selectFrom('audit_event').where('event', '=', 'type.declared').select('detail');
+  const { detail } = await events.executeTakeFirstOrThrow();
+  expect(detail).toMatchObject({ by: 'service', via: 'files', actor: 'entity-service' });
+});
+
 describe('an invalid type', () => {
   const broken: [file: string, text: string, reason: RegExp][] = [
     ['a.json', '{"type":', /a\.json: .*JSON/],
