@@ -571,7 +571,8 @@ export interface paths {
         /**
          * Plan a change of an entity type
          * @description Tells what a change would do, and changes nothing. If a step has the effect `check`, every stored entity of the name is checked against the
-         *     new document; more than 100,000 are 409, and are a matter for the operator's command line.
+         *     new document; more than 100,000 are 409, and are a matter for the operator's command line. The caller needs `read` on all entities of the
+         *     name then: 403. A user's plans and changes of types run one after the other.
          */
         post: operations["planEntityType"];
         delete?: never;
@@ -1012,7 +1013,7 @@ export interface components {
                 pointer: string;
                 effect: components["schemas"]["TypeEffect"];
             }[];
-            /** @description The number of entities of the name. */
+            /** @description The number of entities of the name, counted up to 100,001. */
             entities: number;
             /** @description The number of those that do not fit; 0 where nothing had to be checked. */
             unfit: number;

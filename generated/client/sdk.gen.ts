@@ -710,7 +710,8 @@ export const putEntityType = (options: Options<PutEntityTypeData>): RequestResul
  * Plan a change of an entity type
  *
  * Tells what a change would do, and changes nothing. If a step has the effect `check`, every stored entity of the name is checked against the
- * new document; more than 100,000 are 409, and are a matter for the operator's command line.
+ * new document; more than 100,000 are 409, and are a matter for the operator's command line. The caller needs `read` on all entities of the
+ * name then: 403. A user's plans and changes of types run one after the other.
  *
  */
 export const planEntityType = (options: Options<PlanEntityTypeData>): RequestResult<PlanEntityTypeResponses> => options.client.post<PlanEntityTypeResponses>({

@@ -643,7 +643,7 @@ export type TypePlan = {
         effect: TypeEffect;
     }>;
     /**
-     * The number of entities of the name.
+     * The number of entities of the name, counted up to 100,001.
      */
     entities: number;
     /**

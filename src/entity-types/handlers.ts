@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import type { Handlers } from '../contract/operation.ts';
 import { acceptedVersions, etagOf } from '../entities/etag.ts';
 import { Problem } from '../errors.ts';
+import { KeyedQueues } from '../http/concurrency-limit.ts';
 import { describeFault } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';
@@ -22,13 +23,17 @@ type Schemas = components['schemas'];
 /** Entities that a request checks against a document: 100,000 take about a second, and a request has 15. */
 const maximumChecked = 100_000;
 
+/** Plans and changes of one user, which read all entities of a name. A request has 15 seconds. */
+const changesOfUser = { running: 1, waiting: 16, waitMs: 6_000 };
+
 export function typeHandlers(context: Context): TypeHandlers {
   const { config, store, listener, entityTypes } = context;
+  const queues = new KeyedQueues(changesOfUser);
 
   /** Resolves when every process knows of the change. */
   async function apply(actor: Actor, change: TypeChange, options: ApplyOptions): Promise<Applied> {
     if (config.entityTypesDir !== undefined && config.entityTypesSource !== 'both') throw new Problem('forbidden');
-    const applied = await applyChange(store, actor, change, { ...options, limit: maximumChecked });
+    const applied = await queues.run(actor.name, () => applyChange(store, actor, change, { ...options, limit: maximumChecked }));
     if (applied.changed) {
       entityTypes.forget();
       await listener.settle();
@@ -51,10 +56,15 @@ export function typeHandlers(context: Context): TypeHandlers {
 
     async putEntityType({ params, query, headers, body, principal, caller }) {
       authorize(principal, params.name, 'type');
-      const expect = expectation(headers);
+      const expectRevision = expectation(headers);
+      const allowUnfit = query.allowUnfit === '1';
+      const expect: ApplyOptions['expect'] = (current, { effect }) => {
+        expectRevision(current);
+        if (effect === 'check' && !allowUnfit) requireReadAll(principal, params.name);
+      };
       requireDocument(body, '');
       const change = { name: params.name, document: body, source: 'api' } as const;
-      const { type, plan, changed } = await apply(actorOf(principal, caller), change, { expect, allowUnfit: query.allowUnfit === '1' });
+      const { type, plan, changed } = await apply(actorOf(principal, caller), change, { expect, allowUnfit });
       if (!type) throw new Error('there is no type after its declaration');
       const answer = { headers: { ETag: etagOf(type.revision) }, body: describeType(type) };
       if (!changed || plan.revision !== '0') return { status: 200, ...answer };
@@ -80,7 +90,9 @@ export function typeHandlers(context: Context): TypeHandlers {
       const current = await findType(store.db, params.name);
       if (document === null) requireType(current);
       const plan = planOf(current, change);
-      const { examples, ...numbers } = await findingsOf(store.db, plan, change, maximumChecked);
+      if (plan.effect === 'check') requireReadAll(principal, params.name);
+      const findings = await queues.run(principal.user.name, () => findingsOf(store.db, plan, change, maximumChecked));
+      const { examples, ...numbers } = findings;
       const locale = negotiateLocale({ session: principal.locale, acceptLanguage: request.headers['accept-language'] });
       const described = examples.map(({ key, errors }) => ({ key, errors: errors.map((fault) => describeFault(locale, fault)) }));
       return { status: 200, body: { ...plan, ...numbers, examples: described } };
@@ -105,6 +117,11 @@ function requireDocument(document: unknown, at: string): void {
   const faults = faultsOfDocument(document, 'api');
   if (faults.length === 0) return;
   throw new Problem('validation-failed', { faults: faults.map((fault) => faultUnder(at, fault)) });
+}
+
+/** Throws 403 unless the caller may read all entities of the name: a check tells keys, names of fields, and whether values fit (rule 64). */
+function requireReadAll(principal: Principal, name: string): void {
+  if (authorize(principal, name, 'read').ownOnly) throw new Problem('forbidden', { audit: { entity: name } });
 }
 
 function requireType(current: TypeRow | undefined): void {

@@ -50,7 +50,7 @@ export interface TypePlan {
 }
 
 export interface Findings {
-  /** The number of entities of the name. */
+  /** The number of entities of the name, counted up to one more than the limit of the check, or 1,000,001 without a limit. */
   entities: number;
   /** The number of those that do not fit; 0 where nothing had to be checked. */
   unfit: number;
@@ -90,10 +90,11 @@ function sorted(value: unknown): unknown {
  * Counts the entities, and checks all of them against the new document if the plan has the effect `check`. Throws 409 `type-conflict` if there are more
  * than `limit` to check.
  */
-export async function findingsOf(db: Kysely<Database>, plan: TypePlan, change: TypeChange, limit = Infinity): Promise<Findings> {
-  const entities = await countEntities(db, plan.name);
+export async function findingsOf(db: Kysely<Database>, plan: TypePlan, change: TypeChange, limit?: number): Promise<Findings> {
+  const entities = await countEntities(db, plan.name, limit);
   if (plan.effect !== 'check') return { entities, unfit: 0, examples: [] };
-  if (entities > limit) throw new Problem('type-conflict', { faults: [{ pointer: '', code: 'too-many-values', values: { limit } }] });
+  if (limit !== undefined && entities > limit)
+    throw new Problem('type-conflict', { faults: [{ pointer: '', code: 'too-many-values', values: { limit } }] });
   return { entities, ...(await unfitEntities(db, change)) };
 }
 

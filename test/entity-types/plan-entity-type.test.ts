@@ -1,5 +1,6 @@
 /** `POST /rest/entity-type/{name}/plan`: what a change would do. It changes nothing. */
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { countEntities } from '../../src/entities/scan.ts';
 import { declareType, seed } from '../support/entities.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
 
@@ -15,7 +16,7 @@ interface Plan {
 const service = useService();
 let cookie: string;
 beforeAll(async () => {
-  cookie = await service().openSession((await service().createUser('ada', { '*': ['type'] })).id);
+  cookie = await service().openSession((await service().createUser('ada', { '*': ['type', 'read'] })).id);
 });
 
 let name = '';
@@ -120,4 +121,25 @@ test('422 — all faults of the document, with pointers under /document', async 
 test('403 — for a caller without the action', async () => {
   const bob = await service().openSession((await service().createUser('bob')).id);
   expect((await service().call('POST', `/rest/entity-type/${name}/plan`, { cookie: bob, json: {} })).status).toBe(403);
+});
+
+test('403 — for a check, unless the caller may read the entities of all owners (rule 64)', async () => {
+  await declareType(service(), name, object({}));
+  await seed(service(), name, `${number}01`, {}, 'ada');
+  const document = object({}, { required: ['a'] });
+  const { id } = await service().createUser('carl', { '*': ['type'], [name]: { actions: ['read'], condition: 'own' } });
+  const own = { cookie: await service().openSession(id) };
+  const path = `/rest/entity-type/${name}`;
+  const change = { ...own, json: document, headers: { 'if-match': '*' } };
+  expect((await plan(document)).body.unfit).toBe(1);
+  expect((await service().call('POST', `${path}/plan`, { ...own, json: { document } })).status).toBe(403);
+  expect((await service().call('PUT', path, change)).status).toBe(403);
+  expect((await service().call('POST', `${path}/plan`, { ...own, json: { document: object({}, { title: 'A' }) } })).status).toBe(200);
+  expect((await service().call('PUT', `${path}?allowUnfit=1`, change)).status).toBe(200);
+});
+
+test('a count ends at one more than its limit', async () => {
+  for (let key = 1; key <= 4; key++) await seed(service(), name, `${number}0${key}`, {}, 'ada');
+  expect(await countEntities(service().db, name)).toBe(4);
+  expect(await countEntities(service().db, name, 2)).toBe(3);
 });
