@@ -33,10 +33,11 @@ export interface Store {
   query<R>(query: CompiledQuery<R>): Promise<R[]>;
 
   /**
-   * Runs `work` in one read-only transaction, whose statements all see the same rows. PostgreSQL ends each statement after `statementLimitMs`
-   * milliseconds: then it fails as `exceededStatementTime` of failure.ts says. The statements are built for one request.
+   * Runs `work` in one read-only transaction, whose statements all see the same rows. PostgreSQL ends the statement
+   * that runs when `limitMs` milliseconds are over: then it fails as `exceededStatementTime` of failure.ts says. The statements are built for
+   * one request.
    */
-  readOnly<T>(statementLimitMs: number, work: (run: <R>(query: CompiledQuery<R>) => Promise<R[]>) => Promise<T>): Promise<T>;
+  readOnly<T>(limitMs: number, work: (run: <R>(query: CompiledQuery<R>) => Promise<R[]>) => Promise<T>): Promise<T>;
 
   /**
    * Runs the statement for `row`, JSON text of an object, together with the rows of other requests. Undefined when it did nothing for the row.
@@ -85,14 +86,19 @@ export class PostgresStore implements Store {
     return (await this.db.executeQuery(query)).rows;
   }
 
-  readOnly<T>(statementLimitMs: number, work: (run: <R>(query: CompiledQuery<R>) => Promise<R[]>) => Promise<T>): Promise<T> {
+  readOnly<T>(limitMs: number, work: (run: <R>(query: CompiledQuery<R>) => Promise<R[]>) => Promise<T>): Promise<T> {
     return this.db
       .transaction()
       .setIsolationLevel('repeatable read')
       .setAccessMode('read only')
       .execute(async (trx) => {
-        await sql`set local statement_timeout = ${sql.lit(statementLimitMs)}`.execute(trx);
-        return await work(async (query) => (await trx.executeQuery(query)).rows);
+        const end = performance.now() + limitMs;
+        return await work(async (query) => {
+          // PostgreSQL knows whole milliseconds, and takes 0 for no limit.
+          const left = Math.max(1, Math.ceil(end - performance.now()));
+          await sql`set local statement_timeout = ${sql.lit(left)}`.execute(trx);
+          return (await trx.executeQuery(query)).rows;
+        });
       });
   }
 

@@ -36,8 +36,8 @@ const maximumCandidates = 10_000;
 const maximumCounted = 10_000;
 /** 8 MiB with what surrounds the fields of a thousand entities. */
 const maximumBytes = 7.5 * 2 ** 20;
-/** In milliseconds. */
-const statementLimitMs = 2_000;
+/** For all statements of a page, in milliseconds. */
+const pageLimitMs = 2_000;
 
 type Page = components['schemas']['EntityPage'];
 /** The JSON of a page, and the cursors in it. */
@@ -54,7 +54,7 @@ export async function listEntities(store: Store, cursors: Cursors, permit: Permi
   const list = new List(cursors, permit, request);
   const position = await list.readCursor();
   if (list.isCheap && request.count === 'none') return await list.page((query) => store.query(query), position);
-  return await store.readOnly(statementLimitMs, (run) => list.page(run, position));
+  return await store.readOnly(pageLimitMs, (run) => list.page(run, position));
 }
 
 class List {

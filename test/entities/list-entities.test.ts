@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { exceededStatementTime } from '../../src/database/failure.ts';
 import type { Entity } from '../support/entities.ts';
 import { faultsIn, keysIn, list, pagesOf, seedMany, seedNumbers, writeTypes, type EntityPage } from '../support/lists.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
@@ -234,6 +235,16 @@ describe('cost', () => {
       return [...before, ...(await run(count))];
     });
     expect(counts).toEqual([{ n: 3 }, { n: 3 }]);
+  });
+
+  test('the statements of a list have one time limit together', async () => {
+    const sleep = sql`select pg_sleep(0.7)`.compile(service().db);
+    const sleeps = (times: number) =>
+      service().store.readOnly(1_000, async (run) => {
+        for (let time = 0; time < times; time++) await run(sleep);
+      });
+    await sleeps(1);
+    await expect(sleeps(2)).rejects.toSatisfy(exceededStatementTime);
   });
 
   test('200 — own entities of a user without any: 20,000 entities a request, newest first', async () => {
