@@ -1100,7 +1100,7 @@ export interface components {
         EntityPage: {
             /** @description The entities, in the order of the sort. */
             items: components["schemas"]["Entity"][];
-            /** @description The cursor of the next page; null at the end. */
+            /** @description The cursor of the next page; null at the end, and on an empty page that `prev` led to. */
             next: string | null;
             /** @description The cursor of the page before; null at the beginning, and on an empty page. */
             prev: string | null;

@@ -785,7 +785,7 @@ export type EntityPage = {
      */
     items: Array<Entity>;
     /**
-     * The cursor of the next page; null at the end.
+     * The cursor of the next page; null at the end, and on an empty page that `prev` led to.
      */
     next: string | null;
     /**
