@@ -29,8 +29,8 @@ import {
 import type { ListRequest } from './list-request.ts';
 import { representEntity } from './represent.ts';
 
-/** The most rows that are looked at for a page by key, and the most if the fields of each have to be read. */
-const budgets = { envelope: 20_000, fields: 5_000 };
+/** The most rows that are looked at for a page by key, the most if the fields of each have to be read, and the most tests of fields. */
+const budgets = { rows: 20_000, rowsWithFields: 5_000, tests: 20_000 };
 /** The most rows that are sorted without an index, and the most that are counted unless the caller wants them all. */
 const maximumCandidates = 10_000;
 const maximumCounted = 10_000;
@@ -73,9 +73,8 @@ class List {
     this.#order = orderOf(request.sort, entitySource);
     // With the types, because the values of a cursor are cast to them.
     this.#binding = JSON.stringify([permit.userName, permit.entity, request.canonical, this.#order.columns.map(({ sqlType }) => sqlType)]);
-    const readsFields = testsOf(all(rest)).some(({ field }) => !isEnvelopeName(field[0]));
     const looksAtMore = rest.length > 0 || permit.ownOnly;
-    this.#budget = this.#isByKey && looksAtMore ? budgets[readsFields ? 'fields' : 'envelope'] : undefined;
+    this.#budget = this.#isByKey && looksAtMore ? budgetOf(all(rest)) : undefined;
   }
 
   get #isByKey(): boolean {
@@ -162,6 +161,11 @@ class List {
 }
 
 const tooExpensive = (fault: Fault, cause?: unknown) => new Problem('query-too-expensive', { faults: [fault], cause });
+
+function budgetOf(filter: Filter): number {
+  const tests = testsOf(filter).filter(({ field }) => !isEnvelopeName(field[0])).length;
+  return tests === 0 ? budgets.rows : Math.min(budgets.rowsWithFields, Math.floor(budgets.tests / tests));
+}
 
 /** Whether the primary key finds the rows that the test allows. */
 function isServed(test: Filter): boolean {

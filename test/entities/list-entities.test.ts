@@ -220,6 +220,14 @@ describe('cost', () => {
     expect(pages.slice(0, 2).map(({ prev }) => prev)).toEqual([null, null]);
   });
 
+  test('200 — a filter with 20 tests of fields looks at 1,000 entities a request', async () => {
+    const filter = { $or: Array.from({ length: 20 }, (_, index) => ({ n: index === 0 ? 1_001 : -index })) };
+    const first = (await list(service(), ada, 'crowd', { filter })).body;
+    const second = (await list(service(), ada, 'crowd', { filter, cursor: first.next ?? '' })).body;
+    expect([first.items.length, second.items.length]).toEqual([0, 1]);
+    expect(second.next).not.toBeNull();
+  });
+
   test('200 — the same backwards', async () => {
     const { body } = await list(service(), ada, 'crowd', { sort: ['-$key'], filter: { n: 24_000 } });
     expect(body.items).toHaveLength(1);
