@@ -1,5 +1,5 @@
 /** The operators of filters: what each accepts for which type of field, and what it means. */
-import type { Field, FieldType, ScalarType } from './fields.ts';
+import type { ArrayType, Field, FieldType, ScalarType } from './fields.ts';
 import type { Unplaced } from './parse.ts';
 import { any, not, type Filter, type Test } from './syntax.ts';
 import { isOrdered, readValue, type TypedValue } from './values.ts';
@@ -71,7 +71,7 @@ const prefix: Operator = ({ field, type, value }, { refuse }) => {
 /** A part of a text or an item of an array; of a field without a declared type either of the two. */
 const contains: Operator = ({ field, type, value }, { refuse }) => {
   const isText = type === 'string';
-  if (!isText && type !== 'any' && isScalarTypeOrObject(type))
+  if (!isText && type !== 'any' && !isArrayComparedAsText(type))
     return refuse({ code: 'not-filterable', values: { allowed: namesFor(type) } });
   if (value === null && !isText) return { kind: 'member', field, value };
   const read = readValue(typeof type === 'string' ? (isText ? 'string' : 'any') : type.items, value);
@@ -80,7 +80,9 @@ const contains: Operator = ({ field, type, value }, { refuse }) => {
   return isText ? any(part) : any([...part, { kind: 'member', field, value: read.value }]);
 };
 
-const isScalarTypeOrObject = (type: FieldType): boolean => typeof type === 'string';
+/** Whether equal items of the array are written alike. A decimal and an instant can be written in more than one way. */
+const isArrayComparedAsText = (type: FieldType): type is ArrayType =>
+  typeof type !== 'string' && type.items !== 'decimal' && type.items !== 'date-time';
 
 const presence =
   (whenTrue: (field: Field) => Filter): Operator =>
@@ -113,8 +115,8 @@ function namesFor(type: FieldType): string {
   ];
   const own = isScalarType(type)
     ? [...equality, ...(isOrdered(type) ? order : []), ...(type === 'string' || type === 'any' ? ['$prefix', '$contains'] : [])]
-    : typeof type === 'string'
-      ? []
-      : ['$contains'];
+    : isArrayComparedAsText(type)
+      ? ['$contains']
+      : [];
   return [...own, '$exists', '$empty'].join(', ');
 }

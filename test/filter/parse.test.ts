@@ -113,6 +113,12 @@ describe('the limits', () => {
 });
 
 describe('a declared type', () => {
+  test.for(['decimal', 'date-time'])('refuses $contains of an array of %s, whose equal items can be written differently', (format) => {
+    const types = fieldTypesOf({ properties: { l: { type: 'array', items: { type: 'string', format } } } });
+    expect(faultsOf({ l: { $contains: '2026-01-01T00:00:00Z' } }, types)).toEqual(['/l/$contains not-filterable']);
+    expect(faultsOf({ l: { $exists: true } }, types)).toEqual([]);
+  });
+
   const valid: Record<string, unknown> = {
     s: 'x',
     n: 1.5,
