@@ -53,15 +53,20 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
     ...(budget === undefined ? [filterCondition(keys, entitySource)] : []),
     filterCondition(rest, entitySource),
   ];
-  if (after && budget === undefined) conditions.push(isAfter(order, after));
+  const named = { ...order, columns: order.columns.map((column, index) => ({ ...column, expression: sql.ref(`s${index}`) })) };
+  // Behind `offset 0` PostgreSQL evaluates each value once for a row, however often the condition names it.
+  const fence = order.columns.length > 0 ? sql`offset 0` : sql``;
   return sql<ListRow>`
     select name, key, version, created_at as "createdAt", created_by as "createdBy", updated_at as "updatedAt", updated_by as "updatedBy",
       array[${sql.join(texts)}]::text[] as position,
       case when row_number() over page = 1 or (sum(bytes) over page <= ${bytes} and row_number() over page <= ${limit}) then ${fields} end as fields
     from (
-      select entity.*${sql.join(values, sql``)}
-      from ${budget === undefined ? sql`entity` : sql`(${nextByKey(query, sql`entity.*`)} limit ${budget}) as entity`}
-      where ${sql.join(conditions, sql` and `)}
+      select * from (
+        select entity.*${sql.join(values, sql``)}
+        from ${budget === undefined ? sql`entity` : sql`(${nextByKey(query, sql`entity.*`)} limit ${budget}) as entity`}
+        where ${sql.join(conditions, sql` and `)} ${fence}
+      ) as entity
+      where ${after && budget === undefined ? isAfter(named, after) : sql`true`}
       order by ${inOrder}
       limit ${limit + 1}
     ) as found
