@@ -26,12 +26,12 @@ export const sqlTypes: Readonly<Record<ScalarType, string>> = {
 
 /** Times are stored in microseconds and compared in milliseconds, as answers show them. */
 const envelope: Readonly<Record<EnvelopeName, RawBuilder<unknown>>> = {
-  $key: sql`entity.key`,
-  $version: sql`entity.version`,
+  $key: sql.ref('entity.key'),
+  $version: sql.ref('entity.version'),
   $createdAt: sql`date_trunc('milliseconds', entity.created_at)`,
-  $createdBy: sql`entity.created_by`,
+  $createdBy: sql.ref('entity.created_by'),
   $updatedAt: sql`date_trunc('milliseconds', entity.updated_at)`,
-  $updatedBy: sql`entity.updated_by`,
+  $updatedBy: sql.ref('entity.updated_by'),
 };
 
 /** The table `entity`, or a subquery of that name with its columns. */
