@@ -8,6 +8,7 @@ import { differencesOf } from './compare.ts';
 import { compileType } from './compile.ts';
 import type { TypeRow } from './store.ts';
 import type { Schema } from './subschemas.ts';
+import type { EntityType } from './types.ts';
 
 /** A change of a type; without a document its deletion. */
 export interface TypeChange {
@@ -98,6 +99,9 @@ export async function findingsOf(db: Kysely<Database>, plan: TypePlan, change: T
   return { entities, ...(await unfitEntities(db, change)) };
 }
 
+/** By document of a change. The check under the lock uses what the first check compiled: compiling may take 0.5 s, and writes wait for the lock. */
+const checks = new WeakMap<Schema, EntityType['check']>();
+
 /** The entities that do not fit the document, among those that were changed at `since` or later, if given. */
 export async function unfitEntities(
   db: Kysely<Database>,
@@ -106,11 +110,12 @@ export async function unfitEntities(
 ): Promise<Pick<Findings, 'unfit' | 'examples'>> {
   const examples: UnfitEntity[] = [];
   if (document === null) return { unfit: 0, examples };
-  const type = compileType('0', document, source);
+  const check = checks.get(document) ?? compileType('0', document, source).check;
+  checks.set(document, check);
   let unfit = 0;
   for await (const batch of scanEntities(db, name, since)) {
     for (const { key, fields } of batch) {
-      const errors = faultsIn(() => type.check(JSON.parse(fields)));
+      const errors = faultsIn(() => check(JSON.parse(fields)));
       if (errors.length === 0) continue;
       unfit += 1;
       if (examples.length < maximumFaults) examples.push({ key, errors });
