@@ -13,12 +13,19 @@ import type { EntityType, EntityTypes } from './types.ts';
 
 /** Characters of the documents whose validators a process stores. A validator takes about ten times the memory of its document. */
 const maximumCharacters = 8_388_608;
+/** What the smallest validator takes, in characters of a document. */
+const leastCharacters = 4_096;
 
 export class TypeRegistry implements EntityTypes {
   readonly #db: Kysely<Database>;
   readonly #onlyDeclared: boolean;
-  /** By revision: what a revision is never changes. */
-  readonly #types = new LRUCache<string, EntityType>({ maxSize: maximumCharacters });
+  /** By revision: what a revision is never changes. Requests that need the same one at the same time share its load. */
+  readonly #types = new LRUCache<string, EntityType>({
+    maxSize: maximumCharacters,
+    sizeCalculation: ({ document }) => leastCharacters + JSON.stringify(document).length,
+    fetchMethod: (revision) => this.#load(revision),
+    ignoreFetchAbort: true,
+  });
   #revisions: Promise<ReadonlyMap<string, string>> | undefined;
   #notified = false;
 
@@ -37,7 +44,7 @@ export class TypeRegistry implements EntityTypes {
       if (this.#onlyDeclared) throw new Problem('not-found');
       return undefined;
     }
-    return this.#types.get(revision) ?? (await this.#load(revision));
+    return this.#types.get(revision) ?? (await this.#types.forceFetch(revision));
   }
 
   forget(): void {
@@ -64,8 +71,6 @@ export class TypeRegistry implements EntityTypes {
   async #load(revision: string): Promise<EntityType> {
     const found = await findRevision(this.#db, revision);
     if (!found) throw new Error(`there is no entity type with the revision ${revision}`);
-    const type = compileType(revision, found.document, found.source);
-    this.#types.set(revision, type, { size: JSON.stringify(found.document).length });
-    return type;
+    return compileType(revision, found.document, found.source);
   }
 }

@@ -1,0 +1,22 @@
+/** The declared types as a process knows them. */
+import { expect, test } from 'vitest';
+import { TypeRegistry } from '../../src/entity-types/registry.ts';
+import { declareType } from '../support/entities.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+
+test('concurrent requests share the load of a type, and later ones its result', async () => {
+  await declareType(service(), 'order', { required: ['a'] });
+  const { revision } = await service().db.selectFrom('entity_type').select('revision').executeTakeFirstOrThrow();
+  const registry = new TypeRegistry(service().db, { entityTypes: 'open' });
+  const [first, ...others] = await Promise.all(Array.from({ length: 5 }, () => registry.at('order', revision)));
+  expect(first?.document).toEqual({ required: ['a'] });
+  for (const type of [...others, await registry.find('order')]) expect(type).toBe(first);
+});
+
+test('a load that failed is tried again', async () => {
+  const registry = new TypeRegistry(service().db, { entityTypes: 'open' });
+  await expect(registry.at('order', '999999')).rejects.toThrow('999999');
+  await expect(registry.at('order', '999999')).rejects.toThrow('999999');
+});
