@@ -9,13 +9,14 @@ const authApi = operations.filter(({ path }) => path.startsWith('/auth'));
 const changing = authApi.filter((operation) => operation.method !== 'get' && !isOpen(operation));
 
 describe('x-session-rights', () => {
-  test('leaves the Entities API, and no other operation, to grants and scopes', () => {
+  test('leaves entities and the reading of their types, and no other operation, to grants and scopes', () => {
     const named = Object.values(document.paths).flatMap((item) =>
       [item.get, item.post, item.delete].flatMap((operation) =>
         operation?.['x-session-rights'] === 'by-grants' ? [operation.operationId] : [],
       ),
     );
-    expect(named).toEqual(operations.filter(({ tag }) => tag === 'Entities').map(({ operationId }) => operationId));
+    const expected = operations.filter(({ tag, method }) => tag === 'Entities' || (tag === 'Entity types' && method === 'get'));
+    expect(named).toEqual(expected.map(({ operationId }) => operationId));
   });
 
   test('lets a session that a token opened change nothing but itself', () => {

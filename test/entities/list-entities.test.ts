@@ -234,7 +234,7 @@ describe('cost', () => {
     expect(body.next).not.toBeNull();
   });
 
-  test('the statements of a list see the same rows, whatever is deleted between them', async () => {
+  test('200 — the statements of a list see the same rows, whatever is deleted between them', async () => {
     await seedNumbers(service(), 'short', 3, 'ada');
     const count = sql<{ n: number }>`select count(*)::int as n from entity where name = 'short'`.compile(service().db);
     const counts = await service().store.readOnly(2_000, async (run) => {
@@ -245,7 +245,7 @@ describe('cost', () => {
     expect(counts).toEqual([{ n: 3 }, { n: 3 }]);
   });
 
-  test('the statements of a list have one time limit together', async () => {
+  test('422 — the statements of a list have one time limit together', async () => {
     const sleep = sql`select pg_sleep(0.7)`.compile(service().db);
     const sleeps = (times: number) =>
       service().store.readOnly(1_000, async (run) => {

@@ -138,7 +138,7 @@ test('403 — for a check, unless the caller may read the entities of all owners
   expect((await service().call('PUT', `${path}?allowUnfit=1`, change)).status).toBe(200);
 });
 
-test('a count ends at one more than its limit', async () => {
+test('200 — a count ends at one more than its limit', async () => {
   for (let key = 1; key <= 4; key++) await seed(service(), name, `${number}0${key}`, {}, 'ada');
   expect(await countEntities(service().db, name)).toBe(4);
   expect(await countEntities(service().db, name, 2)).toBe(3);
