@@ -1,4 +1,5 @@
 /** `POST /rest/entity-type/{name}/plan`: what a change would do. It changes nothing. */
+import { sql } from 'kysely';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { countEntities } from '../../src/entities/scan.ts';
 import { declareType, seed } from '../support/entities.ts';
@@ -142,4 +143,13 @@ test('200 — a count ends at one more than its limit', async () => {
   for (let key = 1; key <= 4; key++) await seed(service(), name, `${number}0${key}`, {}, 'ada');
   expect(await countEntities(service().db, name)).toBe(4);
   expect(await countEntities(service().db, name, 2)).toBe(3);
+});
+
+test('409 — a request checks at most 100,000 entities', async () => {
+  await sql`insert into entity (name, fields, created_by, updated_by)
+    select ${name}, '{}', 'ada', 'ada' from generate_series(1, 100001)`.execute(service().db);
+  const refused = await plan<ProblemBody>({ type: 'object', required: ['email'] });
+  expect([refused.status, refused.body.code]).toEqual([409, 'type-conflict']);
+  expect(refused.body.errors).toEqual([expect.objectContaining({ pointer: '', code: 'too-many-values' })]);
+  await sql`delete from entity where name = ${name}`.execute(service().db);
 });
