@@ -11,6 +11,9 @@ to entity_application;
 -- For the keys of new entities.
 grant usage on sequence entity_key_seq to entity_application;
 
+-- Companion tables of entity types. The service creates and drops them itself.
+grant usage, create on schema entity_data to entity_application;
+
 -- Revisions of entity types are added and never changed.
 grant select, insert on entity_type_revision to entity_application;
 

@@ -109,10 +109,11 @@ export interface Database {
     document: Json<Record<string, unknown>> | null;
     source: TypeSource;
     plan: Json<unknown>;
+    companion: Json<unknown> | null;
     applied_at: CreatedAt;
     applied_by: string;
   };
-  entity_type: { name: string; revision: Int8 };
+  entity_type: { name: string; revision: Int8; id: GeneratedAlways<number> };
   idempotency: { user_name: string; entity: string; key: string; fingerprint: Buffer; entity_key: Int8; created_at: CreatedAt };
   login_attempt: {
     kind: 'account' | 'address';

@@ -1,5 +1,6 @@
 /** Makes the validator of a type from its document. */
 import { compileSchema } from '../contract/every-error.ts';
+import type { Companion } from '../companion/layout.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { faultsOf } from '../http/validation-faults.ts';
 import { fieldTypesOf } from './field-types.ts';
@@ -18,7 +19,7 @@ function compilePattern(pattern: string): Pick<RegExp, 'test'> {
 compilePattern.code = '';
 
 /** The type with this document, which `faultsOfDocument` has accepted. */
-export function compileType(revision: string, document: Schema, source: TypeSource): EntityType {
+export function compileType(revision: string, document: Schema, source: TypeSource, companion: Companion | null = null): EntityType {
   const validate = compileSchema(schemaOf(document), undefined, source === 'api' ? { regExp: compilePattern } : {});
   return {
     revision,
@@ -28,5 +29,6 @@ export function compileType(revision: string, document: Schema, source: TypeSour
     },
     fields: fieldTypesOf(schemaOf(document)),
     requiresIfMatch: requiresIfMatch(document),
+    companion,
   };
 }

@@ -71,6 +71,6 @@ export class TypeRegistry implements EntityTypes {
   async #load(revision: string): Promise<EntityType> {
     const found = await findRevision(this.#db, revision);
     if (!found) throw new Error(`there is no entity type with the revision ${revision}`);
-    return compileType(revision, found.document, found.source);
+    return compileType(revision, found.document, found.source, found.companion);
   }
 }

@@ -1,6 +1,7 @@
 /** The tables `entity_type` and `entity_type_revision`. */
 import { sql, type Kysely } from 'kysely';
 import type { Database, TypeSource } from '../database/tables.ts';
+import type { Companion } from '../companion/layout.ts';
 import type { Schema } from './subschemas.ts';
 
 /** A type in force, without its document. */
@@ -41,13 +42,20 @@ export async function listRevisions(db: Kysely<Database>): Promise<Map<string, s
   return new Map(rows.map(({ name, revision }) => [name, revision]));
 }
 
-/** The document of a revision, in force or not; undefined for a deletion. */
-export async function findRevision(db: Kysely<Database>, revision: string): Promise<{ document: Schema; source: TypeSource } | undefined> {
+export interface Revision {
+  document: Schema;
+  source: TypeSource;
+  /** Null: the type has no rules that need a companion table. */
+  companion: Companion | null;
+}
+
+/** What a revision is, in force or not; undefined for a deletion. */
+export async function findRevision(db: Kysely<Database>, revision: string): Promise<Revision | undefined> {
   const row = await db
     .selectFrom('entity_type_revision')
     .where('revision', '=', revision)
     .where('document', 'is not', null)
-    .select([sql<Schema>`document`.as('document'), 'source'])
+    .select([sql<Schema>`document`.as('document'), 'source', sql<Companion | null>`companion`.as('companion')])
     .executeTakeFirst();
   return row;
 }

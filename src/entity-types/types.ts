@@ -2,6 +2,7 @@
  * Declared entity types: a JSON Schema (2020-12) for the fields of the entities of a name. A type says what fields are accepted; it changes none of
  * them. Grants, not types, decide which callers may do something with entities of the name.
  */
+import type { Companion } from '../companion/layout.ts';
 import type { FieldTypes } from '../filter/fields.ts';
 import type { Schema } from './subschemas.ts';
 
@@ -21,6 +22,8 @@ export interface EntityType {
   fields: FieldTypes;
   /** Whether an update or a delete needs If-Match. */
   requiresIfMatch: boolean;
+  /** The table that statements write beside `entity`; null for a type without rules that need one. */
+  companion: Companion | null;
 }
 
 export interface EntityTypes {

@@ -1,6 +1,10 @@
+create schema entity_data;
+
 create sequence audit_event_id_seq;
 
 create sequence entity_key_seq;
+
+create sequence entity_type_id_seq;
 
 create sequence entity_type_revision_revision_seq;
 
@@ -51,7 +55,8 @@ create table entity (
 
 create table entity_type (
   name text not null,
-  revision bigint not null
+  revision bigint not null,
+  id integer generated always as identity not null
 ) with (fillfactor=10);
 
 create table entity_type_revision (
@@ -61,7 +66,8 @@ create table entity_type_revision (
   source text not null,
   plan json not null,
   applied_at timestamp with time zone default clock_timestamp() not null,
-  applied_by text not null
+  applied_by text not null,
+  companion json
 );
 
 create table idempotency (
@@ -221,6 +227,8 @@ alter table entity add constraint entity_fields_check CHECK ((jsonb_typeof(field
 alter table entity add constraint entity_pkey PRIMARY KEY (name, key);
 
 alter table entity add constraint entity_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES user_account(name);
+
+alter table entity_type add constraint entity_type_id_key UNIQUE (id);
 
 alter table entity_type add constraint entity_type_pkey PRIMARY KEY (name);
 

@@ -61,6 +61,8 @@ const others = `
   select format('create type %I;', t.typname) from pg_type t
   where t.typnamespace = 'public'::regnamespace and t.typtype in ('d', 'e', 'r')
   union all
+  select format('create schema %I;', nspname) from pg_namespace where nspname = 'entity_data'
+  union all
   select format('create extension %I;', extname) from pg_extension where extname <> 'plpgsql'
   order by 1`;
 

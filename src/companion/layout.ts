@@ -1,0 +1,66 @@
+/**
+ * The companion table of an entity type: the values of the fields that the rules of the type name, in typed columns. PostgreSQL holds the rules over
+ * it with unique indexes and foreign keys, and lists walk its indexes (decision 125).
+ */
+import type { Field, ScalarType } from '../filter/fields.ts';
+
+/** Made of numbers that the service draws, never of what users write. The table is in the schema `entity_data`, with the primary key `key`. */
+export interface Companion {
+  /** Such as `x12`; the identity of the declared type, the same in all of its revisions. */
+  table: string;
+  columns: readonly CompanionColumn[];
+  /** Of `x-index`, and one for each reference. */
+  indexes: readonly CompanionIndex[];
+  uniques: readonly CompanionUnique[];
+  references: readonly CompanionReference[];
+  search: CompanionSearch | undefined;
+  /**
+   * `building`: entities of the name may still have no row, or a row without the value of a new column. Statements that write entities keep all columns
+   * up to date from then on. Lists do not read the table.
+   */
+  state: 'building' | 'ready';
+}
+
+/** The value of a field; SQL null if the entity does not have one, or one of another type. */
+export interface CompanionColumn {
+  /** Such as `c3`. No two fields of a type ever had the same. */
+  name: string;
+  field: Field;
+  /** Of the value, or of the items of an array. */
+  type: ScalarType;
+  isArray: boolean;
+  /** Whether the text is compared in NFKC and in lower case. */
+  fold: boolean;
+  /** The most bytes of a text, since an entry of an index has 2,704 at most; undefined for what is never longer. */
+  maximumBytes: number | undefined;
+}
+
+/** An index ends with the key, so its order is total: that of the last field, ascending without fields. */
+export interface CompanionIndex {
+  /** Such as `x12_i4`. */
+  name: string;
+  columns: readonly { name: string; descending: boolean }[];
+}
+
+/** Two entities do not have the same values. An entity that lacks one of them conflicts with none. */
+export interface CompanionUnique {
+  /** Such as `x12_u5`. */
+  name: string;
+  columns: readonly string[];
+}
+
+export interface CompanionReference {
+  /** The constraint, such as `x12_r6`. */
+  name: string;
+  column: string;
+  /** The name of the entities that the field refers to. */
+  to: string;
+  onDelete: 'restrict' | 'cascade' | 'set-null';
+}
+
+/** The texts of the fields, the first of most weight, in the column `search` of the type `tsvector`. */
+export interface CompanionSearch {
+  fields: readonly Field[];
+  /** A text search configuration of PostgreSQL. */
+  language: string;
+}
