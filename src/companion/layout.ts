@@ -14,6 +14,8 @@ export interface Companion {
   uniques: readonly CompanionUnique[];
   references: readonly CompanionReference[];
   search: CompanionSearch | undefined;
+  /** The number of the next column, index or constraint. None is used twice. */
+  next: number;
   /**
    * `building`: entities of the name may still have no row, or a row without the value of a new column. Statements that write entities keep all columns
    * up to date from then on. Lists do not read the table.
@@ -21,19 +23,20 @@ export interface Companion {
   state: 'building' | 'ready';
 }
 
-/** The value of a field; SQL null if the entity does not have one, or one of another type. */
+/** The value of a field; SQL null if the entity does not have it, or one of another type. */
 export interface CompanionColumn {
   /** Such as `c3`. No two fields of a type ever had the same. */
   name: string;
   field: Field;
-  /** Of the value, or of the items of an array. */
   type: ScalarType;
-  isArray: boolean;
   /** Whether the text is compared in NFKC and in lower case. */
   fold: boolean;
-  /** The most bytes of a text, since an entry of an index has 2,704 at most; undefined for what is never longer. */
-  maximumBytes: number | undefined;
+  /** The most characters of a text, since an entry of an index has 2,704 bytes at most; undefined for a value that is no text. */
+  maximumLength?: number | undefined;
 }
+
+/** The values of a row by the names of its columns and texts, as JSON values that PostgreSQL reads as the types of `columns.ts`. */
+export type CompanionValues = Record<string, string | number | boolean | null>;
 
 /** An index ends with the key, so its order is total: that of the last field, ascending without fields. */
 export interface CompanionIndex {
@@ -58,9 +61,10 @@ export interface CompanionReference {
   onDelete: 'restrict' | 'cascade' | 'set-null';
 }
 
-/** The texts of the fields, the first of most weight, in the column `search` of the type `tsvector`. */
+/** The texts of the fields, in the column `search` of the type `tsvector`: the first has the weight A, the second B, the third C, all others D. */
 export interface CompanionSearch {
-  fields: readonly Field[];
+  /** The name is the member that has the text of the field in {@link CompanionValues}. */
+  texts: readonly { name: string; field: Field }[];
   /** A text search configuration of PostgreSQL. */
   language: string;
 }

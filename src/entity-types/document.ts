@@ -2,13 +2,16 @@
  * The document of an entity type: a JSON Schema (2020-12) of the fields, with service keywords at its top. Every fault has a pointer into the
  * document.
  */
+import { ruleKeywords } from '../companion/rules.ts';
 import { createAjv } from '../contract/ajv.ts';
 import { firstError } from '../contract/every-error.ts';
 import { maximumFaults, type Fault } from '../errors.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { looksLikeName, pathOf, pointerTo, positionsIn } from '../http/pointer.ts';
 import { faultsOf } from '../http/validation-faults.ts';
+import { fieldTypesOf } from './field-types.ts';
 import { expansionOf, hasScalarItems } from './expansion.ts';
+import { faultsOfRules, withoutRules } from './rule-keywords.ts';
 import { linearPattern } from './linear-pattern.ts';
 import { isSchemaObject, schemaKeywords, targetOf, walkSchemas, type Schema } from './subschemas.ts';
 
@@ -24,7 +27,7 @@ const maximumUnique = 1_000;
 
 const ifMatchKeyword = 'x-if-match';
 /** Service keywords that this version does not enforce. */
-const plannedKeywords = new Set(['x-unique', 'x-index', 'x-references', 'x-search', 'x-history', 'x-soft-delete']);
+const plannedKeywords = new Set(['x-history', 'x-soft-delete']);
 /** Nothing is added to fields, and all fields can be read. */
 const unsupportedKeywords = new Set(['default', 'writeOnly']);
 /** A caller's references are JSON pointers only, so that {@link expansionOf} follows all of them. */
@@ -48,7 +51,7 @@ const formats = Object.keys(ajv.formats);
 
 /** The schema that fields are validated with: the document without its service keywords. */
 export function schemaOf({ [ifMatchKeyword]: _, ...schema }: Schema): Schema {
-  return schema;
+  return withoutRules(schema);
 }
 
 /** Whether an update or a delete needs If-Match. */
@@ -68,6 +71,7 @@ export function faultsOfDocument(document: unknown, source: TypeSource): Fault[]
   if (!complete) return [{ pointer: '', code: 'too-deep', values: { limit: deepestSchema } }];
   const walked = { document, schemas: new Set(schemas.values()), source };
   const faults = [...schemas].flatMap(([pointer, schema]) => faultsOfSchema(walked, schema, pointer)).concat(faultsOfForm(document));
+  if (faults.length === 0) faults.push(...faultsOfRules(document, fieldTypesOf(schemaOf(document))));
   if (faults.length === 0) faults.push(...(source === 'api' ? faultsOfExpansion(document) : []), ...faultsOfCompilation(document));
   const positionOf = positionsIn(document);
   return distinct(faults)
@@ -105,6 +109,7 @@ function faultsOfSchema(walked: Walked, schema: unknown, pointer: string): Fault
 function faultsOfKeyword({ document, schemas }: Walked, keyword: string, value: unknown, pointer: string, atTop: boolean): Fault[] {
   if (keyword === ifMatchKeyword && atTop)
     return value === 'required' ? [] : [{ pointer, code: 'invalid-value', values: { allowed: 'required' } }];
+  if (atTop && ruleKeywords.some((each) => each === keyword)) return [];
   if (unsupportedKeywords.has(keyword) || (plannedKeywords.has(keyword) && atTop)) return [{ pointer, code: 'not-supported' }];
   if (!supportedKeywords.has(keyword)) return [{ pointer, code: 'unknown' }];
   if (keyword === 'format' && typeof value === 'string' && !formats.includes(value))

@@ -31,6 +31,15 @@ export function fieldTypesOf(schema: Schema): FieldTypes {
   return { typeOf };
 }
 
+/** Whether the schema of the field accepts null, as far as its `type`, `enum` and `const` say. */
+export function allowsNull(schema: Schema, field: Field): boolean {
+  const found = field.reduce<unknown>((at, name) => memberOf(referredBy(at, schema), name), schema);
+  const target = referredBy(found, schema);
+  if (!isSchema(target)) return target === true;
+  if (Array.isArray(target['enum'])) return target['enum'].includes(null);
+  return 'const' in target ? target['const'] === null : typesOf(target).includes('null');
+}
+
 /** The schema of a member; true if any value fits, undefined if there is no such member. */
 function memberOf(schema: unknown, name: string): unknown {
   if (!isSchema(schema)) return schema === false ? undefined : true;

@@ -55,7 +55,7 @@ export function isOrdered(type: FieldType): boolean {
 }
 
 /** Whether the text has more than `length` code points. */
-function isLongerThan(text: string, length: number): boolean {
+export function isLongerThan(text: string, length: number): boolean {
   return text.length > length && Array.from(text).length > length;
 }
 

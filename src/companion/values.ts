@@ -1,0 +1,62 @@
+/** The values of the companion row of an entity, computed from its fields. */
+import { Problem, type Fault } from '../errors.ts';
+import type { Field } from '../filter/fields.ts';
+import { isDecimal } from '../http/decimal.ts';
+import { isInt64 } from '../http/int64.ts';
+import { isLongerThan } from '../filter/values.ts';
+import { pointerTo } from '../http/pointer.ts';
+import type { Companion, CompanionColumn, CompanionValues } from './layout.ts';
+
+/** The most characters of a text that are searched. PostgreSQL holds 1 MiB of different words. */
+const searchedLength = 100_000;
+
+/**
+ * The values of a row for `fields`, which the type has accepted. A value that the column cannot compare is null, as it is missing for filters. Throws 422
+ * `validation-failed` with `too-long` for texts that no index can hold.
+ */
+export function companionValues(companion: Companion, fields: unknown): CompanionValues {
+  const faults: Fault[] = [];
+  const values: CompanionValues = {};
+  for (const column of companion.columns) {
+    const value = valueOf(column, memberAt(fields, column.field));
+    const { maximumLength } = column;
+    if (typeof value === 'string' && maximumLength !== undefined && isLongerThan(value, maximumLength))
+      faults.push({ pointer: pointerTo(column.field), code: 'too-long', values: { maximum: maximumLength } });
+    values[column.name] = value;
+  }
+  if (faults.length > 0) throw new Problem('validation-failed', { faults });
+  for (const { name, field } of companion.search?.texts ?? []) {
+    const text = memberAt(fields, field);
+    values[name] = typeof text === 'string' ? text.slice(0, searchedLength).toWellFormed() : null;
+  }
+  return values;
+}
+
+function memberAt(fields: unknown, field: Field): unknown {
+  return field.reduce(
+    (value, name) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
+        ? (value as Record<string, unknown>)[name]
+        : undefined,
+    fields,
+  );
+}
+
+function valueOf({ type, fold }: CompanionColumn, value: unknown): string | number | boolean | null {
+  switch (type) {
+    case 'string':
+    case 'enum':
+    case 'date':
+    case 'date-time':
+      if (typeof value !== 'string') return null;
+      return fold ? value.normalize('NFKC').toLowerCase() : value;
+    case 'int64':
+      return typeof value === 'string' && isInt64(value) ? value : null;
+    case 'decimal':
+      return typeof value === 'string' && isDecimal(value) ? value : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+  }
+}

@@ -1,0 +1,128 @@
+/** The keywords of rules in the document of a type: `x-unique`, `x-index`, `x-references` and `x-search`. */
+import { isText, ruleKeywords, type RuleKeywords } from '../companion/rules.ts';
+import { createAjv } from '../contract/ajv.ts';
+import type { Fault } from '../errors.ts';
+import type { FieldTypes, ScalarType } from '../filter/fields.ts';
+import type { Unplaced } from '../filter/parse.ts';
+import { readField } from '../filter/sort.ts';
+import { pointerTo } from '../http/pointer.ts';
+import { faultsOf } from '../http/validation-faults.ts';
+import { allowsNull } from './field-types.ts';
+import type { Schema } from './subschemas.ts';
+
+/** The text search configurations that PostgreSQL has from version 15 on. */
+const languages = (
+  'simple arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish italian ' +
+  'lithuanian nepali norwegian portuguese romanian russian serbian spanish swedish tamil turkish yiddish'
+).split(' ');
+const maximumObjectDepth = 3;
+
+const fieldName = { type: 'string', minLength: 1, maxLength: 256 };
+const fieldNames = { type: 'array', minItems: 1, maxItems: 4, items: fieldName };
+const validate = createAjv({ allErrors: true, verbose: true }).compile({
+  type: 'object',
+  properties: {
+    'x-unique': {
+      type: 'array',
+      maxItems: 8,
+      items: {
+        type: 'object',
+        required: ['fields'],
+        additionalProperties: false,
+        properties: { fields: { ...fieldNames, uniqueItems: true }, fold: { type: 'boolean' } },
+      },
+    },
+    'x-index': { type: 'array', maxItems: 32, items: fieldNames },
+    'x-references': {
+      type: 'object',
+      maxProperties: 16,
+      additionalProperties: {
+        type: 'object',
+        required: ['to'],
+        additionalProperties: false,
+        properties: {
+          to: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9_.-]{0,63}$' },
+          onDelete: { enum: ['restrict', 'cascade', 'set-null'] },
+        },
+      },
+    },
+    'x-search': {
+      type: 'object',
+      required: ['fields'],
+      additionalProperties: false,
+      properties: { fields: { ...fieldNames, maxItems: 8, uniqueItems: true }, language: { enum: languages } },
+    },
+  },
+});
+
+/** The document without its rules. */
+export function withoutRules(document: Schema): Schema {
+  return Object.fromEntries(Object.entries(document).filter(([keyword]) => !ruleKeywords.some((each) => each === keyword)));
+}
+
+/** The faults of the rules, given the document and the types of its fields. Whether a referenced name is declared is not looked at. */
+export function faultsOfRules(document: Schema, types: FieldTypes): Fault[] {
+  const keywords = Object.fromEntries(ruleKeywords.flatMap((keyword) => (keyword in document ? [[keyword, document[keyword]]] : [])));
+  if (!validate(keywords)) return [...faultsOf(validate.errors ?? [], 'body', keywords).faults];
+  return new RuleFaults(document, types).find(keywords);
+}
+
+class RuleFaults {
+  readonly #document: Schema;
+  readonly #types: FieldTypes;
+  readonly #faults: Fault[] = [];
+
+  constructor(document: Schema, types: FieldTypes) {
+    this.#document = document;
+    this.#types = types;
+  }
+
+  find({ 'x-unique': uniques = [], 'x-index': indexes = [], 'x-references': references = {}, 'x-search': search }: RuleKeywords): Fault[] {
+    for (const [index, { fields, fold }] of uniques.entries()) {
+      const types = fields.map((name, at) => this.#fieldType(name, ['x-unique', index, 'fields', at]));
+      const isFoldable = types.some((type) => type === undefined || type === 'string' || type === 'enum');
+      if (fold === true && !isFoldable) this.#refuse(['x-unique', index, 'fold'], { code: 'conflicting' });
+    }
+    for (const [index, names] of indexes.entries()) {
+      const seen = new Set<string>();
+      for (const [at, name] of names.entries()) {
+        const bare = name.replace(/^-/, '');
+        if (seen.has(bare)) this.#refuse(['x-index', index, at], { code: 'repeated' });
+        else this.#fieldType(bare, ['x-index', index, at]);
+        seen.add(bare);
+      }
+    }
+    for (const [name, { onDelete }] of Object.entries(references)) {
+      const place = ['x-references', name];
+      const type = this.#fieldType(name, place);
+      if (type !== undefined && type !== 'int64')
+        this.#refuse(place, { code: 'invalid-type', values: { allowed: 'string, format int64' } });
+      else if (type && onDelete === 'set-null' && !allowsNull(this.#document, name.split('.')))
+        this.#refuse([...place, 'onDelete'], { code: 'conflicting' });
+    }
+    for (const [at, name] of (search?.fields ?? []).entries()) {
+      const place = ['x-search', 'fields', at];
+      const type = this.#fieldType(name, place);
+      if (type !== undefined && !isText(type)) this.#refuse(place, { code: 'invalid-type', values: { allowed: 'string' } });
+    }
+    return this.#faults;
+  }
+
+  /** The type of the field that a rule names; undefined, with a fault, if it has not one scalar type. */
+  #fieldType(name: string, place: readonly (string | number)[]): ScalarType | undefined {
+    const found = readField(name, this.#types);
+    if ('code' in found) {
+      this.#refuse(place, found);
+      return undefined;
+    }
+    if (found.field.length > maximumObjectDepth) this.#refuse(place, { code: 'invalid-value', values: { maximum: maximumObjectDepth } });
+    else if (typeof found.type !== 'string' || found.type === 'object' || found.type === 'any')
+      this.#refuse(place, { code: 'invalid-type', values: { allowed: 'string, number, integer, boolean' } });
+    else return found.type;
+    return undefined;
+  }
+
+  #refuse(place: readonly (string | number)[], fault: Unplaced): void {
+    this.#faults.push({ ...fault, pointer: pointerTo(place) });
+  }
+}

@@ -1,0 +1,101 @@
+/** The values of companion rows, and what PostgreSQL stores of them. */
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { columnType, inputType, storedValue } from '../../src/companion/columns.ts';
+import type { Companion, CompanionColumn } from '../../src/companion/layout.ts';
+import { companionValues } from '../../src/companion/values.ts';
+import type { Problem } from '../../src/errors.ts';
+import type { ScalarType } from '../../src/filter/fields.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+const column = (type: ScalarType, more: Partial<CompanionColumn> = {}): CompanionColumn => ({
+  name: 'c1',
+  field: ['a'],
+  type,
+  fold: false,
+  ...more,
+});
+const companion = (columns: CompanionColumn[], search?: Companion['search']): Companion => ({
+  table: 'x1',
+  columns,
+  indexes: [],
+  uniques: [],
+  references: [],
+  search,
+  next: 2,
+  state: 'ready',
+});
+const valueOf = (type: ScalarType, a: unknown) => companionValues(companion([column(type)]), { a })['c1'];
+
+const values: [type: ScalarType, accepted: unknown, others: unknown[]][] = [
+  ['string', 'a', [1, true, null, ['a'], { a: 'a' }, undefined]],
+  ['enum', 'a', [1, null]],
+  ['number', 1.5, ['1.5', null, true]],
+  ['boolean', false, ['false', 0, null]],
+  ['int64', '-9223372036854775808', [1, '1.0', '01', '9223372036854775808', '', null]],
+  ['decimal', '10.50', [10.5, '1e1', '-0', '.5', null]],
+  ['date', '2026-11-22', [20261122, null]],
+  ['date-time', '2026-11-22T10:00:00Z', [0, null]],
+];
+test.each(values)('a column of the type %s has %o, and null for what is no such value', (type, accepted, others) => {
+  expect(valueOf(type, accepted)).toBe(accepted);
+  expect(others.map((other) => valueOf(type, other))).toEqual(others.map(() => null));
+});
+
+test('a field is found below objects only, and not in their prototypes', () => {
+  const at = (field: string[], fields: unknown) => companionValues(companion([column('string', { field })]), fields)['c1'];
+  expect(at(['address', 'city'], { address: { city: 'Paris' } })).toBe('Paris');
+  expect(at(['address', '0'], { address: ['Paris'] })).toBeNull();
+  expect(at(['constructor', 'name'], {})).toBeNull();
+});
+
+test('a folded text is compared in NFKC and in lower case', () => {
+  const fold = (a: string) => companionValues(companion([column('string', { fold: true })]), { a })['c1'];
+  expect(fold('ADA@Example.com')).toBe('ada@example.com');
+  expect(fold('ﬁn')).toBe(fold('FIN'));
+});
+
+test('a text that is longer than its index has room for is refused, by characters', () => {
+  const check = (a: string) => companionValues(companion([column('string', { maximumLength: 3 })]), { a });
+  expect(check('😀😀😀')['c1']).toBe('😀😀😀');
+  expect(() => check('abcd')).toThrow(
+    expect.objectContaining<Partial<Problem>>({
+      code: 'validation-failed',
+      faults: [{ pointer: '/a', code: 'too-long', values: { maximum: 3 } }],
+    }),
+  );
+});
+
+test('searched texts are cut at 100,000 characters, between characters', () => {
+  const search = { language: 'simple', texts: [{ name: 't1', field: ['a'] }] };
+  const searched = (a: unknown) => companionValues(companion([], search), { a })['t1'];
+  expect(searched('word')).toBe('word');
+  expect(searched(1)).toBeNull();
+  expect(searched(`${'a'.repeat(99_999)}😀`)).toBe(`${'a'.repeat(99_999)}\uFFFD`);
+});
+
+const stored: [type: ScalarType, value: string | number | boolean, text: string | null][] = [
+  ['string', 'a', 'a'],
+  ['decimal', '10.50', '10.50'],
+  ['int64', '9223372036854775807', '9223372036854775807'],
+  ['number', 1e300, `1${'0'.repeat(300)}`],
+  ['boolean', true, 'true'],
+  ['date', '2026-11-22', '2026-11-22'],
+  ['date-time', '2026-11-22T12:00:00+02:00', '2026-11-22 10:00:00+00'],
+  ['date-time', 'yesterday', null],
+];
+test.each(stored)('PostgreSQL stores the %s %s as %s', async (type, value, text) => {
+  const one = column(type);
+  await service()
+    .db.connection()
+    .execute(async (db) => {
+      await sql`set time zone 'UTC'`.execute(db);
+      await sql`create temporary table stored (c1 ${columnType(one)})`.execute(db);
+      await sql`insert into stored select ${storedValue(one, sql.ref('c1'))}
+      from jsonb_to_record(${JSON.stringify({ c1: value })}::jsonb) as (c1 ${inputType(one)})`.execute(db);
+      const { rows } = await sql<{ text: string | null }>`select c1::text as text from stored`.execute(db);
+      await sql`drop table stored`.execute(db);
+      expect(rows).toEqual([{ text }]);
+    });
+});
