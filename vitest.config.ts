@@ -1,10 +1,12 @@
 /** How the suite runs: one PostgreSQL server for all, three processes that run one file after the other. */
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import LongFilesFirst from './test/support/long-files-first.ts';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // `npm run test:long` runs these: vitest.long.config.ts.
+    exclude: [...configDefaults.exclude, 'test/**/*.long.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
     // Processes, not threads: tests send signals, and a broken one takes nobody with it.
     pool: 'forks',

@@ -1,16 +1,18 @@
 /** Data directories and stand-ins for service processes, for the tests of the embedded database. Both are removed when the test is over. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
-import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { openEmbedded, type EmbeddedDatabase } from '../../src/database/embedded/embedded.ts';
 import { findProcess } from '../../src/database/embedded/process.ts';
 import { reapAfter } from './server-reaper.ts';
+
+const project = join(import.meta.dirname, '../..');
 
 /** A directory that does not exist yet, below one that only this user may enter. Pass `afterAll` for one that a whole file shares. */
 export async function newDataDir(whenDone: (cleanUp: () => Promise<void>) => void = onTestFinished): Promise<string> {
@@ -41,6 +43,25 @@ async function stopServer(dataDir: string): Promise<void> {
   const pid = await serverPid(dataDir);
   if (!(await isAlive(pid))) return;
   await (await openEmbedded(dataDir)).stop();
+}
+
+/** Opens the embedded database, and stops it when the test is over. */
+export async function openUntilDone(dataDir: string): Promise<EmbeddedDatabase> {
+  const database = await openEmbedded(dataDir);
+  onTestFinished(() => database.stop());
+  return database;
+}
+
+/** A copy of what the embedded database needs of the project, below a directory that only its owner can enter. `whatElse` are more paths. */
+export async function copyOfProject(whatElse: string[]): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), 'entity-service-closed-'));
+  onTestFinished(() => rm(copy, { recursive: true, force: true }));
+  for (const path of ['src/database', 'src/config', 'test/support/embedded-process.ts', 'package.json', ...whatElse]) {
+    await cp(join(project, path), join(copy, path), { recursive: true, verbatimSymlinks: true });
+  }
+  await mkdir(join(copy, 'node_modules'), { recursive: true });
+  await symlink(join(project, 'node_modules/pg'), join(copy, 'node_modules/pg'));
+  return copy;
 }
 
 export async function connect(url: string): Promise<Client> {
