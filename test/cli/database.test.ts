@@ -5,7 +5,7 @@ import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { AdminCommand, runAdmin, startAdmin } from '../support/admin.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { newDataDir } from '../support/embedded.ts';
-import { execute } from '../support/sql.ts';
+import { dropTables, execute } from '../support/sql.ts';
 import { useService } from '../support/service.ts';
 
 interface Report {
@@ -21,7 +21,7 @@ describe('migrate', () => {
   beforeAll(async () => {
     empty = await createDatabase();
     admin = new AdminCommand(empty.url);
-    await execute(empty.url, 'drop schema public cascade; create schema public');
+    await execute(empty.url, dropTables);
   });
   afterAll(() => empty.drop());
 

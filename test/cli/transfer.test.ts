@@ -13,7 +13,7 @@ import { AdminCommand, startAdmin } from '../support/admin.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { connect, newDataDir } from '../support/embedded.ts';
 import { TestService, useService } from '../support/service.ts';
-import { execute } from '../support/sql.ts';
+import { dropTables, execute } from '../support/sql.ts';
 
 interface Summary {
   takenAt: string;
@@ -111,7 +111,7 @@ describe('database copy', () => {
   });
 
   test('an empty database without tables gets them', async () => {
-    await execute(target.url, 'drop schema public cascade; create schema public');
+    await execute(target.url, dropTables);
     expect((await admin.run(['database', 'copy', '--to', to])).code).toBe(0);
     expect(await new AdminCommand(target.url).say(['migrate', '--check'])).toBe('The database has every migration.\n');
   });
@@ -325,7 +325,7 @@ describe('database backup and restore', () => {
       await early.drop();
       await target.drop();
     });
-    for (const { url } of [early, target]) await execute(url, 'drop schema public cascade; create schema public');
+    for (const { url } of [early, target]) await execute(url, dropTables);
     await migrate(early.url, '0009-audit');
     await execute(early.url, `insert into role (name) values ('early')`);
     const file = join(directory, 'early.backup');

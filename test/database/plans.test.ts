@@ -141,7 +141,7 @@ test('migrations analyse filled tables and leave empty ones alone', async () => 
   onTestFinished(() => other.drop());
   await execute(other.url, `insert into user_account (name, display_name) select 'user' || n, 'User' from generate_series(1, 40) n`);
   await execute(other.url, undoLaterMigrations);
-  expect(await migrate(other.url)).toEqual(['0011-entity-types', '0012-lists']);
+  expect(await migrate(other.url)).toEqual(['0011-entity-types', '0012-lists', '0013-companions']);
   const { db, close } = connectPool(other.url, 1, () => undefined);
   onTestFinished(close);
   const { rows } = await sql`

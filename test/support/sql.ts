@@ -13,6 +13,7 @@ export async function execute(databaseUrl: string, sql: string): Promise<void> {
 
 /** Undoes the migrations after the first release's, of which a test makes only the table of migrations older. */
 export const undoLaterMigrations = `
+  drop schema entity_data cascade;
   alter table entity drop column bytes;
   drop function entity_instant, json_project;
   delete from service_secret where name = 'cursor';
@@ -20,6 +21,9 @@ export const undoLaterMigrations = `
   drop function notify_entity_type;
   alter table role_grant drop constraint role_grant_type_check;
   delete from kysely_migration where name > '0011';`;
+
+/** Removes all tables of a migrated database. */
+export const dropTables = 'drop schema entity_data cascade; drop schema public cascade; create schema public';
 
 /** The address of another database on the same server, for the same role. */
 export function withDatabase(databaseUrl: string, name: string): string {
