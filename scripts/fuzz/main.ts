@@ -1,5 +1,5 @@
 /**
- * Sends many random requests, reproducible by their seed: `npm run test:fuzz -- --cases 100000 --seed 1`. The suite sends 2,000 with a new
+ * Sends many random requests, reproducible by their seed: `npm run test:fuzz -- --cases 100000 --seed 1`. The suite sends 1,300 with a new
  * seed each time.
  */
 import { spawn } from 'node:child_process';

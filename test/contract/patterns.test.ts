@@ -30,16 +30,17 @@ test('there are patterns', () => {
 
 describe.for(patterns)('%s', (pattern) => {
   const [plain, unicode] = [new RegExp(pattern), new RegExp(pattern, 'u')];
-  const samples = fc.sample(fc.stringMatching(unicode), { numRuns: 5, seed: 1 });
+  const samples = fc.sample(fc.stringMatching(unicode), { numRuns: 2, seed: 1 });
 
   test('accepts the same texts with and without the u flag', () => {
-    const disputed = ['', ...samples].flatMap((sample) => {
+    const alone = hostile.filter((text) => plain.test(text) !== unicode.test(text));
+    const disputed = samples.flatMap((sample) => {
       const middle = sample.length >> 1;
       return hostile
         .flatMap((text) => [text + sample, sample + text, sample.slice(0, middle) + text + sample.slice(middle + 1)])
         .filter((text) => plain.test(text) !== unicode.test(text));
     });
-    expect(disputed.map((text) => JSON.stringify(text))).toEqual([]);
+    expect([...alone, ...disputed].map((text) => JSON.stringify(text))).toEqual([]);
     expect(samples.every((sample) => plain.test(sample))).toBe(true);
   });
 });

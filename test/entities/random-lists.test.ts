@@ -18,7 +18,7 @@ import {
 } from '../support/random-filters.ts';
 import { useService } from '../support/service.ts';
 
-const cases = Number(process.env['LISTS_CASES'] ?? 2_000);
+const cases = Number(process.env['LISTS_CASES'] ?? 600);
 const seed = Number(process.env['LISTS_SEED'] ?? Date.now() % 1_000_000);
 /** Each data set serves this number of random queries. */
 const queriesOfData = 50;
