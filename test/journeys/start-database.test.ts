@@ -65,22 +65,17 @@ describe('npm start on DATABASE_URL', () => {
     await expectStopped(service);
   });
 
-  test('a request in progress at SIGTERM gets its answer (rule 92)', async () => {
+  test('a request in progress at SIGTERM gets its answer, and a client that never finishes does not prevent the stop (rule 92)', async () => {
     const service = await started();
-    const { socket, answer } = await beginRequest(service, await signIn(service, 'grace', adminPassword));
+    const client = await signIn(service, 'grace', adminPassword);
+    const { socket, answer } = await beginRequest(service, client);
+    const unfinished = await beginRequest(service, client);
     service.signal('SIGTERM');
     await expect.poll(async () => (await ready(service)) === 200).toBe(false);
     socket.write('"late"}');
     expect(await answer).toMatch(/^HTTP\/1\.1 201 [^]*"text": "late"/i);
     await expectStopped(service);
-  });
-
-  test('a client that never finishes its request does not prevent the stop (rule 92)', async () => {
-    const service = await started();
-    const { answer } = await beginRequest(service, await signIn(service, 'grace', adminPassword));
-    service.signal('SIGTERM');
-    await expectStopped(service);
-    expect(await answer).toBe('');
+    expect(await unfinished.answer).toBe('');
   });
 
   test('WORKERS serve on one port, a dead one is replaced, and all stop together', async () => {
@@ -112,17 +107,12 @@ describe('npm start on DATABASE_URL', () => {
     expect(changes(), 'a worker that stops with the service is not lost').toHaveLength(2);
   });
 
-  test('workers ignore Ctrl-C, because their primary stops them one after the other (rule 92)', async () => {
+  test('workers ignore Ctrl-C, because their primary stops them one after the other, and end when it is killed (rule 92)', async () => {
     const service = await started({ WORKERS: '2' });
     const pids = await workersOf(service);
     for (const pid of pids) process.kill(pid, 'SIGINT');
     for (let index = 0; index < 20; index += 1) expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     expect(await workersOf(service)).toEqual(pids);
-  });
-
-  test('workers end when their primary is killed', async () => {
-    const service = await started({ WORKERS: '2' });
-    const pids = await workersOf(service);
     process.kill(await primaryOf(service), 'SIGKILL');
     for (const pid of pids) await expect.poll(() => isAlive(pid)).toBe(false);
   });
