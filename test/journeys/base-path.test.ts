@@ -7,6 +7,7 @@ import { execute, openDocs, tryOut } from '../support/docs-page.ts';
 import { fixedPort } from '../support/fixed-port.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { startNginx, whyNoNginx, type Nginx } from '../support/nginx.ts';
+import { logIn, stayLocal } from '../support/provider-page.ts';
 import { cookieOf, password, useService } from '../support/service.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -84,16 +85,11 @@ describe.skipIf(reason)(`behind nginx with a base path${reason ? ` (skipped: ${r
   });
 
   test('a person signs in at the provider, which returns the browser behind the base path', async (context) => {
-    const browser = await openBrowser(context);
-    await browser.route(/fonts\.googleapis\.com/, (route) => route.abort());
+    const browser = await stayLocal(await openBrowser(context));
     const page = await browser.newPage();
     const { issuers } = await clientOf({ url }).listIssuers();
     await page.goto(signInUrl(issuers[0] ?? expect.fail(), { returnTo: '/api/auth' }));
-    await page.locator('input[name=login]').fill('alice');
-    await page.locator('input[name=password]').fill('any');
-    await page.locator('button[type=submit]').click();
-    await page.locator('input[name=prompt][value=consent]').waitFor({ state: 'attached' });
-    await page.locator('button[type=submit]').click();
+    await logIn(page, 'alice');
     await page.waitForURL(`${url}/auth`);
     const shown = JSON.parse(await page.locator('pre').innerText()) as { session: object };
     expect(shown).toMatchObject({ user: { name: 'ada' }, authentication: { method: 'openid', issuer: corp.url } });

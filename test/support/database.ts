@@ -1,7 +1,7 @@
 /** A separate database for a test or a test file: a copy of the migrated template, without rows. */
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'pg';
-import { inject } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { execute, withDatabase } from './sql.ts';
 
 export interface TestDatabase {
@@ -15,6 +15,13 @@ export async function createDatabase(): Promise<TestDatabase> {
   const name = `t_${randomBytes(8).toString('hex')}`;
   await execute(server, `create database ${name} template ${inject('templateName')}`);
   return { url: withDatabase(server, name), drop: () => execute(server, `drop database if exists ${name} with (force)`) };
+}
+
+/** A database that is dropped when the test is over. Returns its URL. */
+export async function createDatabaseUntilDone(): Promise<string> {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  return database.url;
 }
 
 /**

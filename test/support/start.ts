@@ -154,3 +154,10 @@ export async function expectStopped(service: Started): Promise<void> {
   expect(how, service.told()).toEqual({ code: 0, signal: null });
   expect(milliseconds).toBeLessThan(stopLimitMilliseconds);
 }
+
+/** The lines after the one that says that the service cannot start. */
+export function reasonsIn(told: string): string[] {
+  const lines = told.split('\n').filter((line) => line.startsWith('entity-service: '));
+  expect(lines.shift()).toBe('entity-service: the service cannot start:');
+  return lines.map((line) => line.slice('entity-service: '.length));
+}
