@@ -1,11 +1,12 @@
 /** What a list shall have, from the parameters of a URL or from a body. Both are read by the same rules; only the places of faults differ. */
 import type { components, operations } from '../../generated/api.ts';
 import { maximumFaults, Problem, type Fault, type FaultPlace } from '../errors.ts';
-import { undeclaredFields, type Field, type FieldTypes } from '../filter/fields.ts';
+import { undeclaredFields, type FieldTypes } from '../filter/fields.ts';
 import { bodyLimits, parseFilter, urlLimits, type FilterLimits } from '../filter/parse.ts';
-import { parseSort, readField, type NameFault, type SortTerm } from '../filter/sort.ts';
+import { parseSort, type NameFault, type SortTerm } from '../filter/sort.ts';
 import { everything, type Filter } from '../filter/syntax.ts';
 import { readJson } from '../http/json.ts';
+import { readProjection, type Projection } from './projection.ts';
 
 export type CountKind = 'none' | 'capped' | 'estimated' | 'exact';
 
@@ -23,11 +24,6 @@ export interface ListRequest {
   carrier: Carrier;
 }
 
-/** The members to send: true for all of a member. */
-export interface Projection {
-  [name: string]: true | Projection;
-}
-
 type Member = 'filter' | 'sort' | 'limit' | 'cursor' | 'fields' | 'count';
 
 /** Where the members of a query are. */
@@ -41,7 +37,6 @@ export const urlCarrier: Carrier = {
 };
 export const bodyCarrier: Carrier = { place: (member, pointer = '') => ({ pointer: `/${member}${pointer}` }) };
 
-const maximumProjection = 50;
 const defaultLimit = 50;
 
 type Query = Partial<NonNullable<operations['listEntities']['parameters']['query']>>;
@@ -109,29 +104,4 @@ function readRequest(raw: RawRequest, types: FieldTypes, carrier: Carrier, limit
 
 function placed(faults: readonly NameFault[], member: Member, { place }: Carrier): Fault[] {
   return faults.map(({ index, ...fault }) => ({ ...fault, ...place(member, index === -1 ? '' : `/${index}`) }));
-}
-
-/** The fields by their names from the root down. A name of the envelope is refused: the envelope is always sent. */
-function readProjection(names: readonly string[], types: FieldTypes): { projection: Projection } | { faults: NameFault[] } {
-  if (names.length > maximumProjection) return { faults: [{ index: -1, code: 'invalid-value', values: { maximum: maximumProjection } }] };
-  const faults: NameFault[] = [];
-  // Without a prototype, since `__proto__` is a name like any other here.
-  const projection = Object.create(null) as Projection;
-  names.forEach((name, index) => {
-    const found = readField(name, types);
-    if ('code' in found) faults.push({ index, ...found });
-    else addField(projection, found.field);
-  });
-  return faults.length > 0 ? { faults } : { projection };
-}
-
-function addField(projection: Projection, [name = '', ...below]: Field): void {
-  if (below.length === 0) {
-    projection[name] = true;
-    return;
-  }
-  const inner = projection[name] ?? (Object.create(null) as Projection);
-  if (inner === true) return;
-  projection[name] = inner;
-  addField(inner, below);
 }

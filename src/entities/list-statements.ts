@@ -10,7 +10,7 @@ import { entitySource } from '../filter/source.ts';
 import type { Filter } from '../filter/syntax.ts';
 import { rowsCovered, type PermitValues } from '../rights/row-predicate.ts';
 import type { EntityRow } from './row.ts';
-import type { Projection } from './list-request.ts';
+import type { Projection } from './projection.ts';
 
 /** A row of a page; null in place of fields that the page has no room for. */
 export type ListRow = Omit<EntityRow, 'fields'> & { fields: string | null; position: (string | null)[] };
