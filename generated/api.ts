@@ -483,7 +483,8 @@ export interface paths {
         };
         /**
          * Retrieve an entity
-         * @description The entity as it stands. With `If-None-Match` and an unchanged version the answer is 304 without a body.
+         * @description The entity as it stands. With `If-None-Match` and an unchanged version the answer is 304 without a body. With `include` the entities
+         *     that it refers to come along, in `included` and `withheld`. Then the ETag is that of the whole answer; `If-Match` takes it as well.
          */
         get: operations["getEntity"];
         put?: never;
@@ -951,6 +952,22 @@ export interface components {
             updatedBy: string;
             fields: components["schemas"]["Fields"];
         };
+        /** @description An entity, and with `include` those that it refers to. */
+        EntityView: {
+            name: components["schemas"]["EntityName"];
+            key: components["schemas"]["Int64"];
+            /** @description 1 at creation, one more with every change. */
+            version: number;
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description The name of the user who created it. */
+            createdBy: string;
+            updatedAt: components["schemas"]["Timestamp"];
+            /** @description The name of the user who changed it last. */
+            updatedBy: string;
+            fields: components["schemas"]["Fields"];
+            included?: components["schemas"]["Included"];
+            withheld?: components["schemas"]["Withheld"];
+        };
         /**
          * @description A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits. `x-if-match: required` at
          *     its top makes If-Match obligatory for updates and deletes. Unknown keywords and formats are refused.
@@ -1090,6 +1107,8 @@ export interface components {
             cursor?: string;
             /** @description As the parameter `fields`, each field a text. */
             fields?: string[];
+            /** @description As the parameter `include`, each reference a text. */
+            include?: string[];
             /**
              * @description As the parameter `count`.
              * @enum {string}
@@ -1114,7 +1133,26 @@ export interface components {
                  */
                 kind: "exact" | "capped" | "estimated";
             };
+            included?: components["schemas"]["Included"];
+            withheld?: components["schemas"]["Withheld"];
         };
+        /**
+         * @description The entities that references lead to, by name and key, each once; left out unless `include` asks for them. A page counts them in its
+         *     8 MiB, and is cut before the item that does not fit.
+         */
+        Included: {
+            [key: string]: {
+                [key: string]: components["schemas"]["Entity"];
+            };
+        };
+        /**
+         * @description Where the references lead to an entity that does not exist or that the caller may not read; left out unless `include` asks for
+         *     entities. A reference whose field the answer does not show is not listed.
+         */
+        Withheld: {
+            name: components["schemas"]["EntityName"];
+            key: components["schemas"]["Int64"];
+        }[];
         /**
          * @description What went wrong, for programs. The list grows; treat an unknown code by its status.
          * @example not-found
@@ -1488,7 +1526,7 @@ export interface components {
                 };
             };
         };
-        /** @description The filter, the sort or a field is not accepted, or the query would cost too much. */
+        /** @description The filter, the sort, a field or an include is not accepted, or the query would cost too much. */
         QueryRefused: {
             headers: {
                 [name: string]: unknown;
@@ -1645,10 +1683,16 @@ export interface components {
         Sort: string;
         /** @description The most items of a page, 1 to 1000; 50 without it. */
         Limit: string;
-        /** @description The `next` or `prev` of a page, to get the page after or before it. The other parameters but `limit`, `fields` and `count` must be the same. */
+        /** @description The `next` or `prev` of a page, to get the page after or before it. The other parameters but `limit`, `fields`, `include` and `count` must be the same. */
         Cursor: string;
         /** @description The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent. */
         FieldNames: string;
+        /**
+         * @description The references to follow, up to five, separated by commas: fields in the `x-references` of the declared type. A dot leads into an
+         *     object, or from a reference to one of the entities that it leads to. The entities come in `included`, each once, those of the way
+         *     as well. One that does not exist or that the caller may not read is in `withheld`.
+         */
+        Include: string;
         /**
          * @description Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
          *     `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
@@ -1675,6 +1719,11 @@ export interface components {
          * @example "3"
          */
         ETag: string;
+        /**
+         * @description The entity's version as a strong entity tag. With `include` a dot and a hash of the answer follow. `If-Match` takes either.
+         * @example "3"
+         */
+        ViewETag: string;
         /**
          * @description A strong entity tag of the page.
          * @example "uU0nuZNNPgilLlLX2n2r-s"
@@ -2436,10 +2485,16 @@ export interface operations {
                 sort?: components["parameters"]["Sort"];
                 /** @description The most items of a page, 1 to 1000; 50 without it. */
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next` or `prev` of a page, to get the page after or before it. The other parameters but `limit`, `fields` and `count` must be the same. */
+                /** @description The `next` or `prev` of a page, to get the page after or before it. The other parameters but `limit`, `fields`, `include` and `count` must be the same. */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent. */
                 fields?: components["parameters"]["FieldNames"];
+                /**
+                 * @description The references to follow, up to five, separated by commas: fields in the `x-references` of the declared type. A dot leads into an
+                 *     object, or from a reference to one of the entities that it leads to. The entities come in `included`, each once, those of the way
+                 *     as well. One that does not exist or that the caller may not read is in `withheld`.
+                 */
+                include?: components["parameters"]["Include"];
                 /**
                  * @description Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
                  *     `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
@@ -2588,7 +2643,16 @@ export interface operations {
     };
     getEntity: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent. */
+                fields?: components["parameters"]["FieldNames"];
+                /**
+                 * @description The references to follow, up to five, separated by commas: fields in the `x-references` of the declared type. A dot leads into an
+                 *     object, or from a reference to one of the entities that it leads to. The entities come in `included`, each once, those of the way
+                 *     as well. One that does not exist or that the caller may not read is in `withheld`.
+                 */
+                include?: components["parameters"]["Include"];
+            };
             header?: {
                 /** @description Answer 304 if the entity's ETag is one of these. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -2612,17 +2676,17 @@ export interface operations {
             /** @description The entity. */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag"];
+                    ETag: components["headers"]["ViewETag"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Entity"];
+                    "application/json": components["schemas"]["EntityView"];
                 };
             };
             /** @description The client's copy is current. */
             304: {
                 headers: {
-                    ETag: components["headers"]["ETag"];
+                    ETag: components["headers"]["ViewETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -2632,6 +2696,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -89,6 +89,7 @@ export type FaultCode =
   | 'unknown-operator'
   | 'not-filterable'
   | 'not-addressable'
+  | 'not-a-reference'
   | 'needs-index'
   | 'too-many-tests'
   | 'too-common'
@@ -132,6 +133,7 @@ export const faultValues = {
   'too-many-values': { limit: 'number' },
   'member-name-too-long': { limit: 'number' },
   'not-filterable': { allowed: 'text' },
+  'not-a-reference': { allowed: 'text' },
   'needs-index': { fields: 'text' },
   'too-many-tests': { limit: 'number' },
 } as const satisfies Partial<Record<FaultCode, Record<string, Measure>>>;

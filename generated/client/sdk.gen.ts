@@ -574,7 +574,9 @@ export const deleteEntity = (options: Options<DeleteEntityData>): RequestResult<
 /**
  * Retrieve an entity
  *
- * The entity as it stands. With `If-None-Match` and an unchanged version the answer is 304 without a body.
+ * The entity as it stands. With `If-None-Match` and an unchanged version the answer is 304 without a body. With `include` the entities
+ * that it refers to come along, in `included` and `withheld`. Then the ETag is that of the whole answer; `If-Match` takes it as well.
+ *
  */
 export const getEntity = (options: Options<GetEntityData>): RequestResult<GetEntityResponses> => options.client.get<GetEntityResponses>({
     security: [

@@ -552,6 +552,31 @@ export type Entity = {
 };
 
 /**
+ * An entity, and with `include` those that it refers to.
+ */
+export type EntityView = {
+    name: EntityName;
+    key: Int64;
+    /**
+     * 1 at creation, one more with every change.
+     */
+    version: number;
+    createdAt: Timestamp;
+    /**
+     * The name of the user who created it.
+     */
+    createdBy: string;
+    updatedAt: Timestamp;
+    /**
+     * The name of the user who changed it last.
+     */
+    updatedBy: string;
+    fields: Fields;
+    included?: Included;
+    withheld?: Withheld;
+};
+
+/**
  * A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits. `x-if-match: required` at
  * its top makes If-Match obligatory for updates and deletes. Unknown keywords and formats are refused.
  *
@@ -771,6 +796,10 @@ export type EntityQuery = {
      */
     fields?: Array<string>;
     /**
+     * As the parameter `include`, each reference a text.
+     */
+    include?: Array<string>;
+    /**
      * As the parameter `count`.
      */
     count?: 'none' | 'capped' | 'estimated' | 'exact';
@@ -805,7 +834,30 @@ export type EntityPage = {
          */
         kind: 'exact' | 'capped' | 'estimated';
     };
+    included?: Included;
+    withheld?: Withheld;
 };
+
+/**
+ * The entities that references lead to, by name and key, each once; left out unless `include` asks for them. A page counts them in its
+ * 8 MiB, and is cut before the item that does not fit.
+ *
+ */
+export type Included = {
+    [key: string]: {
+        [key: string]: Entity;
+    };
+};
+
+/**
+ * Where the references lead to an entity that does not exist or that the caller may not read; left out unless `include` asks for
+ * entities. A reference whose field the answer does not show is not listed.
+ *
+ */
+export type Withheld = Array<{
+    name: EntityName;
+    key: Int64;
+}>;
 
 /**
  * What went wrong, for programs. The list grows; treat an unknown code by its status.
@@ -926,7 +978,7 @@ export type Sort = string;
 export type Limit = string;
 
 /**
- * The `next` or `prev` of a page, to get the page after or before it. The other parameters but `limit`, `fields` and `count` must be the same.
+ * The `next` or `prev` of a page, to get the page after or before it. The other parameters but `limit`, `fields`, `include` and `count` must be the same.
  */
 export type Cursor = string;
 
@@ -934,6 +986,14 @@ export type Cursor = string;
  * The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent.
  */
 export type FieldNames = string;
+
+/**
+ * The references to follow, up to five, separated by commas: fields in the `x-references` of the declared type. A dot leads into an
+ * object, or from a reference to one of the entities that it leads to. The entities come in `included`, each once, those of the way
+ * as well. One that does not exist or that the caller may not read is in `withheld`.
+ *
+ */
+export type Include = string;
 
 /**
  * Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
@@ -2481,13 +2541,20 @@ export type ListEntitiesData = {
          */
         limit?: string;
         /**
-         * The `next` or `prev` of a page, to get the page after or before it. The other parameters but `limit`, `fields` and `count` must be the same.
+         * The `next` or `prev` of a page, to get the page after or before it. The other parameters but `limit`, `fields`, `include` and `count` must be the same.
          */
         cursor?: string;
         /**
          * The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent.
          */
         fields?: string;
+        /**
+         * The references to follow, up to five, separated by commas: fields in the `x-references` of the declared type. A dot leads into an
+         * object, or from a reference to one of the entities that it leads to. The entities come in `included`, each once, those of the way
+         * as well. One that does not exist or that the caller may not read is in `withheld`.
+         *
+         */
+        include?: string;
         /**
          * Whether to count what the filter finds. `capped` counts up to 10,000. `estimated` also counts up to 10,000 and estimates beyond.
          * `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
@@ -2532,7 +2599,7 @@ export type ListEntitiesErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * The filter, the sort or a field is not accepted, or the query would cost too much.
+     * The filter, the sort, a field or an include is not accepted, or the query would cost too much.
      */
     422: Problem & {
         code?: 'validation-failed' | 'query-too-expensive';
@@ -2728,7 +2795,7 @@ export type QueryEntitiesErrors = {
         code?: 'unsupported-media-type';
     };
     /**
-     * The filter, the sort or a field is not accepted, or the query would cost too much.
+     * The filter, the sort, a field or an include is not accepted, or the query would cost too much.
      */
     422: Problem & {
         code?: 'validation-failed' | 'query-too-expensive';
@@ -2868,7 +2935,19 @@ export type GetEntityData = {
          */
         key: Int64;
     };
-    query?: never;
+    query?: {
+        /**
+         * The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent.
+         */
+        fields?: string;
+        /**
+         * The references to follow, up to five, separated by commas: fields in the `x-references` of the declared type. A dot leads into an
+         * object, or from a reference to one of the entities that it leads to. The entities come in `included`, each once, those of the way
+         * as well. One that does not exist or that the caller may not read is in `withheld`.
+         *
+         */
+        include?: string;
+    };
     url: '/rest/entity/{name}/{key}';
 };
 
@@ -2906,6 +2985,12 @@ export type GetEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
      * Too many requests or failed attempts.
      */
     429: Problem & {
@@ -2925,7 +3010,7 @@ export type GetEntityResponses = {
     /**
      * The entity.
      */
-    200: Entity;
+    200: EntityView;
 };
 
 export type GetEntityResponse = GetEntityResponses[keyof GetEntityResponses];

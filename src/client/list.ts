@@ -54,6 +54,8 @@ export interface ListOptions<T extends object = Fields> extends CallOptions {
   limit?: number;
   /** The fields to send, with dots into objects; by default all. */
   fields?: readonly string[];
+  /** The references to follow, with a dot to the next one; see {@link Included}. */
+  include?: readonly string[];
   /** Whether each page has the number of entities that the filter finds; `none` by default. */
   count?: NonNullable<EntityQuery['count']>;
 }
@@ -72,7 +74,7 @@ export class EntityList<T extends object, S extends ErrorStyle> implements Async
   readonly #query: Omit<EntityQuery, 'filter'> & { filter?: object };
   readonly #options: CallOptions;
 
-  constructor(client: Client, style: S, name: string, { filter, sort, limit, fields, count, ...options }: ListOptions<T>) {
+  constructor(client: Client, style: S, name: string, { filter, sort, limit, fields, include, count, ...options }: ListOptions<T>) {
     this.#client = client;
     this.#style = style;
     this.#name = name;
@@ -81,6 +83,7 @@ export class EntityList<T extends object, S extends ErrorStyle> implements Async
       ...(sort && { sort: [...sort] }),
       ...(limit !== undefined && { limit }),
       ...(fields && { fields: [...fields] }),
+      ...(include && { include: [...include] }),
       ...(count && { count }),
     };
     this.#options = options;
@@ -118,16 +121,17 @@ export class EntityList<T extends object, S extends ErrorStyle> implements Async
 }
 
 /** The parameters of `listEntities`; undefined for a query that does not fit into a URL. */
-function urlQuery({ filter, sort, limit, fields, ...others }: Omit<EntityQuery, 'filter'> & { filter?: object }) {
+function urlQuery({ filter, sort, limit, fields, include, ...others }: Omit<EntityQuery, 'filter'> & { filter?: object }) {
   const text = filter && exactJson(filter);
   // A comma separates names in a URL, and a list without names has no text.
-  const isAmbiguous = fields?.length === 0 || [...(sort ?? []), ...(fields ?? [])].some((name) => name.includes(','));
+  const isAmbiguous = fields?.length === 0 || [...(sort ?? []), ...(fields ?? []), ...(include ?? [])].some((name) => name.includes(','));
   if (isAmbiguous || (text !== undefined && (text.length > urlLimits.filter || hasLongList(filter)))) return undefined;
   const query = {
     ...(text !== undefined && { filter: text }),
     ...(sort && sort.length > 0 && { sort: sort.join() }),
     ...(limit !== undefined && { limit: String(limit) }),
     ...(fields && { fields: fields.join() }),
+    ...(include && include.length > 0 && { include: include.join() }),
     ...others,
   };
   return new URLSearchParams(query).toString().length > urlLimits.query ? undefined : query;

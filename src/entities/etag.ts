@@ -11,6 +11,14 @@ export function etagOf(tag: string): string {
   return `"${tag}"`;
 }
 
+/**
+ * The tag of an entity with what it refers to. It begins with the version, so that If-Match takes it: a change concerns the entity alone
+ * (decision 140).
+ */
+export function viewTag(version: string, content: string): string {
+  return `${version}.${contentTag(content)}`;
+}
+
 /** What stands for the content in its entity tag: 22 characters of its hash. */
 export function contentTag(content: string): string {
   return createHash('sha256').update(content).digest('base64url').slice(0, 22);
@@ -47,7 +55,7 @@ export function acceptedVersions(ifMatch: string | undefined): string[] | null {
   if (ifMatch === undefined) return null;
   const tags = readTags(ifMatch, 'If-Match');
   if (tags === '*') return null;
-  return tags.filter(({ weak, opaque }) => !weak && /^[1-9][0-9]{0,17}$/.test(opaque)).map(({ opaque }) => opaque);
+  return tags.flatMap(({ weak, opaque }) => (weak ? [] : (/^([1-9][0-9]{0,17})(?:\.[\w-]{22})?$/.exec(opaque)?.slice(1) ?? [])));
 }
 
 /** Whether `If-None-Match` has the tag, so that the answer is 304. Throws 400 for a malformed header. */

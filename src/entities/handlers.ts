@@ -1,9 +1,11 @@
 /** Entities over HTTP: list, create, retrieve, update, delete. */
 import type { Handlers, Output } from '../contract/operation.ts';
 import type { Caller } from '../authn/caller.ts';
+import type { Principal } from '../authn/principal.ts';
 import { authorize, type Permit } from '../rights/permit.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
+import type { EntityType } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import { insertMany } from './grouped-writes.ts';
 import { Cursors } from './cursors.ts';
@@ -11,6 +13,7 @@ import { acceptedVersions, contentTag, etagOf, isCurrent } from './etag.ts';
 import { createOnce, findRepeat, readIdempotencyKey, type Created } from './idempotency.ts';
 import { whileTypeIsCurrent } from './type-guard.ts';
 import { isHeavy } from './heavy.ts';
+import { readIncludes } from './include.ts';
 import { readKey } from './key.ts';
 import { listEntities } from './list.ts';
 import { readListBody, readListQuery, type ListRequest } from './list-request.ts';
@@ -19,6 +22,7 @@ import { representEntity } from './represent.ts';
 import type { EntityRow } from './row.ts';
 import { deleteEntity, findEntity, findLight, insertEntity, stateOf, type CheckedFields } from './store.ts';
 import { updateEntity } from './update.ts';
+import { findView, readViewQuery } from './view.ts';
 
 type EntityHandlers = Pick<Handlers, 'listEntities' | 'queryEntities' | 'createEntity' | 'getEntity' | 'updateEntity' | 'deleteEntity'>;
 
@@ -27,10 +31,13 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
   const cursors = new Cursors(store);
   const readPage = (permit: Permit<'read'>, caller: Caller, request: ListRequest) =>
     queues.runList(permit, caller, () => listEntities(store, cursors, permit, request));
+  const includesOf = (principal: Principal, type: EntityType | undefined, names: readonly string[] = []) =>
+    readIncludes(entityTypes, principal, type, names);
   return {
     async listEntities({ params, query, headers, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
-      const request = readListQuery(query, (await entityTypes.find(params.name))?.fields);
+      const type = await entityTypes.find(params.name);
+      const request = readListQuery(query, await includesOf(principal, type, query.include?.split(',')), type?.fields);
       const { body, ...edges } = await readPage(permit, caller, request);
       const tag = contentTag(body.text);
       if (isCurrent(headers['if-none-match'], tag)) return { status: 304, headers: { ETag: etagOf(tag) } };
@@ -40,7 +47,8 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
 
     async queryEntities({ params, body: query, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
-      const request = readListBody(query, (await entityTypes.find(params.name))?.fields);
+      const type = await entityTypes.find(params.name);
+      const request = readListBody(query, await includesOf(principal, type, query.include), type?.fields);
       const { body } = await readPage(permit, caller, request);
       return { status: 200, headers: { ETag: etagOf(contentTag(body.text)) }, body };
     },
@@ -74,10 +82,17 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       });
     },
 
-    async getEntity({ params, headers, principal, caller }) {
+    async getEntity({ params, query, headers, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
-      await entityTypes.find(params.name);
+      const type = await entityTypes.find(params.name);
       const key = readKey(params.key);
+      if (query.fields !== undefined || query.include !== undefined) {
+        const request = readViewQuery(query, await includesOf(principal, type, query.include?.split(',')), type?.fields);
+        const view = await queues.runHeavyRead(permit, caller, () => findView(store, permit, key, request));
+        if (!view) throw new Problem('not-found');
+        if (isCurrent(headers['if-none-match'], view.tag)) return { status: 304, headers: { ETag: etagOf(view.tag) } };
+        return { status: 200, headers: { ETag: etagOf(view.tag) }, body: view.body };
+      }
       const light = await findLight(store, permit, key);
       if (!light) throw new Problem('not-found');
       if (isCurrent(headers['if-none-match'], light.version)) return { status: 304, headers: { ETag: etagOf(light.version) } };

@@ -6,6 +6,7 @@ import { bodyLimits, parseFilter, urlLimits, type FilterLimits } from '../filter
 import { parseSort, type NameFault, type SortTerm } from '../filter/sort.ts';
 import { everything, type Filter } from '../filter/syntax.ts';
 import { readJson } from '../http/json.ts';
+import type { Include, ReadIncludes } from './include.ts';
 import { readProjection, type Projection } from './projection.ts';
 
 export type CountKind = 'none' | 'capped' | 'estimated' | 'exact';
@@ -17,6 +18,8 @@ export interface ListRequest {
   cursor: string | undefined;
   /** The fields to send; undefined for all. */
   projection: Projection | undefined;
+  /** The references to follow. */
+  includes: readonly Include[];
   count: CountKind;
   /** The filter and the sort as text, the same for the same query however it came. */
   canonical: string;
@@ -24,7 +27,7 @@ export interface ListRequest {
   carrier: Carrier;
 }
 
-type Member = 'filter' | 'sort' | 'limit' | 'cursor' | 'fields' | 'count';
+type Member = 'filter' | 'sort' | 'limit' | 'cursor' | 'fields' | 'include' | 'count';
 
 /** Where the members of a query are. */
 export interface Carrier {
@@ -42,7 +45,11 @@ const defaultLimit = 50;
 type Query = Partial<NonNullable<operations['listEntities']['parameters']['query']>>;
 
 /** Reads the parameters of a URL. Throws 400 for a filter that is no JSON, and 422 for one that is not accepted. */
-export function readListQuery({ filter, sort, limit, cursor, fields, count }: Query, types: FieldTypes = undeclaredFields): ListRequest {
+export function readListQuery(
+  { filter, sort, limit, cursor, fields, count }: Query,
+  includes: ReadIncludes,
+  types: FieldTypes = undeclaredFields,
+): ListRequest {
   return readRequest(
     {
       filter: filter === undefined ? {} : readFilterText(filter),
@@ -51,6 +58,7 @@ export function readListQuery({ filter, sort, limit, cursor, fields, count }: Qu
       cursor,
       fields: fields?.split(','),
       count,
+      includes,
     },
     types,
     urlCarrier,
@@ -59,9 +67,13 @@ export function readListQuery({ filter, sort, limit, cursor, fields, count }: Qu
 }
 
 /** Reads the body of a query. Throws 422 for what is not accepted. */
-export function readListBody(body: components['schemas']['EntityQuery'], types: FieldTypes = undeclaredFields): ListRequest {
+export function readListBody(
+  body: components['schemas']['EntityQuery'],
+  includes: ReadIncludes,
+  types: FieldTypes = undeclaredFields,
+): ListRequest {
   const { filter = {}, sort = [], limit = defaultLimit, cursor, fields, count } = body;
-  return readRequest({ filter, sort, limit, cursor, fields, count }, types, bodyCarrier, bodyLimits);
+  return readRequest({ filter, sort, limit, cursor, fields, count, includes }, types, bodyCarrier, bodyLimits);
 }
 
 function readFilterText(text: string): unknown {
@@ -77,31 +89,37 @@ interface RawRequest {
   cursor: string | undefined;
   fields: readonly string[] | undefined;
   count: CountKind | undefined;
+  includes: ReadIncludes;
 }
 
-function readRequest(raw: RawRequest, types: FieldTypes, carrier: Carrier, limits: Readonly<FilterLimits>): ListRequest {
+function readRequest({ includes, ...raw }: RawRequest, types: FieldTypes, carrier: Carrier, limits: Readonly<FilterLimits>): ListRequest {
   const filter = parseFilter(raw.filter, types, limits);
   const sort = parseSort(raw.sort, types);
   const projection = raw.fields && readProjection(raw.fields, types);
-  const faults = [
-    ...('faults' in filter ? filter.faults.map((fault) => Object.assign(fault, carrier.place('filter', fault.pointer))) : []),
-    ...('faults' in sort ? placed(sort.faults, 'sort', carrier) : []),
-    ...(projection && 'faults' in projection ? placed(projection.faults, 'fields', carrier) : []),
-  ];
-  if ('faults' in filter || 'faults' in sort || (projection && 'faults' in projection))
+  if ('faults' in filter || 'faults' in sort || (projection && 'faults' in projection) || 'faults' in includes) {
+    const faults = [
+      ...('faults' in filter ? filter.faults.map((fault) => Object.assign(fault, carrier.place('filter', fault.pointer))) : []),
+      ...placed(sort, 'sort', carrier),
+      ...placed(projection, 'fields', carrier),
+      ...placed(includes, 'include', carrier),
+    ];
     throw new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) });
+  }
   return {
     filter: filter.filter ?? everything,
     sort: sort.sort,
     limit: raw.limit,
     cursor: raw.cursor,
     projection: projection?.projection,
+    includes: includes.includes,
     count: raw.count ?? 'none',
     canonical: JSON.stringify([raw.filter, sort.sort]),
     carrier,
   };
 }
 
-function placed(faults: readonly NameFault[], member: Member, { place }: Carrier): Fault[] {
-  return faults.map(({ index, ...fault }) => ({ ...fault, ...place(member, index === -1 ? '' : `/${index}`) }));
+/** The faults of the names in a member of the query; none if these could be read. */
+export function placed(read: { faults: readonly NameFault[] } | object | undefined, member: Member, { place }: Carrier): Fault[] {
+  if (!read || !('faults' in read)) return [];
+  return read.faults.map(({ index, ...fault }) => ({ ...fault, ...place(member, index === -1 ? '' : `/${index}`) }));
 }

@@ -9,11 +9,17 @@ import { isAfter, keyIsAfter, type Order, type RowPosition } from '../filter/ord
 import { entitySource } from '../filter/source.ts';
 import type { Filter } from '../filter/syntax.ts';
 import { rowsCovered, type PermitValues } from '../rights/row-predicate.ts';
-import type { EntityRow } from './row.ts';
-import type { Projection } from './projection.ts';
+import type { Include } from './include.ts';
+import { referencesOf } from './include-statements.ts';
+import { rowColumnList, type EntityRow } from './row.ts';
+import { projectedFields, type Projection } from './projection.ts';
 
-/** A row of a page; null in place of fields that the page has no room for. */
-export type ListRow = Omit<EntityRow, 'fields'> & { fields: string | null; position: (string | null)[] };
+/** A row of a page; null in place of fields and references that the page has no room for. `references` is undefined without includes. */
+export type ListRow = Omit<EntityRow, 'fields'> & {
+  fields: string | null;
+  position: (string | null)[];
+  references?: (string | null)[] | null;
+};
 
 /** The rows that a list is about. */
 export interface Selection {
@@ -34,6 +40,8 @@ export interface PageQuery extends Selection {
   /** The most bytes of fields as JSON text. The first row comes in any case. */
   bytes: number;
   projection: Projection | undefined;
+  /** The references whose keys each row has. */
+  includes: readonly Include[];
 }
 
 const covered = (permit: PermitValues) => rowsCovered((name) => sql`${permit[name]}`);
@@ -42,12 +50,11 @@ const orderBy = (columns: readonly RawBuilder<unknown>[]) => sql.join(columns);
 
 /** One row more than the page, which shows whether there are more, and only in its place. */
 export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
-  const { permit, keys, rest, order, after, limit, budget, bytes, projection } = query;
+  const { permit, keys, rest, order, after, limit, budget, bytes, projection, includes } = query;
   const aliases = order.columns.map(({ descending }, index) => sql`${sql.ref(`s${index}`)} ${directionOf(descending)}`);
   const inOrder = orderBy([...aliases, sql`key ${directionOf(order.keyDescending)}`]);
   const values = order.columns.map(({ expression }, index) => sql`, ${expression} as ${sql.ref(`s${index}`)}`);
   const texts = order.columns.map((_, index) => sql`${sql.ref(`s${index}`)}::text`);
-  const fields = projection ? sql`json_project(fields, ${JSON.stringify(projection)}::jsonb)::text` : sql`fields::text`;
   const conditions = [
     covered(permit),
     ...(budget === undefined ? [filterCondition(keys, entitySource)] : []),
@@ -56,10 +63,11 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
   const named = { ...order, columns: order.columns.map((column, index) => ({ ...column, expression: sql.ref(`s${index}`) })) };
   // Behind `offset 0` PostgreSQL evaluates each value once for a row, however often the condition names it.
   const fence = order.columns.length > 0 ? sql`offset 0` : sql``;
+  const fits = sql`row_number() over page = 1 or (sum(bytes) over page <= ${bytes} and row_number() over page <= ${limit})`;
+  const references = includes.length > 0 ? sql`, case when ${fits} then ${referencesOf(includes)} end as references` : sql``;
   return sql<ListRow>`
-    select name, key, version, created_at as "createdAt", created_by as "createdBy", updated_at as "updatedAt", updated_by as "updatedBy",
-      array[${sql.join(texts)}]::text[] as position,
-      case when row_number() over page = 1 or (sum(bytes) over page <= ${bytes} and row_number() over page <= ${limit}) then ${fields} end as fields
+    select ${rowColumnList}, array[${sql.join(texts)}]::text[] as position,
+      case when ${fits} then ${projectedFields(projection)} end as fields ${references}
     from (
       select * from (
         select entity.*${sql.join(values, sql``)}
@@ -69,7 +77,7 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
       where ${after && budget === undefined ? isAfter(named, after) : sql`true`}
       order by ${inOrder}
       limit ${limit + 1}
-    ) as found
+    ) as entity
     window page as (order by ${inOrder} rows unbounded preceding)
     order by ${inOrder}`.compile(builder);
 }

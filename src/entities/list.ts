@@ -26,6 +26,7 @@ import {
   type PageQuery,
   type Selection,
 } from './list-statements.ts';
+import { readIncluded, type Included } from './included.ts';
 import type { ListRequest } from './list-request.ts';
 import { representEntity } from './represent.ts';
 
@@ -34,7 +35,7 @@ const budgets = { rows: 20_000, rowsWithFields: 5_000, tests: 20_000 };
 /** The most rows that are sorted without an index, and the most that are counted unless the caller wants them all. */
 const maximumCandidates = 10_000;
 const maximumCounted = 10_000;
-/** 8 MiB with what surrounds the fields of a thousand entities. */
+/** 8 MiB with what surrounds the fields of a thousand entities, and the same with what is included. */
 const maximumBytes = 7.5 * 2 ** 20;
 /** For all statements of a page, in milliseconds. */
 const pageLimitMs = 2_000;
@@ -96,25 +97,47 @@ class List {
 
   async page(run: Run, from: Awaited<ReturnType<List['readCursor']>>): Promise<ListedPage> {
     if (!this.#isByKey) await this.#requireFewCandidates(run);
-    const { limit, projection } = this.#request;
+    const { limit, projection, includes } = this.#request;
     const backwards = from?.direction === 'prev';
     const order = backwards ? reversed(this.#order) : this.#order;
-    const query: PageQuery = { ...this.#selection, order, after: from, limit, budget: this.#budget, bytes: maximumBytes, projection };
+    const query: PageQuery = {
+      ...this.#selection,
+      order,
+      after: from,
+      limit,
+      budget: this.#budget,
+      bytes: maximumBytes,
+      projection,
+      includes,
+    };
     const found = await this.#within('filter', () => run(pageQuery(query)));
     const cut = found.findIndex(({ fields }, index) => fields === null || index === limit);
-    const rows = cut === -1 ? found : found.slice(0, cut);
-    const onwards = cut === -1 ? await this.#endOfBudget(run, query) : positionOf(rows.at(-1));
+    const fitting = cut === -1 ? found : found.slice(0, cut);
+    const texts = fitting.map((row) => representEntity({ ...row, fields: row.fields ?? '{}' }).text);
+    const included = await this.#include(run, fitting, texts);
+    const rows = fitting.slice(0, included?.kept);
+    const isCut = cut !== -1 || rows.length < fitting.length;
+    const onwards = isCut ? positionOf(rows.at(-1)) : await this.#endOfBudget(run, query);
     const back = from && positionOf(rows[0]);
-    if (backwards) rows.reverse();
+    const items = texts.slice(0, rows.length);
+    if (backwards) items.reverse();
     const count = await this.#count(run);
     const [next, prev] = await Promise.all([
       this.#seal('next', backwards ? back : onwards),
       this.#seal('prev', backwards ? onwards : back),
     ]);
-    const items = rows.map((row) => representEntity({ ...row, fields: row.fields ?? '{}' }).text);
     const counted = count ? `,"count":${JSON.stringify(count)}` : '';
-    const body = new JsonText<Page>(`{"items":[${items.join(',')}],"next":${quoted(next)},"prev":${quoted(prev)}${counted}}`);
+    const body = new JsonText<Page>(
+      `{"items":[${items.join(',')}],"next":${quoted(next)},"prev":${quoted(prev)}${counted}${included ? `,${included.members}` : ''}}`,
+    );
     return { body, next, prev };
+  }
+
+  /** What the rows refer to; undefined if the caller does not want it. */
+  async #include(run: Run, rows: readonly ListRow[], texts: readonly string[]): Promise<Included | undefined> {
+    if (this.#request.includes.length === 0) return undefined;
+    const items = rows.map(({ references }, index) => ({ text: texts[index] ?? '', references: references ?? [] }));
+    return await this.#within('include', () => readIncluded(run, items, this.#request, maximumBytes));
   }
 
   /** Throws 422 `query-too-expensive` if the list would be sorted without an index and is long. */
@@ -150,7 +173,7 @@ class List {
   }
 
   /** Runs a statement. If it takes too long, throws 422 with the part of the query that is at fault. */
-  async #within<T>(member: 'filter' | 'sort' | 'count', statement: () => Promise<T>): Promise<T> {
+  async #within<T>(member: 'filter' | 'sort' | 'include' | 'count', statement: () => Promise<T>): Promise<T> {
     try {
       return await statement();
     } catch (error) {

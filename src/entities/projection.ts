@@ -1,4 +1,5 @@
 /** The fields of an entity that a caller asks for. */
+import { sql, type RawBuilder } from 'kysely';
 import type { Field, FieldTypes } from '../filter/fields.ts';
 import { readField, type NameFault } from '../filter/sort.ts';
 
@@ -32,4 +33,19 @@ function addField(projection: Projection, [name = '', ...below]: Field): void {
   if (inner === true) return;
   projection[name] = inner;
   addField(inner, below);
+}
+
+/** SQL: the fields of a row, a column `fields`, as JSON text; those of the projection if there is one. */
+export function projectedFields(projection: Projection | undefined): RawBuilder<string> {
+  return projection ? sql`json_project(fields, ${JSON.stringify(projection)}::jsonb)::text` : sql`fields::text`;
+}
+
+/** Whether the field is one of those that are sent. */
+export function isProjected(projection: Projection | undefined, field: Field): boolean {
+  let found: Projection | true | undefined = projection ?? true;
+  for (const name of field) {
+    if (found === true || found === undefined) break;
+    found = found[name];
+  }
+  return found === true;
 }

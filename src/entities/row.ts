@@ -26,8 +26,9 @@ export const rowColumns = [
 
 export const columns = [...rowColumns, sql<string>`fields::text`.as('fields')] as const;
 
-/** The same for one in words. */
-export const columnList = sql.join(columns.map((column) => (typeof column === 'string' ? aliased(column) : column)));
+/** The same for one in words: all but the fields, and all. */
+export const rowColumnList = sql.join(rowColumns.map(aliased));
+export const columnList = sql`${rowColumnList}, fields::text as fields`;
 
 function aliased(column: string) {
   const [name = '', alias = name] = column.split(' as ');

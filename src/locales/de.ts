@@ -205,6 +205,7 @@ export const de: Catalogue = {
     'not-filterable': 'Ein Feld dieses Typs lässt sich so nicht verwenden.[ Mögliche Operatoren: {allowed}.]',
     'not-addressable':
       'Ein Name, der mit $ beginnt, ist nicht ansprechbar, außer $key, $version, $createdAt, $createdBy, $updatedAt und $updatedBy.',
+    'not-a-reference': 'Dieses Feld ist kein Verweis und führt zu keiner Entität.[ Verweise: {allowed}.]',
     'needs-index': 'Dafür ist ein Index nötig.[ Felder: {fields}.]',
     'too-many-tests': 'Der Filter hat zu viele Bedingungen.[ Höchstzahl: {limit}.]',
     'too-common': 'Dieses Passwort ist zu verbreitet. Wählen Sie ein weniger gebräuchliches.',

@@ -192,6 +192,7 @@ export const en: Catalogue = {
     'not-filterable': 'A field of this type cannot be used in this way.[ Operators that it takes: {allowed}.]',
     'not-addressable':
       'A name that begins with $ cannot be addressed, except $key, $version, $createdAt, $createdBy, $updatedAt and $updatedBy.',
+    'not-a-reference': 'This field is not a reference, so it leads to no entity.[ References: {allowed}.]',
     'needs-index': 'This needs an index.[ Fields: {fields}.]',
     'too-many-tests': 'The filter has too many tests.[ Maximum number: {limit}.]',
     'too-common': 'This password is too common. Choose a less common one.',

@@ -199,6 +199,7 @@ export const es: Catalogue = {
     'not-filterable': 'Un campo de este tipo no puede usarse así.[ Operadores posibles: {allowed}.]',
     'not-addressable':
       'Un nombre que empieza por $ no puede usarse, salvo $key, $version, $createdAt, $createdBy, $updatedAt y $updatedBy.',
+    'not-a-reference': 'Este campo no es una referencia y no lleva a ninguna entidad.[ Referencias: {allowed}.]',
     'needs-index': 'Esto necesita un índice.[ Campos: {fields}.]',
     'too-many-tests': 'El filtro tiene demasiadas condiciones.[ Número máximo: {limit}.]',
     'too-common': 'Esta contraseña es demasiado común. Elija una menos habitual.',

@@ -203,6 +203,7 @@ export const fr: Catalogue = {
     'not-filterable': 'Un champ de ce type ne peut pas être utilisé ainsi.[ Opérateurs possibles : {allowed}.]',
     'not-addressable':
       'Un nom qui commence par $ ne peut pas être utilisé, sauf $key, $version, $createdAt, $createdBy, $updatedAt et $updatedBy.',
+    'not-a-reference': 'Ce champ n’est pas une référence et ne mène à aucune entité.[ Références : {allowed}.]',
     'needs-index': 'Un index est nécessaire.[ Champs : {fields}.]',
     'too-many-tests': 'Le filtre a trop de conditions.[ Nombre maximal : {limit}.]',
     'too-common': 'Ce mot de passe est trop courant. Choisissez-en un moins répandu.',

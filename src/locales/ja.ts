@@ -197,6 +197,7 @@ export const ja: Catalogue = {
     'unknown-operator': 'この演算子はありません。綴りを確認してください。',
     'not-filterable': 'この型のフィールドはこのようには使えません。[使える演算子：{allowed}。]',
     'not-addressable': '$ で始まる名前は使えません。ただし $key、$version、$createdAt、$createdBy、$updatedAt、$updatedBy は使えます。',
+    'not-a-reference': 'このフィールドは参照ではないため、エンティティにつながりません。[参照：{allowed}。]',
     'needs-index': 'これにはインデックスが必要です。[フィールド：{fields}。]',
     'too-many-tests': 'フィルターの条件が多すぎます。[上限：{limit}。]',
     'too-common': 'このパスワードはよく使われるものです。あまり使われていないものを選んでください。',

@@ -13,6 +13,8 @@ export interface EntityPage {
   next: string | null;
   prev: string | null;
   count?: { value: number; kind: string };
+  included?: Record<string, Record<string, Entity>>;
+  withheld?: { name: string; key: string }[];
 }
 
 /** The query of a list, as the body of `queryEntities` has it. */
@@ -22,19 +24,21 @@ export interface ListQuery {
   limit?: number;
   cursor?: string;
   fields?: string[];
+  include?: string[];
   count?: string;
 }
 
 type Credential = { cookie: string } | { headers: Record<string, string> };
 
 /** The path of `listEntities` with this query. */
-export function listPath(name: string, { filter, sort, limit, cursor, fields, count }: ListQuery = {}): string {
+export function listPath(name: string, { filter, sort, limit, cursor, fields, include, count }: ListQuery = {}): string {
   const parameters = {
     filter: filter && JSON.stringify(filter),
     sort: sort?.join() || undefined,
     limit,
     cursor,
     fields: fields?.join(),
+    include: include?.join() || undefined,
     count,
   };
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined) as [string, string][];

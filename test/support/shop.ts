@@ -1,0 +1,32 @@
+/** Customers, their agents, orders and lines: types whose entities refer to each other. */
+import { declareType } from './entities.ts';
+import type { TestService } from './service.ts';
+
+const text = { type: 'string' };
+const key = { type: 'string', format: 'int64' };
+
+export const shopTypes = {
+  agent: { type: 'object', additionalProperties: false, properties: { name: text } },
+  customer: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { company: text, agent: key, parent: key },
+    'x-references': { agent: { to: 'agent' }, parent: { to: 'customer' } },
+  },
+  order: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      number: text,
+      customer: key,
+      seller: key,
+      ship: { type: 'object', additionalProperties: false, properties: { to: key } },
+    },
+    'x-references': { customer: { to: 'customer' }, seller: { to: 'agent' }, 'ship.to': { to: 'customer' } },
+  },
+} as const;
+
+/** Puts the types in force. */
+export async function declareShop(service: TestService): Promise<void> {
+  for (const [name, document] of Object.entries(shopTypes)) await declareType(service, name, document);
+}
