@@ -1720,7 +1720,8 @@ export interface components {
          */
         ETag: string;
         /**
-         * @description The entity's version as a strong entity tag. With `include` a dot and a hash of the answer follow. `If-Match` takes either.
+         * @description The entity's version as a strong entity tag. With `include` 20 digits of a hash of the answer follow. `If-Match` takes either and compares
+         *     the version.
          * @example "3"
          */
         ViewETag: string;

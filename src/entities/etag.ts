@@ -12,11 +12,12 @@ export function etagOf(tag: string): string {
 }
 
 /**
- * The tag of an entity with what it refers to. It begins with the version, so that If-Match takes it: a change concerns the entity alone
- * (decision 140).
+ * The tag of an entity with what it refers to: the version and 20 digits of a hash. If-Match takes it and compares the version, because a change
+ * concerns the entity alone (decision 140).
  */
 export function viewTag(version: string, content: string): string {
-  return `${version}.${contentTag(content)}`;
+  const hash = createHash('sha256').update(content).digest().readBigUInt64BE();
+  return version + hash.toString().padStart(20, '0');
 }
 
 /** What stands for the content in its entity tag: 22 characters of its hash. */
@@ -55,7 +56,7 @@ export function acceptedVersions(ifMatch: string | undefined): string[] | null {
   if (ifMatch === undefined) return null;
   const tags = readTags(ifMatch, 'If-Match');
   if (tags === '*') return null;
-  return tags.flatMap(({ weak, opaque }) => (weak ? [] : (/^([1-9][0-9]{0,17})(?:\.[\w-]{22})?$/.exec(opaque)?.slice(1) ?? [])));
+  return tags.flatMap(({ weak, opaque }) => (weak ? [] : (/^([1-9][0-9]{0,17})(?:[0-9]{20})?$/.exec(opaque)?.slice(1) ?? [])));
 }
 
 /** Whether `If-None-Match` has the tag, so that the answer is 304. Throws 400 for a malformed header. */

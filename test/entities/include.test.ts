@@ -280,7 +280,7 @@ describe('getEntity', () => {
     expect([entity, keysOf({ included }), withheld]).toEqual([plain.body, { customer: [customers[3]], agent: [agents[1]] }, []]);
     expect(answer.text.startsWith(plain.text.slice(0, -1))).toBe(true);
     const tag = answer.headers.get('etag') ?? '';
-    expect(tag).toMatch(new RegExp(String.raw`^"${plain.body.version}\.[\w-]{22}"$`));
+    expect(tag).toMatch(new RegExp(`^"${plain.body.version}[0-9]{20}"$`));
     expect((await read(ada, orders[3], 'include=customer.agent', { 'if-none-match': tag })).status).toBe(304);
     expect((await read(ada, orders[3], 'include=customer.agent', { 'if-none-match': `"${plain.body.version}"` })).status).toBe(200);
     await service().call('POST', `/rest/entity/customer/${customers[3]}`, { ...ada, json: { company: 'other' } });

@@ -33,7 +33,9 @@ describe('a statement on the table entity', () => {
   test('is in one of four files, except for the scan of all entities of a name, which no caller requests', () => {
     const root = new URL('../../', import.meta.url);
     const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => onEntity.test(readFileSync(new URL(file, root), 'utf8')));
-    expect(files.toSorted()).toEqual(['grouped-writes', 'include-statements', 'list-statements', 'scan', 'statements'].map((name) => `src/entities/${name}.ts`));
+    expect(files.toSorted()).toEqual(
+      ['grouped-writes', 'include-statements', 'list-statements', 'scan', 'statements'].map((name) => `src/entities/${name}.ts`),
+    );
     expect(texts).toHaveLength(9);
   });
 
