@@ -14,6 +14,10 @@ grant usage on sequence entity_key_seq to entity_application;
 -- Companion tables of entity types. The service creates and drops them itself.
 grant usage, create on schema entity_data to entity_application;
 
+-- Versions of entities are added; the owner's function drops what is too old.
+grant select, insert on entity_change to entity_application;
+grant execute on function maintain_entity_history(integer) to entity_application;
+
 -- Revisions of entity types are added and never changed.
 grant select, insert on entity_type_revision to entity_application;
 

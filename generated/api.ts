@@ -485,6 +485,8 @@ export interface paths {
          * Retrieve an entity
          * @description The entity as it stands. With `If-None-Match` and an unchanged version the answer is 304 without a body. With `include` the entities
          *     that it refers to come along, in `included` and `withheld`. Then the ETag is that of the whole answer; `If-Match` takes it as well.
+         *     With `version`, which no other parameter goes along with, it is the entity as it was in that version, also after its deletion, as long as
+         *     its history has that version.
          */
         get: operations["getEntity"];
         put?: never;
@@ -501,6 +503,28 @@ export interface paths {
          *     412. A declared type can require `If-Match`, and a request without is then 428.
          */
         delete: operations["deleteEntity"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/entity/{name}/{key}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of an entity
+         * @description The versions of the entity, newest first, with the user and the time of each change. The history of a deleted entity ends with its deletion, which
+         *     has the fields and the version of the last one. Versions are kept for 7 days, or as long as `x-history` of the declared type says. The caller
+         *     needs `read`, and sees the history of the entities that it may read, or could read until they were deleted.
+         */
+        get: operations["listVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -967,6 +991,34 @@ export interface components {
             fields: components["schemas"]["Fields"];
             included?: components["schemas"]["Included"];
             withheld?: components["schemas"]["Withheld"];
+        };
+        /** @description An entity as it was after a change. `updatedAt` and `updatedBy` are those of the change. */
+        EntityVersion: {
+            /**
+             * @description What changed it.
+             * @enum {string}
+             */
+            operation: "created" | "updated" | "deleted" | "restored";
+            name: components["schemas"]["EntityName"];
+            key: components["schemas"]["Int64"];
+            /** @description 1 at creation, one more with every change. A deletion has that of the last version. */
+            version: number;
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description The name of the user who created the entity. */
+            createdBy: string;
+            updatedAt: components["schemas"]["Timestamp"];
+            /** @description The name of the user who made the change. */
+            updatedBy: string;
+            fields: components["schemas"]["Fields"];
+            /** @description The members at the top of the fields that differ from the version before; null at the creation, or if that version is kept no more. */
+            changed: string[] | null;
+        };
+        /** @description A page of versions. */
+        EntityHistory: {
+            /** @description The versions, newest first. */
+            items: components["schemas"]["EntityVersion"][];
+            /** @description The cursor of the next page; null at the end. */
+            next: string | null;
         };
         /**
          * @description A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits. `x-if-match: required` at
@@ -1660,6 +1712,8 @@ export interface components {
          * @example 42
          */
         EntityKey: components["schemas"]["Int64"];
+        /** @description The version to retrieve instead of the present one. */
+        Version: string;
         /**
          * @description The API key's public handle, the twelve characters after `esk_`.
          * @example 4fT9xKq2LmZa
@@ -2653,6 +2707,8 @@ export interface operations {
                  *     as well. One that does not exist or that the caller may not read is in `withheld`.
                  */
                 include?: components["parameters"]["Include"];
+                /** @description The version to retrieve instead of the present one. */
+                version?: components["parameters"]["Version"];
             };
             header?: {
                 /** @description Answer 304 if the entity's ETag is one of these. */
@@ -2791,6 +2847,49 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listVersions: {
+        parameters: {
+            query?: {
+                /** @description The most versions of the page, 1 to 100; 20 without it. 8 MiB may allow fewer. */
+                limit?: string;
+                /** @description The `next` of a page, to get the page after it. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+                /**
+                 * @description The entity's key, in canonical decimal digits.
+                 * @example 42
+                 */
+                key: components["parameters"]["EntityKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The versions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityHistory"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -29,6 +29,7 @@ export const operations = {
   getEntity: { method: 'GET', path: '/rest/entity/{name}/{key}', tag: 'Entities', caller: 'principal' },
   updateEntity: { method: 'POST', path: '/rest/entity/{name}/{key}', tag: 'Entities', caller: 'principal' },
   deleteEntity: { method: 'DELETE', path: '/rest/entity/{name}/{key}', tag: 'Entities', caller: 'principal' },
+  listVersions: { method: 'GET', path: '/rest/entity/{name}/{key}/history', tag: 'Entities', caller: 'principal' },
   listEntityTypes: { method: 'GET', path: '/rest/entity-type', tag: 'Entity types', caller: 'principal' },
   getEntityType: { method: 'GET', path: '/rest/entity-type/{name}', tag: 'Entity types', caller: 'principal' },
   putEntityType: { method: 'PUT', path: '/rest/entity-type/{name}', tag: 'Entity types', caller: 'principal' },

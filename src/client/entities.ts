@@ -1,6 +1,6 @@
 /** Entities of one name, with the type of their fields. A change sends the version that it is based on. */
 import * as operations from '../../generated/client/sdk.gen.ts';
-import type { Entity as StoredEntity, Fields, Int64 } from '../../generated/client/types.gen.ts';
+import type { Entity as StoredEntity, EntityHistory, EntityVersion, Fields, Int64 } from '../../generated/client/types.gen.ts';
 import type { Clock } from './clock.ts';
 import { ApiError, ClientError } from './errors.ts';
 import { EntityList, type ListOptions } from './list.ts';
@@ -18,6 +18,18 @@ export type Version = Pick<StoredEntity, 'key' | 'version'>;
 export type Changes<T> = { [K in keyof T]?: Change<T[K]> | Removal<T, K> };
 type Change<V> = V extends readonly unknown[] ? V : V extends object ? Changes<V> : V;
 type Removal<T, K extends keyof T> = string extends K ? null : Partial<Pick<T, K>> extends Pick<T, K> ? null : never;
+
+/** A page of the versions of an entity. */
+export type History<T extends object = Fields> = Omit<EntityHistory, 'items'> & {
+  items: (Entity<T> & Omit<EntityVersion, keyof StoredEntity>)[];
+};
+
+export interface HistoryOptions extends CallOptions {
+  /** The most versions of the page, 1 to 100; 20 without it. */
+  limit?: number;
+  /** The `next` of the page before. */
+  cursor?: string;
+}
 
 export interface CreateOptions extends CallOptions {
   /** Replaces the random Idempotency-Key, for a create that must happen once even if the program is started again. 1 to 255 printable characters. */
@@ -49,9 +61,17 @@ export class Entities<T extends object, S extends ErrorStyle> {
     return this.#entity(await operations.createEntity({ client: this.#client, ...request, ...options }));
   }
 
-  /** The entity in its present version; `not-found` if there is none. */
-  async get(key: Int64, options: CallOptions = {}): Promise<Outcome<S, Entity<T>>> {
-    return this.#entity(await operations.getEntity({ client: this.#client, path: this.#path(key), ...options }));
+  /** The entity in its present version, or in the one given; `not-found` if there is none. */
+  async get(key: Int64, { version, ...options }: CallOptions & { version?: number } = {}): Promise<Outcome<S, Entity<T>>> {
+    const query = version === undefined ? {} : { version: String(version) };
+    return this.#entity(await operations.getEntity({ client: this.#client, path: this.#path(key), query, ...options }));
+  }
+
+  /** The versions of the entity, newest first: up to 100 (`limit`), from the `next` of an earlier page on (`cursor`). */
+  async history(key: Int64, { limit = 20, cursor, ...options }: HistoryOptions = {}): Promise<Outcome<S, History<T>>> {
+    const query = { limit: String(limit), ...(cursor !== undefined && { cursor }) };
+    const result = await operations.listVersions({ client: this.#client, path: this.#path(key), query, ...options });
+    return deliver(this.#style, result as Result<History<T>>);
   }
 
   /** The entity in its present version. If it has not changed, the server sends no body and the given object is returned. */

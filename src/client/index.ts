@@ -2,7 +2,7 @@
 export { EntityServiceClient, type ClientOptions, type SignIn } from './client.ts';
 export type { Clock } from './clock.ts';
 export { CookieJar, type CookieJarOptions } from './cookies.ts';
-export type { Changes, CreateOptions, Entities, Entity, Version } from './entities.ts';
+export type { Changes, CreateOptions, Entities, Entity, History, HistoryOptions, Version } from './entities.ts';
 export { ApiError, ClientError, EntityServiceError, type ApiErrorCode, type ClientErrorReason } from './errors.ts';
 export type { Credential, Fetch } from './http.ts';
 export type { EntityFilter, EntityList, EntityPage, FieldFilter, ListOptions } from './list.ts';

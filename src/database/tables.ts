@@ -103,6 +103,18 @@ export interface Database {
     updated_by: string;
     bytes: GeneratedAlways<number>;
   };
+  entity_change: {
+    id: GeneratedInt8;
+    at: CreatedAt;
+    name: string;
+    key: Int8;
+    version: Int8;
+    operation: 'created' | 'updated' | 'deleted' | 'restored';
+    changed_by: string;
+    created_at: Timestamp;
+    created_by: string;
+    fields: Json<Record<string, unknown>>;
+  };
   entity_type_revision: {
     revision: GeneratedInt8;
     name: string;

@@ -1,6 +1,6 @@
 /**
- * What goes along with each change of an entity, in the statement and so in the transaction of the change: its audit event (rule 85). Every
- * statement that creates, updates or deletes entities is made by {@link entityChanged}.
+ * What goes along with each change of an entity, in the statement and so in the transaction of the change: its audit event (rule 85) and its
+ * version in the history. Every statement that creates, updates or deletes entities is made by {@link entityChanged}.
  */
 import { sql, type RawBuilder } from 'kysely';
 import { eventsFrom, type AuditEventName, type Origin } from '../audit/store.ts';
@@ -43,8 +43,10 @@ export const changeColumns = sql.join(Object.keys(columnTypes).map((name) => sql
 /** SQL: the same, each with its type. */
 export const typedChangeColumns = sql.join(Object.entries(columnTypes).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`));
 
+type Operation = 'created' | 'updated' | 'deleted';
+
 interface EntityChange {
-  event: AuditEventName & `entity.${string}`;
+  event: AuditEventName & `entity.${Operation}`;
   /** The common table expressions that `written` uses. */
   steps?: RawBuilder<unknown>;
   /** The statement that changes rows and returns each one whole: `returning entity.*`. */
@@ -67,7 +69,12 @@ export function entityChanged<R>(change: EntityChange): RawBuilder<R> {
     sessionId: sql`${value('sessionId')}::uuid`,
     detail: sql`jsonb_build_object('entity', written.name, 'key', written.key::text, 'version', written.version)`,
   });
-  const expressions = [...(steps ? [steps] : []), sql`written as (${written})`, sql`events as (${events})`];
+  const history = sql`
+    insert into entity_change (name, key, version, operation, changed_by, created_at, created_by, fields)
+    select written.name, written.key, written.version, ${sql.lit(event.slice('entity.'.length))}, ${value('userName')},
+      written.created_at, written.created_by, written.fields
+    from ${rows}`;
+  const expressions = [...(steps ? [steps] : []), sql`written as (${written})`, sql`events as (${events})`, sql`history as (${history})`];
   if (also) expressions.push(sql`also as (${also})`);
   return sql<R>`with ${sql.join(expressions)} select ${returning} from written`;
 }

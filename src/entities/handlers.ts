@@ -7,6 +7,7 @@ import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
+import { findVersion, keepOf, listVersions } from './history.ts';
 import { insertMany } from './grouped-writes.ts';
 import { Cursors } from './cursors.ts';
 import { acceptedVersions, contentTag, etagOf, isCurrent } from './etag.ts';
@@ -24,7 +25,10 @@ import { deleteEntity, findEntity, findLight, insertEntity, stateOf, type Checke
 import { updateEntity } from './update.ts';
 import { findView, readViewQuery } from './view.ts';
 
-type EntityHandlers = Pick<Handlers, 'listEntities' | 'queryEntities' | 'createEntity' | 'getEntity' | 'updateEntity' | 'deleteEntity'>;
+type EntityHandlers = Pick<
+  Handlers,
+  'listEntities' | 'queryEntities' | 'createEntity' | 'getEntity' | 'listVersions' | 'updateEntity' | 'deleteEntity'
+>;
 
 export function entityHandlers({ config, store, entityTypes, entityQueues: queues }: Context): EntityHandlers {
   const entitiesPath = publicPath(config.publicUrl, '/rest/entity/');
@@ -86,6 +90,17 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       const permit = authorize(principal, params.name, 'read');
       const type = await entityTypes.find(params.name);
       const key = readKey(params.key);
+      if (query.version !== undefined) {
+        const { version } = query;
+        if (query.fields !== undefined || query.include !== undefined)
+          throw new Problem('malformed-request', { faults: [{ parameter: 'version', code: 'conflicting' }] });
+        const found = await queues.runHeavyRead(permit, caller, () => findVersion(store, permit, key, version, keepOf(type?.document)));
+        if (!found) throw new Problem('not-found');
+        const tag = { ETag: etagOf(found.version) };
+        return isCurrent(headers['if-none-match'], found.version)
+          ? { status: 304, headers: tag }
+          : { status: 200, headers: tag, body: representEntity(found) };
+      }
       if (query.fields !== undefined || query.include !== undefined) {
         const request = readViewQuery(query, await includesOf(principal, type, query.include?.split(',')), type?.fields);
         const view = await queues.runHeavyRead(permit, caller, () => findView(store, permit, key, request));
@@ -99,6 +114,16 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       const row = light.fields !== null ? light : await queues.runHeavyRead(permit, caller, () => findEntity(store, permit, key));
       if (!row) throw new Problem('not-found');
       return { status: 200, headers: { ETag: etagOf(row.version) }, body: representEntity(row) };
+    },
+
+    async listVersions({ params, query: { limit = '20', cursor }, principal, caller }) {
+      const permit = authorize(principal, params.name, 'read');
+      const keep = keepOf((await entityTypes.find(params.name))?.document);
+      const key = readKey(params.key);
+      const body = await queues.runHeavyRead(permit, caller, () =>
+        listVersions(store, cursors, permit, key, { limit: Number(limit), cursor, keep }),
+      );
+      return { status: 200, body };
     },
 
     async updateEntity({ params, headers, bodyText, principal, caller }) {

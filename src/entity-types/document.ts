@@ -27,7 +27,10 @@ const maximumUnique = 1_000;
 
 const ifMatchKeyword = 'x-if-match';
 /** Service keywords that this version does not enforce. */
-const plannedKeywords = new Set(['x-history', 'x-soft-delete']);
+const plannedKeywords = new Set(['x-soft-delete']);
+const historyKeyword = 'x-history';
+/** A number of days, weeks, months or years (ISO 8601). */
+const duration = /^P[1-9][0-9]{0,3}[DWMY]$/;
 /** Nothing is added to fields, and all fields can be read. */
 const unsupportedKeywords = new Set(['default', 'writeOnly']);
 /** A caller's references are JSON pointers only, so that {@link expansionOf} follows all of them. */
@@ -50,7 +53,7 @@ const repeatedKeywords = new Set([...Object.keys(ajv.RULES.keywords), ...support
 const formats = Object.keys(ajv.formats);
 
 /** The schema that fields are validated with: the document without its service keywords. */
-export function schemaOf({ [ifMatchKeyword]: _, ...schema }: Schema): Schema {
+export function schemaOf({ [ifMatchKeyword]: _, [historyKeyword]: __, ...schema }: Schema): Schema {
   return withoutRules(schema);
 }
 
@@ -109,6 +112,11 @@ function faultsOfSchema(walked: Walked, schema: unknown, pointer: string): Fault
 function faultsOfKeyword({ document, schemas }: Walked, keyword: string, value: unknown, pointer: string, atTop: boolean): Fault[] {
   if (keyword === ifMatchKeyword && atTop)
     return value === 'required' ? [] : [{ pointer, code: 'invalid-value', values: { allowed: 'required' } }];
+  if (keyword === historyKeyword && atTop) {
+    const { keep, ...others } = isSchemaObject(value) ? value : {};
+    const isAccepted = typeof keep === 'string' && duration.test(keep) && Object.keys(others).length === 0;
+    return isAccepted ? [] : [{ pointer, code: 'invalid-value', values: { allowed: '{"keep":"P30D"}' } }];
+  }
   if (atTop && ruleKeywords.some((each) => each === keyword)) return [];
   if (unsupportedKeywords.has(keyword) || (plannedKeywords.has(keyword) && atTop)) return [{ pointer, code: 'not-supported' }];
   if (!supportedKeywords.has(keyword)) return [{ pointer, code: 'unknown' }];

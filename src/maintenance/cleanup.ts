@@ -6,6 +6,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
+import { maintainHistory } from '../entities/history.ts';
 import { deleteOldKeys } from '../entities/idempotency.ts';
 import { deleteExpiredTransactions } from '../oidc/sign-in/store.ts';
 import { deleteIdleAttempts } from '../credentials/attempts.ts';
@@ -58,7 +59,8 @@ export function scheduleCleanup({ store: { db } }: Pick<Context, 'store'>, log: 
       const attempts = await deleteInBatches(() => deleteIdleAttempts(db, batchRows));
       const idempotencyKeys = await deleteInBatches(() => deleteOldKeys(db, batchRows));
       const transactions = await deleteInBatches(() => deleteExpiredTransactions(db, batchRows));
-      log.info({ event: 'housekeeping', outcome: 'ok', sessions, replacedTokens, attempts, idempotencyKeys, transactions });
+      const versions = await deleteInBatches(() => maintainHistory(db, batchRows));
+      log.info({ event: 'housekeeping', outcome: 'ok', sessions, replacedTokens, attempts, idempotencyKeys, transactions, versions });
     } catch (error) {
       log.warn({ event: 'housekeeping', outcome: 'failed', err: error });
     }

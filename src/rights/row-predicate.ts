@@ -1,5 +1,5 @@
 /**
- * The rows of the table `entity` that a permit covers, as one SQL condition. Every statement that reads, updates or deletes entities has it:
+ * The rows of the tables `entity` and `entity_change` that a permit covers, as one SQL condition. Every statement that reads, updates or deletes entities has it:
  * for one row, for a group of rows, or for all rows of a name (rule 64).
  */
 import { sql, type RawBuilder } from 'kysely';
@@ -20,9 +20,13 @@ export function permitValues({ entity, userName, ownOnly }: Permit<Action>): Per
 }
 
 /**
- * SQL: whether the permit covers the row of `entity`, which has that name in the statement. `value` gives the expression of each value of the
+ * SQL: whether the permit covers the row of `table`, which has that name in the statement. `value` gives the expression of each value of the
  * permit: its place in a prepared statement, or the column of a grouped statement that it came in.
  */
-export function rowsCovered(value: (name: keyof PermitValues) => RawBuilder<unknown>): RawBuilder<boolean> {
-  return sql<boolean>`entity.name = ${value('name')} and (${value('owner')}::text is null or entity.created_by = ${value('owner')})`;
+export function rowsCovered(
+  value: (name: keyof PermitValues) => RawBuilder<unknown>,
+  table: 'entity' | 'entity_change' = 'entity',
+): RawBuilder<boolean> {
+  const row = sql.raw(table);
+  return sql<boolean>`${row}.name = ${value('name')} and (${value('owner')}::text is null or ${row}.created_by = ${value('owner')})`;
 }

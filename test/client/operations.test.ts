@@ -62,6 +62,7 @@ const calls: Record<string, (client: EntityServiceClient<'result'>) => Promise<u
       .page(),
   createEntity: (client) => client.entities('customer').create({}),
   getEntity: (client) => client.entities('customer').get(note.key),
+  listVersions: (client) => client.entities('customer').history(note.key),
   updateEntity: (client) => client.entities('customer').update(note, {}),
   deleteEntity: (client) => client.entities('customer').delete(note),
 };

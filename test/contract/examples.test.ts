@@ -93,6 +93,14 @@ const given: Record<string, () => Promise<unknown>> = {
   listEntities: () => seedCustomer(3, customer),
   queryEntities: () => seedCustomer(3, customer),
   getEntity: () => seedCustomer(3, customer),
+  listVersions: async () => {
+    await sql`truncate entity_change`.execute(service().db);
+    await seedCustomer(1, { company: customer.company, city: 'Paris' });
+    await sql`insert into entity_change (name, key, version, operation, changed_by, created_at, created_by, fields)
+      select name, key, 2, 'updated', 'grace', created_at, created_by, fields || '{"city":"London"}' from entity_change`.execute(
+      service().db,
+    );
+  },
   updateEntity: () => seedCustomer(2, { city: 'Paris' }),
   deleteEntity: () => seedCustomer(3, customer),
   createEntity: () => sql`truncate entity_type, entity_type_revision`.execute(service().db),

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import '../../src/app.ts';
 import { connectPool, type Connection } from '../../src/database/driver/pool.ts';
 import { preparedStatements } from '../../src/database/driver/statement-names.ts';
-import { migrate } from '../../src/database/migrate.ts';
+import { knownMigrations, migrate } from '../../src/database/migrate.ts';
 import { analyzeGrownTables } from '../../src/database/statistics.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { TestService } from '../support/service.ts';
@@ -141,7 +141,7 @@ test('migrations analyse filled tables and leave empty ones alone', async () => 
   onTestFinished(() => other.drop());
   await execute(other.url, `insert into user_account (name, display_name) select 'user' || n, 'User' from generate_series(1, 40) n`);
   await execute(other.url, undoLaterMigrations);
-  expect(await migrate(other.url)).toEqual(['0011-entity-types', '0012-lists', '0013-companions']);
+  expect(await migrate(other.url)).toEqual((await knownMigrations()).filter((name) => name > '0011'));
   const { db, close } = connectPool(other.url, 1, () => undefined);
   onTestFinished(close);
   const { rows } = await sql`

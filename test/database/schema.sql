@@ -2,6 +2,8 @@ create schema entity_data;
 
 create sequence audit_event_id_seq;
 
+create sequence entity_change_id_seq;
+
 create sequence entity_key_seq;
 
 create sequence entity_type_id_seq;
@@ -51,6 +53,19 @@ create table entity (
   updated_at timestamp with time zone default now() not null,
   updated_by text not null,
   bytes integer generated always as (octet_length((fields)::text)) stored not null
+);
+
+create table entity_change (
+  id bigint generated always as identity not null,
+  at timestamp with time zone default now() not null,
+  name text not null,
+  key bigint not null,
+  version bigint not null,
+  operation text not null,
+  changed_by text not null,
+  created_at timestamp with time zone not null,
+  created_by text not null,
+  fields jsonb not null
 );
 
 create table entity_type (
@@ -228,6 +243,8 @@ alter table entity add constraint entity_pkey PRIMARY KEY (name, key);
 
 alter table entity add constraint entity_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES user_account(name);
 
+alter table entity_change add constraint entity_change_operation_check CHECK ((operation = ANY (ARRAY['created'::text, 'updated'::text, 'deleted'::text, 'restored'::text])));
+
 alter table entity_type add constraint entity_type_id_key UNIQUE (id);
 
 alter table entity_type add constraint entity_type_pkey PRIMARY KEY (name);
@@ -334,6 +351,8 @@ CREATE INDEX audit_event_at_idx ON public.audit_event USING btree (at);
 
 CREATE INDEX audit_event_user_name_idx ON public.audit_event USING btree (user_name, at);
 
+CREATE INDEX entity_change_version ON ONLY public.entity_change USING btree (name, key, version, id);
+
 CREATE INDEX idempotency_by_age ON public.idempotency USING btree (created_at);
 
 CREATE INDEX identity_user_id_idx ON public.identity USING btree (user_id);
@@ -351,6 +370,13 @@ CREATE INDEX session_user_id_idx ON public.session USING btree (user_id) WHERE (
 CREATE INDEX superseded_token_session_id_idx ON public.superseded_token USING btree (session_id);
 
 CREATE UNIQUE INDEX user_profile_default_key ON public.user_profile USING btree (user_id) WHERE is_default;
+
+create view entity_history_keep as
+ SELECT entity_type.name,
+    (((entity_type_revision.document -> 'x-history'::text) ->> 'keep'::text))::interval AS keep
+   FROM (entity_type
+     JOIN entity_type_revision USING (revision))
+  WHERE (((entity_type_revision.document -> 'x-history'::text) ->> 'keep'::text) IS NOT NULL);
 
 CREATE TRIGGER api_key_changed AFTER UPDATE OF key_hash, profile_id, scopes, expires_at, revoked_at ON public.api_key FOR EACH ROW EXECUTE FUNCTION forget_principal('key');
 
@@ -555,6 +581,53 @@ AS $function$
   from jsonb_each(tree) as wanted_members (name, wanted)
   where target ? name and (wanted = 'true' or jsonb_typeof(target -> name) = 'object')
 $function$;
+
+CREATE OR REPLACE FUNCTION public.maintain_entity_history(most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET lock_timeout TO '1s'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  this_month timestamp := date_trunc('month', now() at time zone 'UTC');
+  longest interval := greatest('7 days', (select max(keep) from entity_history_keep));
+  month timestamp;
+  found record;
+  deleted integer := 0;
+  count integer;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('entity_history', 0)) then
+    return 0;
+  end if;
+  for month in select generate_series(this_month, this_month + interval '3 months', '1 month') loop
+    begin
+      execute format('create table if not exists entity_data.%I partition of entity_change for values from (%L) to (%L)',
+        to_char(month, '"change_"YYYY_MM'), month at time zone 'UTC', (month + interval '1 month') at time zone 'UTC');
+    exception when check_violation then
+      -- The default partition has rows of this month. They stay there.
+      null;
+    end;
+  end loop;
+  for found in
+    select relname::text, to_timestamp(substr(relname, 8) || ' +00', 'YYYY_MM TZH') + interval '1 month' as ended
+    from pg_class where relnamespace = 'entity_data'::regnamespace and relname ~ '^change_\d{4}_\d\d$'
+    union all
+    select 'change_default', null
+  loop
+    if found.ended < now() - longest then
+      execute format('drop table entity_data.%I', found.relname);
+    elsif coalesce(found.ended < now() - interval '7 days', true) and deleted < most then
+      execute format(
+        'delete from entity_data.%1$I where ctid = any (array (
+          select change.ctid from entity_data.%1$I as change left join entity_history_keep using (name)
+          where change.at < now() - coalesce(keep, ''7 days'') limit $1))', found.relname) using most - deleted;
+      get diagnostics count = row_count;
+      deleted := deleted + count;
+    end if;
+  end loop;
+  return deleted;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.notify_entity_type()
  RETURNS trigger

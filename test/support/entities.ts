@@ -16,10 +16,15 @@ export interface Entity {
   fields: Record<string, unknown>;
 }
 
-/** Inserts a row under a key of the test's choice; callers of the service cannot choose the key. The owner is the name of a user. */
+/** Inserts a row, with its history, under a key of the test's choice; callers of the service cannot choose the key. The owner is the name of a user. */
 export async function seed({ db }: TestService, name: string, key: string, fields: object, owner: string): Promise<void> {
-  await sql`insert into entity (name, key, fields, created_by, updated_by) overriding system value
-    values (${name}, ${key}, ${JSON.stringify(fields)}, ${owner}, ${owner})`.execute(db);
+  await sql`
+    with written as (
+      insert into entity (name, key, fields, created_by, updated_by) overriding system value
+      values (${name}, ${key}, ${JSON.stringify(fields)}, ${owner}, ${owner}) returning *
+    )
+    insert into entity_change (name, key, version, operation, changed_by, created_at, created_by, fields)
+    select name, key, version, 'created', updated_by, created_at, created_by, fields from written`.execute(db);
 }
 
 /** Every row called `name`, by key, with its fields as JSON text. */

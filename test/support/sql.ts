@@ -17,6 +17,9 @@ export const undoLaterMigrations = `
   alter table entity drop column bytes;
   drop function entity_instant, json_project;
   delete from service_secret where name = 'cursor';
+  drop function maintain_entity_history;
+  drop view entity_history_keep;
+  drop table entity_change;
   drop table entity_type, entity_type_revision;
   drop function notify_entity_type;
   alter table role_grant drop constraint role_grant_type_check;

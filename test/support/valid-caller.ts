@@ -74,7 +74,8 @@ export class ValidCaller {
     const caller = this.#callerBy(way);
     const known = this.#completions[operation.operationId];
     const { values = {}, body = draft.body, query = {}, headers = {}, without = [] } = (await known?.(caller, draft)) ?? {};
-    const search = new URLSearchParams({ ...draft.query, ...query }).toString();
+    const sent = Object.fromEntries(Object.entries(draft.query).filter(([name]) => !without.includes(name)));
+    const search = new URLSearchParams({ ...sent, ...query }).toString();
     const open = operation.security.length === 0;
     const type = bodyOf(operation)?.type ?? '';
     return {
@@ -208,7 +209,11 @@ export class ValidCaller {
       return { values: path, body: { filter, sort, limit: (lot % 1_000) + 1, count: lot % 5 === 0 ? 'exact' : 'none' } };
     },
     createEntity: async (_caller, { path }) => ({ values: path }),
-    getEntity: (caller, draft) => this.#newEntity(caller, draft),
+    getEntity: async (caller, draft) => ({
+      ...(await this.#newEntity(caller, draft)),
+      ...(draft.lot % 4 === 0 ? { without: ['fields', 'include'], query: { version: '1' } } : { without: ['version'] }),
+    }),
+    listVersions: async (caller, draft) => ({ ...(await this.#newEntity(caller, draft)), without: ['cursor'] }),
     updateEntity: (caller, draft) => this.#newEntity(caller, draft),
     deleteEntity: (caller, draft) => this.#newEntity(caller, draft),
   };

@@ -72,7 +72,7 @@ export async function listTables(client: ClientBase, without: readonly string[] 
         where conrelid = c.oid and contype = 'f' and confrelid <> conrelid
       ) as references
     from pg_class c
-    where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname <> all ($1)
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and relname <> all ($1)
     order by relname`,
     [[...schemaTables, ...without]],
   );
@@ -93,7 +93,7 @@ export async function countRows(client: ClientBase, table: string): Promise<Pick
   const { rows } = await client.query<{ rows: string; checksum: string }>(
     `select count(*) as rows,
       coalesce(sum(('x' || left(encode(sha256(convert_to(whole_row::text, 'UTF8')), 'hex'), 16))::bit(64)::bigint), 0)::text as checksum
-    from only ${client.escapeIdentifier(table)} as whole_row`,
+    from ${client.escapeIdentifier(table)} as whole_row`,
   );
   const [row] = rows;
   return { rows: Number(row?.rows ?? 0), checksum: row?.checksum ?? '' };
@@ -104,7 +104,7 @@ async function listSequences(client: ClientBase): Promise<SequenceContents[]> {
     `select relname::text as table, attname::text as column,
       (coalesce(pg_sequence_last_value(pg_get_serial_sequence(quote_ident(relname), attname)::regclass), 0) + 1)::text as next
     from pg_attribute join pg_class on pg_class.oid = attrelid
-    where relnamespace = current_schema()::regnamespace and relkind = 'r' and attidentity <> ''
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and attidentity <> ''
     order by relname`,
   );
   return rows;

@@ -77,7 +77,7 @@ export async function withSnapshot<T>(
       contents,
       read({ name, columns }) {
         const list = columns.map((column) => client.escapeIdentifier(column)).join(', ');
-        return client.query(copyTo(`copy ${client.escapeIdentifier(name)} (${list}) to stdout`));
+        return client.query(copyTo(`copy (select ${list} from ${client.escapeIdentifier(name)}) to stdout`));
       },
     });
   });
