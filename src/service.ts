@@ -60,13 +60,14 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const onError = (error: Error) => app?.log.warn({ event: 'outage', err: error }, 'database connection lost');
   const onIssuerError = (error: unknown, issuer: string) =>
     app?.log.warn({ event: 'outage', issuer, err: error }, 'the issuer does not answer');
-  const store = openStore(databaseUrl, config.databasePoolSize, onError);
+  const directUrl = config.databaseDirectUrl?.reveal() ?? databaseUrl;
+  const store = openStore(databaseUrl, config.databasePoolSize, onError, directUrl);
   const { db } = store;
   const entityTypes = new TypeRegistry(db, config);
   const traces = await openTraces(config, contract.document.info.version, (error) =>
     app?.log.warn({ event: 'outage', err: error }, 'traces could not be sent'),
   );
-  const listener = store.listener(config.databaseDirectUrl?.reveal() ?? databaseUrl, {
+  const listener = store.listener(directUrl, {
     onLine: (up) => {
       principals.enable(up);
       entityTypes.enable(up);

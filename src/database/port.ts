@@ -3,6 +3,7 @@
  * (driver/README.md).
  */
 import { sql, type CompiledQuery, type Kysely, type Transaction } from 'kysely';
+import { LongConnections } from './driver/long-connection.ts';
 import { connectPool, type Connection } from './driver/pool.ts';
 import type { PreparedStatement } from './driver/prepared.ts';
 import { WriteGroup, type GroupedStatement } from './driver/write-group.ts';
@@ -54,6 +55,12 @@ export interface Store {
    */
   transaction<T>(work: (trx: Transaction<Database>) => Promise<T>): Promise<T>;
 
+  /**
+   * Runs `work` on a connection of its own, which does not go through a transaction pooler. Its statements have no limit of time, so it can build
+   * indexes, and it can hold locks of the session, which end with it.
+   */
+  runLong<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T>;
+
   /** Makes a listener for notifications. `directUrl` must not pool by transaction; see {@link Listener}. */
   listener(directUrl: string, events: ListenerEvents): Listener;
 
@@ -67,10 +74,12 @@ export interface Store {
 export class PostgresStore implements Store {
   readonly db: Kysely<Database>;
   readonly #connection: Connection;
+  readonly #long: LongConnections;
   readonly #groups = new Map<unknown, unknown>();
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, long: LongConnections) {
     this.#connection = connection;
+    this.#long = long;
     this.db = connection.db;
   }
 
@@ -123,6 +132,10 @@ export class PostgresStore implements Store {
     return inTransaction(this.db, work);
   }
 
+  runLong<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
+    return this.#long.run(work);
+  }
+
   listener(directUrl: string, events: ListenerEvents): Listener {
     return new Listener(directUrl, this.#connection.pool, events);
   }
@@ -145,16 +158,17 @@ export class PostgresStore implements Store {
     };
   }
 
-  /** Resolves once every connection is closed, which waits for the statements under way. */
+  /** Resolves once every connection is closed, which waits for the statements under way, except for those of `runLong`. */
   close(): Promise<void> {
+    this.#long.close();
     return this.#connection.close();
   }
 }
 
 /**
  * Opens a store of at most `size` connections to the PostgreSQL at `url`. It connects when the first statement needs it. `onError` receives the
- * errors of connections that end while idle or in use (rule 90).
+ * errors of connections that end while idle or in use (rule 90). `directUrl` leads to the same database without a transaction pooler.
  */
-export function openStore(url: string, size: number, onError: (error: Error) => void): PostgresStore {
-  return new PostgresStore(connectPool(url, size, onError));
+export function openStore(url: string, size: number, onError: (error: Error) => void, directUrl = url): PostgresStore {
+  return new PostgresStore(connectPool(url, size, onError), new LongConnections(directUrl));
 }

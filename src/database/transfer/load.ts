@@ -1,7 +1,8 @@
 /** Fills an empty database with all data of a source, in one transaction. */
 import { pipeline } from 'node:stream/promises';
-import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely';
+import type { Kysely } from 'kysely';
 import { from as copyFrom } from 'pg-copy-streams';
+import { kyselyOn } from '../driver/long-connection.ts';
 import type { VerifiedClient } from '../driver/verified-client.ts';
 import type { Database } from '../tables.ts';
 import { countRows, listMigrations, listTables, type Contents, type DataSource, type TableContents } from './contents.ts';
@@ -108,12 +109,4 @@ async function assertEqual(client: VerifiedClient, tables: readonly TableContent
     if (loaded.rows !== rows) throw new TransferRefused(`got ${loaded.rows} rows of ${name} instead of ${rows}`);
     if (loaded.checksum !== checksum) throw new TransferRefused(`got other rows of ${name} than the source has`);
   }
-}
-
-/** Kysely on this connection, in its transaction. */
-function kyselyOn(client: VerifiedClient): Kysely<Database> {
-  const connection = { query: client.query.bind(client) as PostgresPoolClient['query'], release: () => undefined };
-  return new Kysely<Database>({
-    dialect: new PostgresDialect({ pool: { options: {}, connect: async () => connection, end: async () => undefined } }),
-  });
 }
