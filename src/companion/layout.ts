@@ -17,10 +17,17 @@ export interface Companion {
   /** The number of the next column, index or constraint. None is used twice. */
   next: number;
   /**
-   * `building`: entities of the name may still have no row, or a row without the value of a new column. Statements that write entities keep all columns
-   * up to date from then on. Lists do not read the table.
+   * `building`: entities of the name may still have no row, or a row without the value of a new column, and indexes may be missing. Statements that write
+   * entities keep all columns up to date from then on. Lists read {@link readable} alone.
    */
   state: 'building' | 'ready';
+  /** While the state is `building`: what the table had in all rows before. Null: nothing, since it is new. */
+  complete?: Companion | null;
+}
+
+/** The columns and indexes that lists may read; null for none. */
+export function readable(companion: Companion): Companion | null {
+  return companion.state === 'ready' ? companion : (companion.complete ?? null);
 }
 
 /** The value of a field; SQL null if the entity does not have it, or one of another type. */

@@ -1,14 +1,15 @@
 /** Reads all entities of a name, to check them against a type. It is no caller's request, so it needs no permit and is not limited to rows. */
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Database } from '../database/tables.ts';
 
 export interface StoredFields {
   key: string;
+  version: string;
   /** JSON text. */
   fields: string;
 }
 
-const batchRows = 500;
+const batchRows = 1_000;
 /** Bytes of a batch as PostgreSQL stores them. Compressed fields may have many times more. */
 const batchBytes = 262_144;
 
@@ -20,12 +21,12 @@ export async function countEntities(db: Kysely<Database>, name: string, most = 1
 }
 
 /**
- * The entities called `name` by key, in batches of at most 500 entities and about 256 KiB. `since` limits them to those that were changed then or
+ * The entities called `name` by key, in batches of at most 1,000 entities and about 256 KiB. `since` limits them to those that were changed then or
  * later.
  */
 export async function* scanEntities(db: Kysely<Database>, name: string, since?: Date): AsyncGenerator<StoredFields[]> {
   for (let after = '0'; ;) {
-    const rows = await batchAfter(db, name, after, since);
+    const rows = await batchAfter(db, name, after, since ? sql`and updated_at >= ${since}` : sql``);
     const last = rows.at(-1);
     if (!last) return;
     yield rows;
@@ -33,18 +34,39 @@ export async function* scanEntities(db: Kysely<Database>, name: string, since?: 
   }
 }
 
-async function batchAfter(db: Kysely<Database>, name: string, after: string, since: Date | undefined): Promise<StoredFields[]> {
-  const changed = since ? sql`and updated_at >= ${since}` : sql``;
+/** Those of the entities called `name` that have one of the keys, likewise. */
+export async function* scanKeys(db: Kysely<Database>, name: string, keys: readonly string[]): AsyncGenerator<StoredFields[]> {
+  for (let start = 0; start < keys.length; start += batchRows) {
+    const wanted = keys.slice(start, start + batchRows);
+    for (let after = '0'; ;) {
+      const rows = await batchAfter(db, name, after, sql`and key = any(${wanted}::bigint[])`);
+      const last = rows.at(-1);
+      if (!last) break;
+      yield rows;
+      after = last.key;
+    }
+  }
+}
+
+async function batchAfter(db: Kysely<Database>, name: string, after: string, condition: RawBuilder<unknown>): Promise<StoredFields[]> {
   const { rows } = await sql<StoredFields>`
-    select key, fields::text as fields
+    select key, version, fields::text as fields
     from (
-      select key, fields, sum(size) over (order by key) - size as before
+      select key, version, fields, sum(size) over (order by key) - size as before
       from (
-        select key, fields, pg_column_size(fields) as size from entity
-        where name = ${name} and key > ${after}::bigint ${changed}
+        select key, version, fields, pg_column_size(fields) as size from entity
+        where name = ${name} and key > ${after}::bigint ${condition}
         order by key limit ${batchRows}
       ) as batch
     ) as sized
     where before < ${batchBytes} order by key`.execute(db);
   return rows;
+}
+
+/** Those of `keys` under which there is an entity called `name`. */
+export async function existingKeys(db: Kysely<Database>, name: string, keys: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{
+    key: string;
+  }>`select key from entity where name = ${name} and key = any(${[...new Set(keys)]}::bigint[])`.execute(db);
+  return new Set(rows.map(({ key }) => key));
 }

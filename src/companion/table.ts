@@ -1,0 +1,144 @@
+/**
+ * Creates, changes and drops companion tables. Each function compares what there should be with what PostgreSQL has, and makes the difference. So it
+ * can run again after an interruption.
+ */
+import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import { companionSchema, presentTable } from './catalogue.ts';
+import { columnType } from './columns.ts';
+import type { Companion, CompanionReference } from './layout.ts';
+
+/** SQL: the name of a table or an index, with the schema. */
+export const inSchema = (name: string): RawBuilder<unknown> => sql.id(companionSchema, name);
+
+/** Creates the table unless it is there, and adds the columns that it lacks. They are SQL null in all rows. */
+export async function ensureColumns(trx: Transaction<Database>, { table, columns, search }: Companion): Promise<void> {
+  let present = await presentTable(trx, table);
+  if (!present) {
+    await sql`create table ${inSchema(table)} (key bigint primary key)`.execute(trx);
+    await giveToOwnerOfSchema(trx, table);
+    present = await presentTable(trx, table);
+  }
+  const additions = columns
+    .filter(({ name }) => !present?.columns.has(name))
+    .map((column) => sql`add column ${sql.ref(column.name)} ${columnType(column)}`);
+  if (search && !present?.columns.has('search')) additions.push(sql`add column search tsvector`);
+  if (additions.length > 0) await sql`alter table ${inSchema(table)} ${sql.join(additions)}`.execute(trx);
+}
+
+/** With two roles the command may run as another role than the service, which has to change the table too. */
+async function giveToOwnerOfSchema(trx: Transaction<Database>, table: string): Promise<void> {
+  const { rows } = await sql<{ owner: string }>`
+    select rolname as owner from pg_namespace join pg_roles on pg_roles.oid = nspowner
+    where nspname = ${companionSchema} and rolname <> current_user and pg_has_role(current_user, nspowner, 'member')`.execute(trx);
+  const [schema] = rows;
+  if (schema) await sql`alter table ${inSchema(table)} owner to ${sql.id(schema.owner)}`.execute(trx);
+}
+
+interface WantedIndex {
+  name: string;
+  /** The part of the statement after `create`, up to the name; and the part from the columns on. */
+  kind: RawBuilder<unknown>;
+  on: RawBuilder<unknown>;
+}
+
+function wantedIndexes({ table, indexes, uniques, search }: Companion): WantedIndex[] {
+  const term = (name: string, descending: boolean) => (descending ? sql`${sql.ref(name)} desc` : sql.ref(name));
+  return [
+    ...uniques.map(({ name, columns }) => ({
+      name,
+      kind: sql`unique index`,
+      on: sql`(${sql.join(columns.map((column) => sql.ref(column)))})`,
+    })),
+    ...indexes.map(({ name, columns }) => ({
+      name,
+      kind: sql`index`,
+      on: sql`(${sql.join([...columns, { name: 'key', descending: columns.at(-1)?.descending === true }].map((each) => term(each.name, each.descending)))})`,
+    })),
+    ...(search ? [{ name: `${table}_search`, kind: sql`index`, on: sql`using gin (search)` }] : []),
+  ];
+}
+
+/**
+ * Creates the indexes that the table lacks, and calls `onIndex` before each. With `online` it does so while rows are written; then `db` must be in no transaction and without limits of time.
+ * Throws a unique violation that names the index if rows share values.
+ */
+export async function ensureIndexes(
+  db: Kysely<Database>,
+  companion: Companion,
+  online: boolean,
+  onIndex: (done: number, total: number) => void = () => undefined,
+): Promise<void> {
+  const present = await presentTable(db, companion.table);
+  const missing = wantedIndexes(companion).filter(({ name }) => present?.indexes.get(name) !== true);
+  const concurrently = online ? sql`concurrently ` : sql``;
+  for (const [done, { name, kind, on }] of missing.entries()) {
+    onIndex(done, missing.length);
+    if (present?.indexes.has(name)) await sql`drop index ${concurrently}${inSchema(name)}`.execute(db);
+    await sql`create ${kind} ${concurrently}${sql.id(name)} on ${inSchema(companion.table)} ${on}`.execute(db);
+  }
+  onIndex(missing.length, missing.length);
+}
+
+/** Adds the foreign keys that the table of `name` lacks. They hold for new rows. The referenced names must have companion tables. */
+export async function ensureReferences(trx: Transaction<Database>, name: string, { table, references }: Companion): Promise<void> {
+  const present = await presentTable(trx, table);
+  for (const reference of references.filter((each) => present?.references.has(each.name) === false))
+    await sql`
+      alter table ${inSchema(table)} add constraint ${sql.id(reference.name)} foreign key (${sql.ref(reference.column)})
+      references ${inSchema(reference.to === name ? table : await tableOfName(trx, reference))} (key) deferrable initially immediate not valid`.execute(
+      trx,
+    );
+}
+
+/** The companion table of the referenced name. */
+async function tableOfName(db: Kysely<Database>, { to }: CompanionReference): Promise<string> {
+  const { id } = await db.selectFrom('entity_type').where('name', '=', to).select('id').executeTakeFirstOrThrow();
+  return `x${id}`;
+}
+
+/** Checks the rows that were there before their foreign keys. Throws a foreign key violation that names the constraint. */
+export async function validateReferences(db: Kysely<Database>, { table }: Companion): Promise<void> {
+  const present = await presentTable(db, table);
+  for (const [name, isValid] of present?.references ?? [])
+    if (!isValid) await sql`alter table ${inSchema(table)} validate constraint ${sql.id(name)}`.execute(db);
+}
+
+const statisticsOf = ({ indexes }: Companion) =>
+  indexes.filter(({ columns }) => columns.length > 1).map(({ name, columns }) => ({ name: `${name}_s`, columns }));
+
+/** Gathers the statistics of the planner, also of columns that are indexed together: they may depend on each other. */
+export async function gatherStatistics(db: Kysely<Database>, companion: Companion): Promise<void> {
+  const table = inSchema(companion.table);
+  const present = await presentTable(db, companion.table);
+  for (const { name, columns } of statisticsOf(companion).filter(({ name }) => present?.statistics.has(name) === false))
+    await sql`create statistics ${inSchema(name)} (mcv) on ${sql.join(columns.map((column) => sql.ref(column.name)))} from ${table}`.execute(
+      db,
+    );
+  await sql`analyze ${table}`.execute(db);
+}
+
+/** Drops what the table has beyond this layout: foreign keys, indexes, columns, and the statistics of indexes. */
+export async function dropSurplus(trx: Transaction<Database>, companion: Companion): Promise<void> {
+  const { table, columns, references, search } = companion;
+  const present = await presentTable(trx, table);
+  if (!present) return;
+  const surplus = (names: Iterable<string>, wanted: readonly { name: string }[]) =>
+    [...names].filter((name) => !wanted.some((each) => each.name === name));
+  const dropped = [
+    ...surplus(present.references.keys(), references).map((name) => sql`drop constraint ${sql.id(name)}`),
+    ...surplus(present.columns, [...columns, { name: 'key' }, ...(search ? [{ name: 'search' }] : [])]).map(
+      (name) => sql`drop column ${sql.id(name)}`,
+    ),
+  ];
+  for (const name of surplus(present.statistics, statisticsOf(companion)))
+    await sql`drop statistics if exists ${inSchema(name)}`.execute(trx);
+  for (const name of surplus(present.indexes.keys(), wantedIndexes(companion)))
+    await sql`drop index if exists ${inSchema(name)}`.execute(trx);
+  if (dropped.length > 0) await sql`alter table ${inSchema(table)} ${sql.join(dropped)}`.execute(trx);
+}
+
+/** Drops the table. Throws if another table refers to it. */
+export async function dropTable(trx: Transaction<Database>, table: string): Promise<void> {
+  await sql`drop table if exists ${inSchema(table)}`.execute(trx);
+}

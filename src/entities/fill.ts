@@ -1,0 +1,76 @@
+/** Writes the companion rows of all entities of a name, while others write entities. It is no caller's request, so it needs no permit. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { sql, type Kysely } from 'kysely';
+import type { Companion } from '../companion/layout.ts';
+import { inputColumns, upsertRows } from '../companion/rows.ts';
+import { companionValues } from '../companion/values.ts';
+import { retryOnConflict } from '../database/failure.ts';
+import type { Database } from '../database/tables.ts';
+import { Problem } from '../errors.ts';
+import { scanEntities, scanKeys, type StoredFields } from './scan.ts';
+
+/** Between attempts at entities that other transactions have locked. */
+const retryMilliseconds = 20;
+
+/**
+ * Writes the row of every entity called `name`, in the order of the keys. The revision in force must have the companion table with the state `building` or
+ * `ready`, so that whatever changes an entity meanwhile writes its row too. Calls `onRows` with the number of entities after each batch, and returns the keys of
+ * those with a text that no index can hold.
+ */
+export async function fillCompanion(
+  db: Kysely<Database>,
+  name: string,
+  companion: Companion,
+  onRows: (rows: number) => void,
+): Promise<string[]> {
+  const tooLong: string[] = [];
+  let waiting: StoredFields[] = [];
+  for await (const batch of scanEntities(db, name)) {
+    waiting.push(...(await fillBatch(db, name, companion, batch, tooLong)));
+    onRows(batch.length);
+  }
+  while (waiting.length > 0) {
+    await delay(retryMilliseconds);
+    const seen = new Map(waiting.map(({ key, version }) => [key, version]));
+    waiting = [];
+    for await (const batch of scanKeys(db, name, [...seen.keys()])) {
+      // Whatever changed the entity has written its row.
+      const unchanged = batch.filter(({ key, version }) => seen.get(key) === version);
+      waiting.push(...(await fillBatch(db, name, companion, unchanged, tooLong)));
+    }
+  }
+  return tooLong;
+}
+
+/** Returns the entities that another transaction has locked or changed. */
+async function fillBatch(
+  db: Kysely<Database>,
+  name: string,
+  companion: Companion,
+  batch: readonly StoredFields[],
+  tooLong: string[],
+): Promise<StoredFields[]> {
+  const rows = batch.flatMap(({ key, version, fields }) => {
+    try {
+      return [{ key, version, ...companionValues(companion, JSON.parse(fields)) }];
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      tooLong.push(key);
+      return [];
+    }
+  });
+  const columns = sql.join([sql`key bigint`, sql`version bigint`, ...inputColumns(companion)]);
+  // The lock ends with the statement. Until then no other transaction changes the entity, so its row is that of this version.
+  const { rows: written } = await retryOnConflict(() =>
+    sql<{ key: string }>`
+      with input as materialized (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input (${columns})),
+      locked as materialized (
+        select entity.key from entity join input on entity.key = input.key and entity.version = input.version
+        where entity.name = ${name} for share of entity skip locked
+      ),
+      written as (${upsertRows(companion, sql`input join locked using (key)`)})
+      select key from locked`.execute(db),
+  );
+  const done = new Set([...written.map(({ key }) => key), ...tooLong]);
+  return batch.filter(({ key }) => !done.has(key));
+}
