@@ -8,8 +8,8 @@ grant select, insert, update, delete on
   session, superseded_token, openid_transaction, api_key, entity, entity_type, login_attempt, idempotency
 to entity_application;
 
--- For the keys of new entities.
-grant usage on sequence entity_key_seq to entity_application;
+-- For the keys of new entities, and the numbers of companion tables.
+grant usage on sequence entity_key_seq, entity_type_id_seq to entity_application;
 
 -- Companion tables of entity types. The service creates and drops them itself.
 grant usage, create on schema entity_data to entity_application;

@@ -569,13 +569,18 @@ export interface paths {
          *     changes: the pointer of each fault begins with the entity's key. With `allowUnfit=1` they stay as they are, can be read, and must fit at
          *     their next update. A document that is in force already is 200 and changes nothing.
          *
+         *     Stored entities must fit new rules without exception: two that share a value of `x-unique`, and one that refers to no entity, are 409. Indexes are built
+         *     while entities are written; until the end the old type is in force. More than 100,000 entities are 409, and are a matter for the operator's
+         *     command line. If the type is being built already, the answer is 503 after five seconds. The caller needs `read` on all entities of a name that
+         *     `x-references` is the first to name: 403.
+         *
          *     The type counts for the next request on every replica. Where the operator's files declare the types, the answer is 403.
          */
         put: operations["putEntityType"];
         post?: never;
         /**
          * Delete an entity type
-         * @description The entities of the name stay and can have any fields from now on. `confirm` is the digest of the plan of the deletion, so that what was read
+         * @description The entities of the name stay and can have any fields from now on. If other types refer to them, the answer is 409 `type-conflict`. `confirm` is the digest of the plan of the deletion, so that what was read
          *     is what is done; without it, and when the type has changed since, the answer is 409 `confirmation-required`.
          */
         delete: operations["deleteEntityType"];
@@ -595,8 +600,8 @@ export interface paths {
         put?: never;
         /**
          * Plan a change of an entity type
-         * @description Tells what a change would do, and changes nothing. If a step has the effect `check`, every stored entity of the name is checked against the
-         *     new document; more than 100,000 are 409, and are a matter for the operator's command line. The caller needs `read` on all entities of the
+         * @description Tells what a change would do, and changes nothing. If a step has the effect `check` or `build`, every stored entity of the name is checked
+         *     against the new document and its rules; more than 100,000 are 409, and are a matter for the operator's command line. The caller needs `read` on all entities of the
          *     name then: 403. A user's plans and changes of types run one after the other.
          */
         post: operations["planEntityType"];
@@ -1074,10 +1079,11 @@ export interface components {
             /** @description The differences; none if the document is in force already. */
             steps: {
                 /**
-                 * @description narrower: may refuse what was accepted; wider: accepts all that was accepted; note: concerns no validation.
+                 * @description narrower: may refuse what was accepted; wider: accepts all that was accepted; note: concerns no validation; rule: an entry of `x-unique`,
+                 *     `x-index`, `x-references` or `x-search` that is new, or whose fields have another type; no-rule: one that is gone.
                  * @enum {string}
                  */
-                kind: "declare" | "narrower" | "wider" | "note" | "delete";
+                kind: "declare" | "narrower" | "wider" | "note" | "rule" | "no-rule" | "delete";
                 /** @description A JSON pointer into the document. */
                 pointer: string;
                 effect: components["schemas"]["TypeEffect"];
@@ -1096,10 +1102,10 @@ export interface components {
             digest: string;
         };
         /**
-         * @description none: concerns later writes only; check: stored entities must fit; loss: needs confirm.
+         * @description none: concerns later writes only; check: stored entities must fit; build: they must fit a rule, or are indexed; loss: needs confirm.
          * @enum {string}
          */
-        TypeEffect: "none" | "check" | "loss";
+        TypeEffect: "none" | "check" | "build" | "loss";
         /**
          * @description Which entities: all members have to hold, so `{}` holds for every entity. A member is a field with a test. At the top, and inside of
          *     `$and`, `$or` and `$not`, `$key`, `$version`, `$createdAt`, `$createdBy`, `$updatedAt` and `$updatedBy` are tested like fields. A
@@ -1683,7 +1689,7 @@ export interface components {
                 };
             };
         };
-        /** @description The change loses something, and `confirm` is not the digest of its plan. */
+        /** @description The change loses something, and `confirm` is not the digest of its plan, or other types refer to this one. */
         ConfirmationRequired: {
             headers: {
                 [name: string]: unknown;
@@ -1691,7 +1697,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "confirmation-required";
+                    code?: "confirmation-required" | "type-conflict";
                 };
             };
         };

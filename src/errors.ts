@@ -92,6 +92,8 @@ export type FaultCode =
   | 'not-a-reference'
   | 'needs-index'
   | 'too-many-tests'
+  | 'duplicate-value'
+  | 'reference-not-found'
   | 'too-common'
   | 'too-predictable'
   | 'contains-context'
@@ -124,6 +126,7 @@ export const problemValues = {
 
 /** The values in the text of a fault, with the same rules. `allowed` lists the accepted values as in the contract. */
 export const faultValues = {
+  conflicting: { types: 'text' },
   'invalid-value': { allowed: 'text', minimum: 'number', maximum: 'number' },
   'invalid-type': { allowed: 'text' },
   'too-short': { minimum: 'number' },

@@ -687,7 +687,7 @@ export const listEntityTypes = (options: Options<ListEntityTypesData>): RequestR
 /**
  * Delete an entity type
  *
- * The entities of the name stay and can have any fields from now on. `confirm` is the digest of the plan of the deletion, so that what was read
+ * The entities of the name stay and can have any fields from now on. If other types refer to them, the answer is 409 `type-conflict`. `confirm` is the digest of the plan of the deletion, so that what was read
  * is what is done; without it, and when the type has changed since, the answer is 409 `confirmation-required`.
  *
  */
@@ -724,6 +724,11 @@ export const getEntityType = (options: Options<GetEntityTypeData>): RequestResul
  * changes: the pointer of each fault begins with the entity's key. With `allowUnfit=1` they stay as they are, can be read, and must fit at
  * their next update. A document that is in force already is 200 and changes nothing.
  *
+ * Stored entities must fit new rules without exception: two that share a value of `x-unique`, and one that refers to no entity, are 409. Indexes are built
+ * while entities are written; until the end the old type is in force. More than 100,000 entities are 409, and are a matter for the operator's
+ * command line. If the type is being built already, the answer is 503 after five seconds. The caller needs `read` on all entities of a name that
+ * `x-references` is the first to name: 403.
+ *
  * The type counts for the next request on every replica. Where the operator's files declare the types, the answer is 403.
  *
  */
@@ -744,8 +749,8 @@ export const putEntityType = (options: Options<PutEntityTypeData>): RequestResul
 /**
  * Plan a change of an entity type
  *
- * Tells what a change would do, and changes nothing. If a step has the effect `check`, every stored entity of the name is checked against the
- * new document; more than 100,000 are 409, and are a matter for the operator's command line. The caller needs `read` on all entities of the
+ * Tells what a change would do, and changes nothing. If a step has the effect `check` or `build`, every stored entity of the name is checked
+ * against the new document and its rules; more than 100,000 are 409, and are a matter for the operator's command line. The caller needs `read` on all entities of the
  * name then: 403. A user's plans and changes of types run one after the other.
  *
  */

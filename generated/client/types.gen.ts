@@ -703,9 +703,11 @@ export type TypePlan = {
      */
     steps: Array<{
         /**
-         * narrower: may refuse what was accepted; wider: accepts all that was accepted; note: concerns no validation.
+         * narrower: may refuse what was accepted; wider: accepts all that was accepted; note: concerns no validation; rule: an entry of `x-unique`,
+         * `x-index`, `x-references` or `x-search` that is new, or whose fields have another type; no-rule: one that is gone.
+         *
          */
-        kind: 'declare' | 'narrower' | 'wider' | 'note' | 'delete';
+        kind: 'declare' | 'narrower' | 'wider' | 'note' | 'rule' | 'no-rule' | 'delete';
         /**
          * A JSON pointer into the document.
          */
@@ -737,9 +739,9 @@ export type TypePlan = {
 };
 
 /**
- * none: concerns later writes only; check: stored entities must fit; loss: needs confirm.
+ * none: concerns later writes only; check: stored entities must fit; build: they must fit a rule, or are indexed; loss: needs confirm.
  */
-export type TypeEffect = 'none' | 'check' | 'loss';
+export type TypeEffect = 'none' | 'check' | 'build' | 'loss';
 
 /**
  * Which entities: all members have to hold, so `{}` holds for every entity. A member is a field with a test. At the top, and inside of
@@ -3369,10 +3371,10 @@ export type DeleteEntityTypeErrors = {
         code?: 'not-found';
     };
     /**
-     * The change loses something, and `confirm` is not the digest of its plan.
+     * The change loses something, and `confirm` is not the digest of its plan, or other types refer to this one.
      */
     409: Problem & {
-        code?: 'confirmation-required';
+        code?: 'confirmation-required' | 'type-conflict';
     };
     /**
      * The body is larger than this operation takes.

@@ -1,29 +1,34 @@
-/** Carries out changes of types, each in one short transaction with its audit event. */
+/** Puts types in force, changes and deletes them. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { sql, type Kysely, type Transaction } from 'kysely';
-import { recordChange, type Actor } from '../administration/actor.ts';
-import { lockWasNotHad } from '../database/failure.ts';
+import type { Actor } from '../administration/actor.ts';
 import type { Store } from '../database/port.ts';
-import type { Database } from '../database/tables.ts';
+import { countEntities } from '../entities/scan.ts';
 import { Problem } from '../errors.ts';
-import { findingsOf, planOf, unfitEntities, unfitProblem, type TypeChange, type TypePlan } from './plan.ts';
-import { findType, insertRevision, listRevisions, lockTypes, type TypeRow } from './store.ts';
+import { changeAtOnce } from './at-once.ts';
+import { buildOnline } from './build.ts';
+import { planOf, type TypeChange, type TypePlan } from './plan.ts';
+import { assertReferences, targetsOf } from './references.ts';
+import { completePart, isReferenced, needsBuild } from './rules.ts';
+import { findStoredType, type StoredType, type TypeRow } from './store.ts';
+import { wantedCompanion, type BuildProgress, type Outcome, type Start } from './transaction.ts';
 
-/** A process lists the revisions of all types after each change. */
-const maximumTypes = 1_000;
-/** A write that was under way when the check began has its own time. It can last five seconds. */
-const longestWriteSeconds = 60;
 const rounds = 10;
+const waitMilliseconds = 300;
 
 export interface ApplyOptions {
-  /** Whether stored entities that do not fit are accepted. They can still be read; their next update must fit. */
+  /** Whether stored entities that do not fit the schema are accepted. They can still be read; their next update must fit. Rules hold all the same. */
   allowUnfit?: boolean | undefined;
   /** The digest of the plan that the caller has read; a plan with the effect `loss` needs it. */
   confirm?: string | undefined;
-  /** The most entities that may be checked. */
+  /** The most entities that may be read. */
   limit?: number;
+  /** For how long to wait for another build of the type; without it until it ends. */
+  waitMs?: number;
   /** Called with the type that the change starts from and the plan; throws if the caller expects another type or may not have it checked. */
   expect?: (current: TypeRow | undefined, plan: TypePlan) => void;
+  /** Whether a refusal may tell that there is a type of this name; by default it may. */
+  mayName?: (name: string) => boolean;
+  onProgress?: (progress: BuildProgress) => void;
 }
 
 export interface Applied {
@@ -35,66 +40,72 @@ export interface Applied {
 
 /**
  * Puts the document in force, or deletes the type; does nothing if the plan has no steps. `faultsOfDocument` must have accepted the document. Throws 409
- * `type-conflict` if entities do not fit or there are 1,000 types, 409 `confirmation-required`, 503 `busy` if other changes are always faster, and
- * what `expect` throws.
+ * `type-conflict` if entities do not fit, there are 1,000 types, or other types refer to one that is deleted, 409 `confirmation-required`, 422 for references
+ * that `faultsOfReferences` refuses, 503 `busy` if other changes are always faster or a build lasts longer than `waitMs`, and what `expect` throws.
  */
 export async function applyChange(store: Store, actor: Actor, change: TypeChange, options: ApplyOptions = {}): Promise<Applied> {
-  for (let round = 0; round < rounds; round++) {
-    const current = await findType(store.db, change.name);
-    const plan = planOf(current, change);
-    options.expect?.(current, plan);
-    if (plan.steps.length === 0) return { plan, type: current, changed: false };
+  return await repeatedly(options, async () => {
+    const stored = await findStoredType(store.db, change.name);
+    const plan = planOf(stored.type, change);
+    options.expect?.(stored.type, plan);
+    if (plan.steps.length === 0 && isSettled(stored)) return { plan, type: stored.type, changed: false };
     if (plan.effect === 'loss' && options.confirm !== plan.digest) throw new Problem('confirmation-required');
-    const unchecked = plan.effect === 'check' && options.allowUnfit === true;
-    const checkedFrom = unchecked || plan.effect !== 'check' ? undefined : await checkEntities(store.db, plan, change, options.limit);
-    const type = await withTypesLocked(store, async (trx) => {
-      if (((await findType(trx, change.name))?.revision ?? '0') !== plan.revision) return undefined;
-      if (checkedFrom) await refuseUnfit(trx, change, checkedFrom);
-      return await writeChange(trx, actor, change, { ...plan, ...(unchecked && { allowUnfit: true }) });
-    });
-    if (type) return { plan, type: type.document ? type : undefined, changed: true };
+    await assertReferences(store.db, change);
+    const targets = targetsOf(change.document ?? {}).filter((target) => target !== change.name);
+    for (const target of targets) await settleType(store, actor, target, options, true);
+    const start = startOf(actor, change, stored, options, await isReferenced(store.db, change.name));
+    const outcome = await carryOut(store, start, options);
+    if (typeof outcome === 'string') return outcome;
+    const formerTargets = new Set(stored.companion?.references.map(({ to }) => to).filter((to) => to !== change.name));
+    for (const target of formerTargets) if (!targets.includes(target)) await settleType(store, actor, target, options);
+    return { plan, type: outcome.document ? outcome : undefined, changed: true };
+  });
+}
+
+/**
+ * Gives the type in force the companion table that it needs, also after a build that was interrupted; does nothing if it has it. With `isTarget` another type
+ * is about to refer to the name, which needs a table of its keys. Throws as {@link applyChange}.
+ */
+export async function settleType(store: Store, actor: Actor, name: string, options: ApplyOptions = {}, isTarget = false): Promise<void> {
+  await repeatedly(options, async () => {
+    const stored = await findStoredType(store.db, name);
+    if (stored.id === undefined) return 'settled';
+    const change = { name, document: stored.type?.document ?? null, source: stored.type?.source ?? ('command' as const) };
+    const start = startOf(actor, change, stored, options, isTarget || (await isReferenced(store.db, name)));
+    const wanted = wantedCompanion(start, stored.id);
+    const isToBeBuilt = needsBuild(completePart(stored), wanted);
+    if (isSettled(stored) && !isToBeBuilt && !wanted === !stored.companion) return 'settled';
+    const plan = { ...start.plan, effect: isToBeBuilt ? ('build' as const) : ('none' as const) };
+    return await carryOut(store, { ...start, plan }, options);
+  });
+}
+
+/** Whether no build of the type was interrupted. */
+export function isSettled({ type, revision, companion }: StoredType): boolean {
+  return companion?.state !== 'building' && (type !== undefined || revision === '0');
+}
+
+function startOf(actor: Actor, change: TypeChange, stored: StoredType, options: ApplyOptions, referenced: boolean): Start {
+  const { allowUnfit = false, limit, onProgress = () => undefined } = options;
+  return { actor, change, stored, plan: planOf(stored.type, change), allowUnfit, limit, onProgress, isReferenced: referenced };
+}
+
+async function carryOut(store: Store, start: Start, { mayName = () => true }: ApplyOptions): Promise<Outcome> {
+  const { change, stored } = start;
+  const isToBeBuilt = needsBuild(completePart(stored), wantedCompanion(start, stored.id ?? 0));
+  if (isToBeBuilt && (await countEntities(store.db, change.name, 0)) > 0) return await store.runLong((db) => buildOnline(db, start));
+  return await changeAtOnce(store, start, mayName);
+}
+
+/** Runs `work` until nothing has changed meanwhile, ten times at most, and the type is not being built. */
+async function repeatedly<T>({ waitMs = Infinity }: ApplyOptions, work: () => Promise<T | Exclude<Outcome, TypeRow>>): Promise<T> {
+  const end = performance.now() + waitMs;
+  for (let round = 0; round < rounds;) {
+    const result = await work();
+    if (result !== 'changed meanwhile' && result !== 'being built') return result;
+    if (result === 'changed meanwhile') round++;
+    else if (performance.now() > end) break;
+    else await delay(waitMilliseconds);
   }
   throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
-}
-
-/** Throws 409 unless all entities fit. Returns the time from which on they must be checked again. */
-async function checkEntities(db: Kysely<Database>, plan: TypePlan, change: TypeChange, limit: number | undefined): Promise<Date> {
-  const { rows } = await sql<{ from: Date }>`select now() - make_interval(secs => ${longestWriteSeconds}) as "from"`.execute(db);
-  const { unfit, examples } = await findingsOf(db, plan, change, limit);
-  if (unfit > 0) throw unfitProblem(examples);
-  return rows[0]?.from ?? new Date(0);
-}
-
-/** Entities that were written while the others were checked. */
-async function refuseUnfit(trx: Kysely<Database>, change: TypeChange, since: Date): Promise<void> {
-  const { unfit, examples } = await unfitEntities(trx, change, since);
-  if (unfit > 0) throw unfitProblem(examples);
-}
-
-async function writeChange(trx: Kysely<Database>, actor: Actor, change: TypeChange, plan: TypePlan & { allowUnfit?: true }) {
-  const { name, document, source } = change;
-  const isNew = plan.revision === '0';
-  if (isNew && (await listRevisions(trx)).size >= maximumTypes)
-    throw new Problem('type-conflict', { faults: [{ pointer: '', code: 'too-many-values', values: { limit: maximumTypes } }] });
-  const { revision, appliedAt } = await insertRevision(trx, { name, document, source, plan, appliedBy: actor.name });
-  const event = document === null ? 'type.deleted' : isNew ? 'type.declared' : 'type.changed';
-  const userName = actor.via === 'api' ? actor.name : undefined;
-  const detail = { type: name, revision, effect: plan.effect, ...(plan.allowUnfit && { allowUnfit: true }) };
-  await recordChange(trx, actor, { event, userName, detail });
-  return { name, revision, document: document as TypeRow['document'], source, appliedAt, appliedBy: actor.name };
-}
-
-/** Runs `work` in a transaction that holds the lock of {@link lockTypes}. A long write of entities may hold it up, so it is tried ten times. */
-async function withTypesLocked<T>(store: Store, work: (trx: Transaction<Database>) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await store.transaction(async (trx) => {
-        await lockTypes(trx);
-        return await work(trx);
-      });
-    } catch (error) {
-      if (!lockWasNotHad(error) || attempt === rounds) throw error;
-      await delay(Math.random() * 500);
-    }
-  }
 }

@@ -14,7 +14,9 @@ import { negotiateLocale } from '../locales/negotiate.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';
 import { applyChange, type Applied, type ApplyOptions } from './apply.ts';
 import { faultsOfDocument } from './document.ts';
-import { faultUnder, findingsOf, planOf, type TypeChange } from './plan.ts';
+import { faultUnder, findingsOf } from './findings.ts';
+import { needsCheck, planOf, type TypeChange, type TypePlan } from './plan.ts';
+import { faultsOfReferences, targetsOf } from './references.ts';
 import { findType, listTypes, type TypeRow, type TypeSummary } from './store.ts';
 
 type TypeHandlers = Pick<Handlers, 'listEntityTypes' | 'getEntityType' | 'putEntityType' | 'deleteEntityType' | 'planEntityType'>;
@@ -22,6 +24,9 @@ type Schemas = components['schemas'];
 
 /** Entities that a request checks against a document: 100,000 take about a second, and a request has 15. */
 const maximumChecked = 100_000;
+
+/** For how long a request waits for another build of the type. */
+const buildWaitMs = 5_000;
 
 /** Plans and changes of one user, which read all entities of a name. A request has 15 seconds. */
 const changesOfUser = { running: 1, waiting: 16, waitMs: 6_000 };
@@ -33,7 +38,9 @@ export function typeHandlers(context: Context): TypeHandlers {
   /** Resolves when every process knows of the change. */
   async function apply(actor: Actor, change: TypeChange, options: ApplyOptions): Promise<Applied> {
     if (config.entityTypesDir !== undefined && config.entityTypesSource !== 'both') throw new Problem('forbidden');
-    const applied = await queues.run(actor.name, () => applyChange(store, actor, change, { ...options, limit: maximumChecked }));
+    const applied = await queues.run(actor.name, () =>
+      applyChange(store, actor, change, { ...options, limit: maximumChecked, waitMs: buildWaitMs }),
+    );
     if (applied.changed) {
       entityTypes.forget();
       await listener.settle();
@@ -58,12 +65,12 @@ export function typeHandlers(context: Context): TypeHandlers {
       authorize(principal, params.name, 'type');
       const expectRevision = expectation(headers);
       const allowUnfit = query.allowUnfit === '1';
-      const expect: ApplyOptions['expect'] = (current, { effect }) => {
-        expectRevision(current);
-        if (effect === 'check' && !allowUnfit) requireReadAll(principal, params.name);
-      };
       requireDocument(body, '');
       const change = { name: params.name, document: body, source: 'api' } as const;
+      const expect: ApplyOptions['expect'] = (current, plan) => {
+        expectRevision(current);
+        requireReading(principal, current, change, plan, allowUnfit);
+      };
       const { type, plan, changed } = await apply(actorOf(principal, caller), change, { expect, allowUnfit });
       if (!type) throw new Error('there is no type after its declaration');
       const answer = { headers: { ETag: etagOf(type.revision) }, body: describeType(type) };
@@ -78,7 +85,8 @@ export function typeHandlers(context: Context): TypeHandlers {
     async deleteEntityType({ params, query, principal, caller }) {
       authorize(principal, params.name, 'type');
       const change = { name: params.name, document: null, source: 'api' } as const;
-      await apply(actorOf(principal, caller), change, { confirm: query.confirm, expect: requireType });
+      const mayName = (name: string) => isPermitted(principal, name, 'type');
+      await apply(actorOf(principal, caller), change, { confirm: query.confirm, expect: requireType, mayName });
       return { status: 204 };
     },
 
@@ -90,8 +98,10 @@ export function typeHandlers(context: Context): TypeHandlers {
       const current = await findType(store.db, params.name);
       if (document === null) requireType(current);
       const plan = planOf(current, change);
-      if (plan.effect === 'check') requireReadAll(principal, params.name);
-      const findings = await queues.run(principal.user.name, () => findingsOf(store.db, plan, change, maximumChecked));
+      requireReading(principal, current, change, plan, false);
+      const faults = await faultsOfReferences(store.db, change);
+      if (faults.length > 0) throw new Problem('validation-failed', { faults: faults.map((fault) => faultUnder('/document', fault)) });
+      const findings = await queues.run(principal.user.name, () => findingsOf(store.db, plan, change, { limit: maximumChecked }));
       const { examples, ...numbers } = findings;
       const locale = negotiateLocale({ session: principal.locale, acceptLanguage: request.headers['accept-language'] });
       const described = examples.map(({ key, errors }) => ({ key, errors: errors.map((fault) => describeFault(locale, fault)) }));
@@ -119,9 +129,22 @@ function requireDocument(document: unknown, at: string): void {
   throw new Problem('validation-failed', { faults: faults.map((fault) => faultUnder(at, fault)) });
 }
 
-/** Throws 403 unless the caller may read all entities of the name: a check tells keys, names of fields, and whether values fit (rule 64). */
-function requireReadAll(principal: Principal, name: string): void {
-  if (authorize(principal, name, 'read').ownOnly) throw new Problem('forbidden', { audit: { entity: name } });
+/**
+ * Throws 403 unless the caller may read all entities that the change is compared with: a refusal tells keys, names of fields, and whether values fit, and a new
+ * reference tells which entities of its target exist (rule 64).
+ */
+function requireReading(
+  principal: Principal,
+  current: TypeRow | undefined,
+  { name, document }: TypeChange,
+  plan: TypePlan,
+  allowUnfit: boolean,
+): void {
+  const targets = targetsOf(current?.document ?? {});
+  const newTargets = targetsOf(document ?? {}).filter((target) => !targets.includes(target));
+  const isRead = plan.effect === 'build' || (needsCheck(plan) && !allowUnfit);
+  for (const entity of new Set([...(isRead ? [name] : []), ...newTargets]))
+    if (authorize(principal, entity, 'read').ownOnly) throw new Problem('forbidden', { audit: { entity } });
 }
 
 function requireType(current: TypeRow | undefined): void {

@@ -17,11 +17,16 @@ export interface TypeRow extends TypeSummary {
   document: Schema;
 }
 
-const inForce = (db: Kysely<Database>) =>
+/** While the first type of a name is being built, statements need a revision of the name. Its document accepts everything. */
+const isPlaceholder = sql<boolean>`coalesce((entity_type_revision.plan->>'isPlaceholder')::boolean, false)`;
+
+const stored = (db: Kysely<Database>) =>
   db
     .selectFrom('entity_type')
     .innerJoin('entity_type_revision', 'entity_type_revision.revision', 'entity_type.revision')
     .select(['entity_type.name', 'entity_type.revision', 'source', 'applied_at as appliedAt', 'applied_by as appliedBy']);
+
+const inForce = (db: Kysely<Database>) => stored(db).where(isPlaceholder, '=', false);
 
 /** All types in force, by name. */
 export function listTypes(db: Kysely<Database>): Promise<TypeSummary[]> {
@@ -33,6 +38,43 @@ export function findType(db: Kysely<Database>, name: string): Promise<TypeRow | 
   // A type in force has a document.
   const document = sql<Schema>`entity_type_revision.document`.as('document');
   return inForce(db).select(document).where('entity_type.name', '=', name).executeTakeFirst();
+}
+
+/** What is stored of a name, which a change of its type starts from. */
+export interface StoredType {
+  /** 0 for a name without a revision. */
+  revision: string;
+  /** The number of the name's companion table; undefined for a name without a revision. */
+  id: number | undefined;
+  /** The type in force; undefined for none, also while the first type of the name is being built. */
+  type: TypeRow | undefined;
+  companion: Companion | null;
+}
+
+export async function findStoredType(db: Kysely<Database>, name: string): Promise<StoredType> {
+  const row = await stored(db)
+    .select([
+      'entity_type.id',
+      isPlaceholder.as('isPlaceholder'),
+      sql<Schema>`entity_type_revision.document`.as('document'),
+      sql<Companion | null>`entity_type_revision.companion`.as('companion'),
+    ])
+    .where('entity_type.name', '=', name)
+    .executeTakeFirst();
+  if (!row) return { revision: '0', id: undefined, type: undefined, companion: null };
+  const { id, isPlaceholder: isOpen, companion, ...type } = row;
+  return { revision: row.revision, id, type: isOpen ? undefined : type, companion };
+}
+
+/** The companion tables of all names that have one, as their revisions describe them. */
+export async function listCompanions(db: Kysely<Database>): Promise<{ name: string; companion: Companion }[]> {
+  return await db
+    .selectFrom('entity_type')
+    .innerJoin('entity_type_revision', 'entity_type_revision.revision', 'entity_type.revision')
+    .where('companion', 'is not', null)
+    .orderBy('entity_type.id')
+    .select(['entity_type.name', sql<Companion>`companion`.as('companion')])
+    .execute();
 }
 
 /** The revision of each declared name. */
@@ -67,6 +109,15 @@ export interface NewRevision {
   source: TypeSource;
   plan: unknown;
   appliedBy: string;
+  companion?: Companion | null;
+  /** Of {@link drawId}, for a name without a revision and with a companion table. */
+  id?: number | undefined;
+}
+
+/** A number for the companion table of a name that has no revision yet. */
+export async function drawId(trx: Kysely<Database>): Promise<number> {
+  const { rows } = await sql<{ id: number }>`select nextval(pg_get_serial_sequence('entity_type', 'id'))::int as id`.execute(trx);
+  return rows[0]?.id ?? 0;
 }
 
 /**
@@ -81,20 +132,25 @@ export async function lockTypes(trx: Kysely<Database>): Promise<void> {
 /** Puts the document in force, or deletes the type; call it after {@link lockTypes}. Returns the new revision. */
 export async function insertRevision(
   trx: Kysely<Database>,
-  { name, document, source, plan, appliedBy }: NewRevision,
+  { name, document, source, plan, appliedBy, companion = null, id }: NewRevision,
 ): Promise<{ revision: string; appliedAt: Date }> {
   const row = await trx
     .insertInto('entity_type_revision')
-    .values({ name, document: document && JSON.stringify(document), source, plan: JSON.stringify(plan), applied_by: appliedBy })
+    .values({
+      name,
+      document: document && JSON.stringify(document),
+      source,
+      plan: JSON.stringify(plan),
+      applied_by: appliedBy,
+      companion: companion && JSON.stringify(companion),
+    })
     .returning(['revision', 'applied_at as appliedAt'])
     .executeTakeFirstOrThrow();
   const { revision } = row;
   if (document === null) await trx.deleteFrom('entity_type').where('name', '=', name).execute();
   else
-    await trx
-      .insertInto('entity_type')
-      .values({ name, revision })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet({ revision }))
-      .execute();
+    await sql`
+      insert into entity_type (name, revision, id) overriding system value values (${name}, ${revision}, ${id ?? sql`default`})
+      on conflict (name) do update set revision = excluded.revision`.execute(trx);
   return row;
 }

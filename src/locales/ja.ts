@@ -176,7 +176,7 @@ export const ja: Catalogue = {
     unknown: 'この名前は定義されていません。つづりを確認するか、削除してください。',
     repeated: 'この項目は1回しか指定できません。',
     required: 'この項目は必須です。',
-    conflicting: 'この項目は、リクエストの他の値と組み合わせることができません。',
+    conflicting: 'この項目は、リクエストの他の値と組み合わせることができません。[これを参照する型：{types}。]',
     'invalid-value': 'この値は受け入れられません。[使用できる値：{allowed}。][最小値：{minimum}。][最大値：{maximum}。]',
     'invalid-type': 'この値の型が正しくありません。[正しい型：{allowed}。]',
     'invalid-encoding':
@@ -200,6 +200,8 @@ export const ja: Catalogue = {
     'not-a-reference': 'このフィールドは参照ではないため、エンティティにつながりません。[参照：{allowed}。]',
     'needs-index': 'これにはインデックスが必要です。[フィールド：{fields}。]',
     'too-many-tests': 'フィルターの条件が多すぎます。[上限：{limit}。]',
+    'duplicate-value': 'この値を持つエンティティがほかにあります。',
+    'reference-not-found': 'このキーのエンティティは存在しません。',
     'too-common': 'このパスワードはよく使われるものです。あまり使われていないものを選んでください。',
     'too-predictable': 'このパスワードは推測されやすい規則に沿っています。繰り返しや連続した文字を避けてください。',
     'contains-context': 'このパスワードにはユーザーまたはサービスの名前が含まれています。そのような語は使用しないでください。',

@@ -1,0 +1,169 @@
+/**
+ * Changes of types that index entities, while these are written. First the old document comes into force again, with the new columns: from then on every
+ * write of an entity writes them too. Then the rows of all entities are filled, the indexes and constraints are made, and the new document comes into
+ * force (decision 127).
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { DatabaseError } from 'pg';
+import type { Kysely, Transaction } from 'kysely';
+import type { Companion } from '../companion/layout.ts';
+import {
+  dropSurplus,
+  dropTable,
+  ensureColumns,
+  ensureIndexes,
+  ensureReferences,
+  gatherStatistics,
+  validateReferences,
+} from '../companion/table.ts';
+import type { Database } from '../database/tables.ts';
+import { fillCompanion } from '../entities/fill.ts';
+import { countEntities } from '../entities/scan.ts';
+import { Problem } from '../errors.ts';
+import { findingsOf, unfitProblem, type UnfitEntity } from './findings.ts';
+import { needsCheck } from './plan.ts';
+import { assertReferences } from './references.ts';
+import { completePart, needsRows, whileBuilding } from './rules.ts';
+import { drawId, findStoredType, insertRevision, type TypeRow } from './store.ts';
+import {
+  assertApplicable,
+  assertRoom,
+  checkTime,
+  isUnchanged,
+  lockBuild,
+  wantedCompanion,
+  withTypesLocked,
+  writeChange,
+} from './transaction.ts';
+import type { Outcome, Start } from './transaction.ts';
+
+/** The build as its first transaction has begun it. */
+interface Begun {
+  /** The revision with the old document. */
+  revision: string;
+  /** The table as the new document needs it. */
+  wanted: Companion;
+}
+
+/**
+ * Carries the change out on a connection without limits of time, whose end releases the lock of the build. Throws 409 `type-conflict` if entities do not fit the
+ * new document or its rules; then the table is as before. If the process or the connection ends meanwhile, the same change continues the build.
+ */
+export async function buildOnline(db: Kysely<Database>, start: Start): Promise<Outcome> {
+  if (!(await lockBuild(db, start.change.name))) return 'being built';
+  await assertWithinLimit(db, start);
+  const since = await checkTime(db);
+  const { unfit, examples } = await examine(db, start);
+  if (unfit > 0) throw unfitProblem(examples);
+  const begun = await begin(db, start);
+  if (!begun) return 'changed meanwhile';
+  try {
+    await fill(db, start, begun);
+    await index(db, start, begun);
+    return await finish(db, start, begun, needsCheck(start.plan) && !start.allowUnfit ? since : undefined);
+  } catch (error) {
+    if (!(error instanceof Problem || error instanceof DatabaseError)) throw error;
+    await undo(db, start, begun);
+    throw isViolation(error) ? await violationProblem(db, start, error) : error;
+  }
+}
+
+/** Throws 409 `type-conflict` if there are more entities than may be read. */
+async function assertWithinLimit(db: Kysely<Database>, { change, limit }: Start): Promise<void> {
+  if (limit !== undefined && (await countEntities(db, change.name, limit)) > limit)
+    throw new Problem('type-conflict', { faults: [{ pointer: '', code: 'too-many-values', values: { limit } }] });
+}
+
+function examine(db: Kysely<Database>, { change, plan, allowUnfit, limit, onProgress }: Start) {
+  const report = (done: number, total: number) => onProgress({ name: change.name, phase: 'check', done, total });
+  return findingsOf(db, plan, change, { limit, rulesOnly: allowUnfit, onProgress: report });
+}
+
+/** Undefined if the type has changed meanwhile. */
+async function begin(db: Kysely<Database>, start: Start): Promise<Begun | undefined> {
+  const { actor, change, plan, stored } = start;
+  const { name } = change;
+  return await withTypesLocked(db, async (trx) => {
+    if (!(await isUnchanged(trx, start))) return undefined;
+    await assertReferences(trx, change);
+    if (stored.revision === '0') await assertRoom(trx);
+    const id = stored.id ?? (await drawId(trx));
+    const wanted = wantedCompanion(start, id);
+    if (!wanted) throw new Error(`nothing is to be built for ${name}`);
+    const companion = whileBuilding(completePart(stored), wanted);
+    await ensureColumns(trx, companion);
+    const old = stored.type
+      ? { document: stored.type.document, source: stored.type.source, plan }
+      : { document: {}, source: change.source, plan: { ...plan, isPlaceholder: true } };
+    const { revision } = await insertRevision(trx, { name, ...old, appliedBy: actor.name, companion, id });
+    return { revision, wanted };
+  });
+}
+
+/** Fills the rows if the table or one of its columns is new. */
+async function fill(db: Kysely<Database>, { change: { name }, stored, onProgress }: Start, { wanted }: Begun): Promise<void> {
+  const complete = completePart(stored);
+  if (!needsRows(complete, wanted)) return;
+  const total = await countEntities(db, name);
+  let done = 0;
+  const tooLong = await fillCompanion(db, name, whileBuilding(complete, wanted), (rows) => {
+    done += rows;
+    onProgress({ name, phase: 'rows', done, total });
+  });
+  if (tooLong.length > 0) throw unfitProblem(tooLong.map((key): UnfitEntity => ({ key, errors: [{ pointer: '', code: 'too-long' }] })));
+}
+
+async function index(db: Kysely<Database>, { change: { name }, onProgress }: Start, { wanted }: Begun): Promise<void> {
+  await ensureIndexes(db, wanted, true, (done, total) => onProgress({ name, phase: 'indexes', done, total }));
+  if (wanted.references.length > 0) {
+    onProgress({ name, phase: 'references', done: 0, total: wanted.references.length });
+    // Without the lock it could wait for writers that wait for it.
+    await withTypesLocked(db, (trx) => ensureReferences(trx, name, wanted));
+    await validateReferences(db, wanted);
+    onProgress({ name, phase: 'references', done: wanted.references.length, total: wanted.references.length });
+  }
+  await gatherStatistics(db, wanted);
+}
+
+async function finish(db: Kysely<Database>, start: Start, { revision, wanted }: Begun, since: Date | undefined): Promise<Outcome> {
+  return await withTypesLocked(db, async (trx): Promise<TypeRow | 'changed meanwhile'> => {
+    if (!(await isUnchanged(trx, start, revision))) return 'changed meanwhile';
+    await assertApplicable(trx, start, since);
+    await dropSurplus(trx, wanted);
+    return await writeChange(trx, start, wanted);
+  });
+}
+
+/** Restores the table and the revision of before. */
+async function undo(db: Kysely<Database>, start: Start, { revision, wanted }: Begun): Promise<void> {
+  await withTypesLocked(db, async (trx) => {
+    if ((await findStoredType(trx, start.change.name)).revision === revision) await restore(trx, start, wanted);
+  });
+}
+
+async function restore(trx: Transaction<Database>, { actor, change, plan, stored }: Start, wanted: Companion): Promise<void> {
+  const { name, source } = change;
+  const complete = completePart(stored);
+  const revision = { name, plan: { ...plan, isUndone: true }, appliedBy: actor.name };
+  const old = stored.type ? { document: stored.type.document, source: stored.type.source } : { document: null, source };
+  if (!complete) {
+    await insertRevision(trx, { ...revision, ...old });
+    await dropTable(trx, wanted.table);
+  } else if (isDeepStrictEqual(whileBuilding(complete, wanted).complete?.search, complete.search)) {
+    await insertRevision(trx, { ...revision, ...old, companion: { ...complete, next: wanted.next } });
+    await dropSurplus(trx, complete);
+  }
+  // Otherwise the column of the search has the texts of both documents: `settleType` fills it again.
+}
+
+/** Rows that share a value, or refer to none. */
+function isViolation(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && (error.code === '23505' || error.code === '23503');
+}
+
+/** The refusal with the entities that violate a rule now. They may have been written after the check. */
+async function violationProblem(db: Kysely<Database>, start: Start, { code }: DatabaseError): Promise<Problem> {
+  const { examples } = await examine(db, start);
+  if (examples.length > 0) return unfitProblem(examples);
+  return new Problem('type-conflict', { faults: [{ pointer: '', code: code === '23505' ? 'duplicate-value' : 'reference-not-found' }] });
+}

@@ -1,0 +1,389 @@
+/** Rules and indexes of names that have entities: their companion tables, what is refused, and builds that are interrupted. */
+import { sql } from 'kysely';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { theService } from '../../src/administration/actor.ts';
+import { presentTable } from '../../src/companion/catalogue.ts';
+import { applyChange, settleType, type ApplyOptions } from '../../src/entity-types/apply.ts';
+import { findStoredType } from '../../src/entity-types/store.ts';
+import { Problem } from '../../src/errors.ts';
+import { declareType, seed } from '../support/entities.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+beforeAll(() => service().createUser('ada'));
+let name = '';
+let number = 0;
+beforeEach(() => {
+  name = `name${++number}`;
+});
+const keyOf = (n: number) => String(number * 1_000_000 + n);
+const seedAll = (entities: readonly object[]) =>
+  Promise.all(entities.map((fields, index) => seed(service(), name, keyOf(index + 1), fields, 'ada')));
+const apply = (document: Record<string, unknown> | null, options: ApplyOptions = {}, called = name) =>
+  applyChange(service().store, theService, { name: called, document, source: 'command' }, options);
+const storedType = (called = name) => findStoredType(service().db, called);
+
+const text = { type: 'string' };
+const key = { type: 'string', format: 'int64' };
+const customer = {
+  type: 'object',
+  properties: { email: text, city: { type: ['string', 'null'] }, credit: { type: 'string', format: 'decimal' } },
+};
+const rules = { 'x-unique': [{ fields: ['email'], fold: true }], 'x-index': [['city'], ['city', '-credit']] };
+
+/** The rows of the companion table by key, each with the values in the order of the columns. */
+async function companionRows(called = name): Promise<unknown[][]> {
+  const { companion } = await storedType(called);
+  if (!companion) throw new Error('there is no companion table');
+  const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(`entity_data.${companion.table}`)} order by key`.execute(
+    service().db,
+  );
+  const columns = ['key', ...companion.columns.map((column) => column.name)];
+  return rows.map((row) => columns.map((column) => row[column]));
+}
+
+async function refusal(work: Promise<unknown>): Promise<{ code: string; faults: string[] }> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Problem)) throw new Error('it was not refused', { cause: error });
+  return { code: error.code, faults: error.faults.map((fault) => `${fault.code} ${fault.pointer ?? ''}`) };
+}
+
+async function present(called = name) {
+  const { companion, id } = await storedType(called);
+  return await presentTable(service().db, companion?.table ?? `x${id}`);
+}
+
+describe('a type with rules', () => {
+  test('has a companion row for each entity that was there before, valid indexes, and statistics of columns that are indexed together', async () => {
+    await seedAll([
+      { email: 'Ada@example.com', city: 'London', credit: '1.50' },
+      { email: 'bob@example.com', city: null },
+      { email: 7, city: 'Paris', credit: 'much' },
+    ]);
+    const { plan } = await apply({ ...customer, ...rules }, { allowUnfit: true });
+    expect(plan.steps.map(({ kind, pointer, effect }) => `${effect} ${kind} ${pointer}`)).toEqual([
+      'check declare ',
+      'build rule /x-unique/0',
+      'build rule /x-index/0',
+      'build rule /x-index/1',
+    ]);
+    expect(await companionRows()).toEqual([
+      [keyOf(1), 'ada@example.com', 'London', '1.50'],
+      [keyOf(2), 'bob@example.com', null, null],
+      [keyOf(3), null, 'Paris', null],
+    ]);
+    const { companion } = await storedType();
+    expect(companion?.state).toBe('ready');
+    const table = await present();
+    const wanted = [...(companion?.uniques ?? []), ...(companion?.indexes ?? [])].map((each) => [each.name, true] as const);
+    expect(Object.fromEntries(table?.indexes ?? [])).toEqual(Object.fromEntries(wanted));
+    expect(table?.statistics.size).toBe(1);
+    const again = await apply({ ...customer, ...rules });
+    expect([again.changed, again.plan.steps]).toEqual([false, []]);
+  });
+
+  test('without entities has its table at once, in one revision', async () => {
+    await declareType(service(), name, { ...customer, ...rules });
+    const { rows } = await sql`select from entity_type_revision where name = ${name}`.execute(service().db);
+    expect(rows).toHaveLength(1);
+    expect((await present())?.indexes.size).toBe(3);
+    expect(await companionRows()).toEqual([]);
+  });
+
+  test('gets further columns and indexes, and loses those that it does not need any more, without a new table', async () => {
+    await seedAll([{ email: 'a@example.com', city: 'London', credit: '2' }]);
+    await apply({ ...customer, 'x-index': [['city']] });
+    const before = await storedType();
+    const { plan } = await apply({ ...customer, 'x-index': [['credit']] });
+    expect(plan.steps.map(({ kind, pointer, effect }) => `${effect} ${kind} ${pointer}`)).toEqual([
+      'build rule /x-index/0',
+      'none no-rule /x-index/0',
+    ]);
+    const after = await storedType();
+    expect(after.companion?.table).toBe(before.companion?.table);
+    expect(await companionRows()).toEqual([[keyOf(1), '2']]);
+    expect([...((await present())?.columns ?? [])]).toEqual(['key', after.companion?.columns[0]?.name]);
+    expect((await apply(customer)).plan.effect).toBe('none');
+    expect(await present()).toBeUndefined();
+    expect((await storedType()).companion).toBeNull();
+  });
+
+  test('converts a column whose field has another type', async () => {
+    await seedAll([{ a: 1 }, { a: 'x' }]);
+    await apply({ properties: { a: { type: 'number' } }, 'x-index': [['a']] }, { allowUnfit: true });
+    expect(await companionRows()).toEqual([
+      [keyOf(1), '1'],
+      [keyOf(2), null],
+    ]);
+    const { plan } = await apply({ properties: { a: text }, 'x-index': [['a']] }, { allowUnfit: true });
+    expect(plan.effect).toBe('build');
+    expect(await companionRows()).toEqual([
+      [keyOf(1), null],
+      [keyOf(2), 'x'],
+    ]);
+  });
+
+  test('is searched, also after another choice of fields', async () => {
+    await seedAll([{ email: 'ada', city: 'London' }]);
+    const found = async (word: string) => {
+      const { companion } = await storedType();
+      const { rows } = await sql`
+        select from ${sql.table(`entity_data.${companion?.table}`)} where search @@ websearch_to_tsquery('simple', ${word})`.execute(
+        service().db,
+      );
+      return rows.length;
+    };
+    await apply({ ...customer, 'x-search': { fields: ['email'] } });
+    expect([await found('ada'), await found('london')]).toEqual([1, 0]);
+    await apply({ ...customer, 'x-search': { fields: ['city'] } });
+    expect([await found('ada'), await found('london')]).toEqual([0, 1]);
+  });
+
+  test('loses its table with its deletion, and its entities stay', async () => {
+    await seedAll([{ email: 'a' }]);
+    await apply({ ...customer, ...rules });
+    const { companion } = await storedType();
+    const { digest } = (await refusedPlan()).plan;
+    await apply(null, { confirm: digest });
+    expect(await presentTable(service().db, companion?.table ?? '')).toBeUndefined();
+    const { rows } = await sql`select from entity where name = ${name}`.execute(service().db);
+    expect(rows).toHaveLength(1);
+  });
+});
+
+/** The plan of the deletion. */
+async function refusedPlan() {
+  const plans: { plan: { digest: string } }[] = [];
+  await apply(null, { expect: (_current, plan) => void plans.push({ plan }) }).catch(() => undefined);
+  const [first] = plans;
+  if (!first) throw new Error('there was no plan');
+  return first;
+}
+
+describe('entities that do not fit the rules are refused, and the old type stays in force', () => {
+  test('two that share a value, whatever its case, with both keys', async () => {
+    await seedAll([{ email: 'ada@example.com' }, { email: 'bob@example.com' }, { email: 'ADA@example.com' }, {}, {}]);
+    await apply(customer);
+    const before = await storedType();
+    expect(await refusal(apply({ ...customer, ...rules }, { allowUnfit: true }))).toEqual({
+      code: 'type-conflict',
+      faults: [`duplicate-value /${keyOf(1)}/email`, `duplicate-value /${keyOf(3)}/email`],
+    });
+    expect(await storedType()).toEqual(before);
+    expect(await present()).toBeUndefined();
+  });
+
+  test.each([
+    ['decimal', '1.50', '1.5'],
+    ['date-time', '2026-11-20T08:00:00Z', '2026-11-20T09:00:00.000+01:00'],
+  ])('two that write the same %s in two ways', async (format, one, other) => {
+    await seedAll([{ a: one }, { a: other }]);
+    const document = { properties: { a: { type: 'string', format } }, 'x-unique': [{ fields: ['a'] }] };
+    expect((await refusal(apply(document))).faults).toEqual([`duplicate-value /${keyOf(1)}/a`, `duplicate-value /${keyOf(2)}/a`]);
+    expect((await storedType()).revision).toBe('0');
+  });
+
+  test('a text that no index can hold', async () => {
+    await seedAll([{ city: 'x'.repeat(601) }]);
+    expect(await refusal(apply({ ...customer, 'x-index': [['city']] }))).toEqual({
+      code: 'type-conflict',
+      faults: [`too-long /${keyOf(1)}/city`],
+    });
+  });
+
+  test('a duplicate that is written after the check: the table and its revision are as before', async () => {
+    await seedAll([{ email: 'a' }]);
+    await apply({ ...customer, 'x-index': [['city']] });
+    const before = await storedType();
+    const build = await service()
+      .db.transaction()
+      .execute(async (trx) => {
+        // The build waits for this entity, and comes to the unique index only when the lock is gone.
+        await sql`select from entity where name = ${name} for update`.execute(trx);
+        const running = { outcome: refusal(apply({ ...customer, ...rules, 'x-index': [['city'], ['email']] })) };
+        await expect.poll(async () => (await storedType()).companion?.state).toBe('building');
+        const { companion } = await storedType();
+        const email = companion?.columns.find(({ fold }) => fold)?.name ?? '';
+        await seed(service(), name, keyOf(2), { email: 'A' }, 'ada');
+        const table = sql.table(`entity_data.${companion?.table}`);
+        await sql`insert into ${table} (key, ${sql.ref(email)}) values (${keyOf(2)}, 'a')`.execute(service().db);
+        return running;
+      });
+    expect(await build.outcome).toEqual({
+      code: 'type-conflict',
+      faults: [`duplicate-value /${keyOf(1)}/email`, `duplicate-value /${keyOf(2)}/email`],
+    });
+    const after = await storedType();
+    expect(after.type?.document).toEqual(before.type?.document);
+    expect(after.companion).toMatchObject({ state: 'ready', columns: before.companion?.columns });
+    expect([...((await present())?.indexes ?? [])]).toEqual(before.companion?.indexes.map((each) => [each.name, true]));
+  });
+});
+
+describe('references', () => {
+  const order = (onDelete = 'restrict', to = 'nobody') => ({
+    properties: { customer: key },
+    'x-references': { customer: { to, onDelete } },
+  });
+
+  test('422 — of a name that is not declared, and the pointer leads to it', async () => {
+    expect(await refusal(apply(order()))).toEqual({ code: 'validation-failed', faults: ['reference-not-found /x-references/customer/to'] });
+    expect((await storedType()).revision).toBe('0');
+  });
+
+  test('409 — entities that refer to none are named, and to those of another name', async () => {
+    const target = `target${number}`;
+    await declareType(service(), target, { type: 'object' });
+    await seedAll([{ customer: keyOf(500) }, { customer: keyOf(501) }, { customer: keyOf(1) }, {}]);
+    await seed(service(), target, keyOf(500), {}, 'ada');
+    expect(await refusal(apply(order('restrict', target)))).toEqual({
+      code: 'type-conflict',
+      faults: [`reference-not-found /${keyOf(2)}/customer`, `reference-not-found /${keyOf(3)}/customer`],
+    });
+  });
+
+  test('give their target a table of its keys, hold in PostgreSQL, and the table goes with the last reference', async () => {
+    const target = `target${number}`;
+    await declareType(service(), target, { type: 'object' });
+    await seed(service(), target, keyOf(500), {}, 'ada');
+    await seedAll([{ customer: keyOf(500) }]);
+    await apply(order('restrict', target));
+    expect(await companionRows(target)).toEqual([[keyOf(500)]]);
+    expect([...((await present())?.references.values() ?? [])]).toEqual([true]);
+    const { companion } = await storedType();
+    const dangling = sql`insert into ${sql.table(`entity_data.${companion?.table}`)} values (1, 2)`.execute(service().db);
+    await expect(dangling).rejects.toMatchObject({ code: '23503', constraint: companion?.references[0]?.name });
+    const deletion = apply(null, {}, target);
+    expect((await refusal(deletion)).code).toBe('confirmation-required');
+    await apply({ properties: { customer: key } });
+    expect(await present(target)).toBeUndefined();
+  });
+
+  test('409 — a type that others refer to is not deleted, and the refusal names them', async () => {
+    const target = `target${number}`;
+    await declareType(service(), target, { type: 'object' });
+    await apply(order('restrict', target));
+    let digest = '';
+    const expectPlan: ApplyOptions['expect'] = (_current, plan) => void (digest = plan.digest);
+    expect((await refusal(apply(null, { expect: expectPlan }, target))).code).toBe('confirmation-required');
+    const error: unknown = await apply(null, { confirm: digest }, target).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'type-conflict', faults: [{ pointer: '', code: 'conflicting', values: { types: name } }] });
+    expect((await storedType(target)).type).toBeDefined();
+  });
+
+  test('422 — cascades in a circle, and of more than four types', async () => {
+    expect(await refusal(apply(order('cascade', name)))).toEqual({
+      code: 'validation-failed',
+      faults: ['too-deep /x-references/customer/onDelete'],
+    });
+    await apply(order('restrict', name));
+    const chain = [0, 1, 2, 3, 4, 5].map((n) => `chain${number}.${n}`);
+    await apply({ type: 'object' }, {}, chain[0]);
+    for (const n of [1, 2, 3, 4]) await apply(order('cascade', chain[n - 1]), {}, chain[n]);
+    expect((await refusal(apply(order('cascade', chain[4]), {}, chain[5]))).faults).toEqual(['too-deep /x-references/customer/onDelete']);
+    await apply(order('restrict', chain[4]), {}, chain[5]);
+    // Two types may refer to each other, as long as deletions do not go round.
+    expect((await refusal(apply(order('cascade', chain[4]), {}, chain[0]))).faults).toEqual(['too-deep /x-references/customer/onDelete']);
+    await apply(order('restrict', chain[4]), {}, chain[0]);
+    expect((await storedType(chain[0])).companion?.references).toHaveLength(1);
+  });
+});
+
+describe('a build whose process ends', () => {
+  const document = { ...customer, ...rules };
+  const killAt = (phase: string): ApplyOptions => ({
+    onProgress: (progress) => {
+      if (progress.phase !== phase) return;
+      throw new KillError();
+    },
+  });
+  /** As the end of the connection: neither a refusal nor a failure of a statement. */
+  class KillError extends Error {}
+
+  test.each(['rows', 'indexes'])('at the phase %s: the same change goes on, and needs no other preparation', async (phase) => {
+    await seedAll([{ email: 'a', city: 'London' }, { email: 'b' }]);
+    await apply(customer);
+    await expect(apply(document, killAt(phase))).rejects.toThrow(KillError);
+    const half = await storedType();
+    expect([half.type?.document, half.companion?.state]).toEqual([customer, 'building']);
+    expect((await apply(document)).changed).toBe(true);
+    const { companion, type } = await storedType();
+    expect([type?.document, companion?.state]).toEqual([document, 'ready']);
+    expect(await companionRows()).toHaveLength(2);
+    expect([...((await present())?.indexes.values() ?? [])]).toEqual([true, true, true]);
+  });
+
+  test('and leaves an invalid index: the next build drops it first', async () => {
+    await seedAll([{ email: 'a' }, { email: 'b' }]);
+    await expect(apply(document, killAt('indexes'))).rejects.toThrow(KillError);
+    const { companion } = await storedType();
+    const [unique] = companion?.uniques ?? [];
+    const table = sql.table(`entity_data.${companion?.table}`);
+    const column = sql.ref(unique?.columns[0] ?? '');
+    // What CREATE INDEX CONCURRENTLY leaves behind when it fails.
+    await sql`update ${table} set ${column} = 'same'`.execute(service().db);
+    await expect(
+      sql`create unique index concurrently ${sql.ref(unique?.name ?? '')} on ${table} (${column})`.execute(service().db),
+    ).rejects.toMatchObject({ code: '23505' });
+    expect((await present())?.indexes.get(unique?.name ?? '')).toBe(false);
+    await apply(document);
+    expect((await present())?.indexes.get(unique?.name ?? '')).toBe(true);
+    expect((await companionRows()).map(([, email]) => email)).toEqual(['a', 'b']);
+  });
+
+  test('is cleaned up: the old type has no trace of it, and a name without a type has none again', async () => {
+    await seedAll([{ email: 'a' }]);
+    await expect(apply(document, killAt('indexes'))).rejects.toThrow(KillError);
+    const { companion, type, revision } = await storedType();
+    expect([companion?.state, type]).toEqual(['building', undefined]);
+    expect(revision).not.toBe('0');
+    await settleType(service().store, theService, name);
+    expect((await storedType()).revision).toBe('0');
+    expect(await presentTable(service().db, companion?.table ?? '')).toBeUndefined();
+
+    await apply({ ...customer, 'x-search': { fields: ['city'] } });
+    const before = await storedType();
+    await expect(apply({ ...document, 'x-search': { fields: ['email'] } }, killAt('indexes'))).rejects.toThrow(KillError);
+    await settleType(service().store, theService, name);
+    const after = await storedType();
+    expect(after.type?.document).toEqual(before.type?.document);
+    expect(after.companion).toMatchObject({ state: 'ready', columns: [], search: before.companion?.search });
+    expect([...((await present())?.columns ?? [])]).toEqual(['key', 'search']);
+  });
+});
+
+test('two processes that apply the same document at once build it once', async () => {
+  await seedAll(Array.from({ length: 50 }, (_, n) => ({ email: `${n}` })));
+  const other = await service().replica();
+  onTestFinished(() => other.stop());
+  const document = { ...customer, ...rules };
+  const applied = await Promise.all(
+    [service(), other, service(), other].map(({ store }) =>
+      applyChange(store, theService, { name, document, source: 'command' }, { allowUnfit: true }),
+    ),
+  );
+  expect(applied.filter(({ changed }) => changed)).toHaveLength(1);
+  expect(await companionRows()).toHaveLength(50);
+});
+
+test('503 — a change of a type that is being built longer than the caller waits', async () => {
+  await seedAll([{ email: 'a' }]);
+  await apply(customer);
+  const answers: unknown[] = [];
+  const onProgress: ApplyOptions['onProgress'] = ({ phase, done }) => {
+    if (phase === 'indexes' && done === 0)
+      answers.push(
+        refusal(apply({ ...customer, title: 'Customer' }, { waitMs: 0 })),
+        refusal(apply({ ...customer, ...rules }, { waitMs: 0 })),
+      );
+  };
+  await apply({ ...customer, ...rules }, { onProgress });
+  const outcomes = await Promise.allSettled(answers);
+  expect(outcomes).toHaveLength(2);
+  expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? (outcome.value as { code: string }).code : outcome.reason))).toContain(
+    'busy',
+  );
+});
