@@ -17,7 +17,7 @@ import type { Schemes } from './authn/authenticate.ts';
 import { originPolicy } from './config/public-url.ts';
 import type { Context } from './context.ts';
 import { entityHandlers } from './entities/handlers.ts';
-import { typeHandlers } from './entity-types/handlers.ts';
+import { typedContracts, typeHandlers } from './entity-types/handlers.ts';
 import { loginByToken } from './oidc/tokens/login.ts';
 import { oidcHandlers } from './oidc/handlers.ts';
 import { bearerScheme } from './oidc/scheme.ts';
@@ -129,6 +129,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   refuseOtherMethods(app, routes);
   serveHealth(app, context);
   serveRoot(app, contract.document, config);
-  await app.register(async (docs) => serveDocs(docs, contract, { publicUrl, cookieName }, () => offeredIssuers(context)));
+  const typed = typedContracts(context, contract.document.security, schemes);
+  await app.register(async (docs) => serveDocs(docs, contract, { publicUrl, cookieName }, () => offeredIssuers(context), typed));
   return app;
 }

@@ -4,7 +4,7 @@
  */
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { basePathOf, baseUrlOf } from '../config/public-url.ts';
 import { Problem, problemFacts, type ProblemCode } from '../errors.ts';
 import { tokenOrigins, withIssuers, type OfferedIssuer } from './docs-issuers.ts';
@@ -13,6 +13,7 @@ import { uiConfig, uiTheme } from './docs-ui.ts';
 import { describe } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import type { ContractDocument } from './contract.ts';
+import { typesIn, type TypedContract, type TypedContractSource } from './typed.ts';
 
 /** The sources that Swagger UI may load: its own files, the pictures inside its style sheet, and tokens from issuers. */
 function pagePolicy(issuers: readonly OfferedIssuer[]): string {
@@ -28,17 +29,25 @@ function pagePolicy(issuers: readonly OfferedIssuer[]): string {
   ].join('; ');
 }
 
+const jsonType = 'application/json; charset=utf-8';
+
+function sendTyped(reply: FastifyReply, { etag, text }: TypedContract): FastifyReply {
+  reply.header('etag', etag);
+  return text === undefined ? reply.code(304).send() : reply.type(jsonType).send(text);
+}
+
 const viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">';
 
 /**
  * Serves `contract` on `app`: as it is, and as that of the server at `publicUrl` whose session cookie is called `cookieName`. Each time the
- * page is opened it also shows the issuers that `offered` returns.
+ * page is opened it also shows the issuers that `offered` returns. `typed` adds entity types where the URL names them.
  */
 export async function serveDocs(
   app: FastifyInstance,
   contract: { text: string; document: ContractDocument },
   { publicUrl, cookieName }: { publicUrl: URL; cookieName: string },
   offered: () => Promise<OfferedIssuer[]>,
+  typed: TypedContractSource,
 ): Promise<void> {
   const basePath = basePathOf(publicUrl);
   const document = documentOfServer(contract.document, baseUrlOf(publicUrl), cookieName);
@@ -46,14 +55,18 @@ export async function serveDocs(
   const relative = documentOfServer(contract.document, basePath || '/', cookieName);
   const json = JSON.stringify(document);
   app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml; charset=utf-8').send(contract.text));
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
+  app.get('/openapi.json', async (request, reply) => {
+    const names = typesIn(request);
+    if (names.length === 0) return reply.type(jsonType).send(json);
+    return sendTyped(reply, await typed.contractFor(request, { contract: document, names, ifNoneMatch: request.headers['if-none-match'] }));
+  });
   app.get<{ Params: { code: string } }>('/problems/:code', async (request, reply) => {
     const { code } = request.params;
     if (!Object.hasOwn(problemFacts, code)) throw new Problem('not-found');
     const locale = negotiateLocale({ acceptLanguage: request.headers['accept-language'] });
     const status = problemFacts[code as ProblemCode].status;
     const text = { code, status, ...describe(locale, new Problem(code as ProblemCode)) };
-    return reply.type('application/json; charset=utf-8').header('content-language', locale).send(JSON.stringify(text));
+    return reply.type(jsonType).header('content-language', locale).send(JSON.stringify(text));
   });
   await app.register(async (pages) => {
     pages.addHook('onRequest', async (_request, reply) => {

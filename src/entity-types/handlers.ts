@@ -1,11 +1,15 @@
 /** Entity types over HTTP: list, retrieve, plan, declare, delete. */
+import type { FastifyRequest } from 'fastify';
 import type { components } from '../../generated/api.ts';
 import type { Actor } from '../administration/actor.ts';
+import { authenticate, carrierOf, type Schemes } from '../authn/authenticate.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
+import type { SecurityRequirement } from '../contract/contract.ts';
 import type { Handlers } from '../contract/operation.ts';
+import type { TypedContractSource } from '../contract/typed.ts';
 import { acceptedVersions, etagOf } from '../entities/etag.ts';
 import { Problem } from '../errors.ts';
 import { KeyedQueues } from '../http/concurrency-limit.ts';
@@ -18,6 +22,7 @@ import { faultUnder, findingsOf } from './findings.ts';
 import { needsCheck, planOf, type TypeChange, type TypePlan } from './plan.ts';
 import { faultsOfReferences, targetsOf } from './references.ts';
 import { findType, listTypes, type TypeRow, type TypeSummary } from './store.ts';
+import { TypedContracts } from './typed-contracts.ts';
 
 type TypeHandlers = Pick<Handlers, 'listEntityTypes' | 'getEntityType' | 'putEntityType' | 'deleteEntityType' | 'planEntityType'>;
 type Schemas = components['schemas'];
@@ -107,6 +112,20 @@ export function typeHandlers(context: Context): TypeHandlers {
       const described = examples.map(({ key, errors }) => ({ key, errors: errors.map((fault) => describeFault(locale, fault)) }));
       return { status: 200, body: { ...plan, ...numbers, examples: described } };
     },
+  };
+}
+
+/** The contract with the types for callers who are authenticated by `schemes`. Callers without a credential get no type (rule 64). */
+export function typedContracts({ store }: Context, security: readonly SecurityRequirement[], schemes: Schemes): TypedContractSource {
+  const contracts = new TypedContracts(store.db);
+  const callerOf = async (request: FastifyRequest): Promise<Principal> => {
+    await authenticate(request, carrierOf(request.raw), security, schemes);
+    if (!request.principal) throw new Problem('unauthenticated');
+    return request.principal;
+  };
+  return {
+    contractFor: async (caller, request) => contracts.contractFor(await callerOf(caller), request),
+    namesFor: async (caller) => contracts.namesFor(await callerOf(caller)),
   };
 }
 

@@ -84,6 +84,17 @@ export async function listRevisions(db: Kysely<Database>): Promise<Map<string, s
   return new Map(rows.map(({ name, revision }) => [name, revision]));
 }
 
+/** The documents of these revisions as JSON text. */
+export async function findDocuments(db: Kysely<Database>, revisions: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('entity_type_revision')
+    .where('revision', '=', sql<string>`any(${revisions}::bigint[])`)
+    .where('document', 'is not', null)
+    .select(['revision', sql<string>`document::text`.as('document')])
+    .execute();
+  return new Map(rows.map(({ revision, document }) => [revision, document]));
+}
+
 export interface Revision {
   document: Schema;
   source: TypeSource;

@@ -45,6 +45,24 @@ export function subschemasOf(schema: Schema, applied = false): Subschema[] {
   });
 }
 
+/** A copy of `schema` in which `map` has replaced each schema directly inside of it, and which has no definitions. */
+export function mapSubschemas(schema: Schema, map: (schema: unknown, path: string[]) => unknown): Schema {
+  const mapped = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
+    if (definitions.has(keyword)) return [];
+    if (single.has(keyword)) return [[keyword, map(value, [keyword])]];
+    if (listed.has(keyword) && Array.isArray(value))
+      return [[keyword, value.map((each: unknown, index) => map(each, [keyword, String(index)]))]];
+    if (named.has(keyword) && isSchemaObject(value)) return [[keyword, mapMembers(value, (each, name) => map(each, [keyword, name]))]];
+    return [[keyword, value]];
+  });
+  return Object.fromEntries(mapped);
+}
+
+/** A copy of the object with other values. */
+export function mapMembers<T>(members: Record<string, T>, map: (value: T, name: string) => unknown): Schema {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, map(value, name)]));
+}
+
 /** Calls `visit` with every schema of the document and its pointer, from the root down, to the depth `deepest`; false if there are deeper ones. */
 export function walkSchemas(document: Schema, deepest: number, visit: (schema: unknown, pointer: string) => void): boolean {
   let complete = true;

@@ -1,0 +1,130 @@
+/** The contract with the declared types: their schemas, and the operations on their entities as paths of their own (decision 136). */
+import type { ContractDocument } from '../../contract/contract.ts';
+import type { Action } from '../../database/tables.ts';
+import { schemaOf } from '../document.ts';
+import { fieldTypesOf } from '../field-types.ts';
+import type { Schema } from '../subschemas.ts';
+import { Components } from './components.ts';
+import { Filters } from './filters.ts';
+import { typedPaths, type TypedName } from './operations.ts';
+import { referTo, sharedTests, type SharedTest } from './tests.ts';
+
+/** A type as the caller may see it. */
+export interface VisibleType extends TypedName {
+  /** The JSON Schema with its service keywords. */
+  document: Schema;
+}
+
+/** What one type adds to the contract. The members of objects are JSON text without braces, so that a large document is joined quickly. */
+export interface TypePart {
+  /** Its extension says for which name the schema `name` is. */
+  tag: { name: string; description: string; 'x-entity-type': string };
+  paths: string;
+  schemas: string;
+  tests: ReadonlySet<SharedTest>;
+}
+
+const writing: readonly Action[] = ['create', 'update'];
+
+/** Makes the parts of types for `contract`. */
+export class PartMaker {
+  readonly #contract: ContractDocument;
+  /** By actions: what differs between types in names alone, with {@link placeholder} for these. */
+  readonly #templates = new Map<string, { paths: string; schemas: string }>();
+
+  constructor(contract: ContractDocument) {
+    this.#contract = contract;
+  }
+
+  /** What the type adds to the contract: the schemas of what the caller may do, and the operations. */
+  part({ name, base, actions, document: whole }: VisibleType): TypePart {
+    const document = schemaOf(whole);
+    const { title = name, description } = document;
+    const components = new Components(document, base);
+    const filters = new Filters(components, fieldTypesOf(document));
+    if (may(actions, 'read', 'type', ...writing))
+      components.define('', base, () => ({ ...(components.fields(document) as Schema), type: 'object' }));
+    if (may(actions, 'update')) components.define('Patch', `${base}Patch`, () => patchSchema(components.patch(document) as Schema, name));
+    if (may(actions, 'read')) {
+      components.define('Test', `${base}Filter`, () => filters.filter(document, `${base}Filter`, name));
+      components.schemas[`${base}Sort`] = filters.sort(document);
+    }
+    components.finish();
+    const template = this.#templateFor(actions);
+    const fill = (text: string) => text.replaceAll(placeholder.name, name).replaceAll(placeholder.base, base);
+    return {
+      tag: { name: base, description: [title, description].filter((text) => typeof text === 'string').join('. '), 'x-entity-type': name },
+      paths: fill(template.paths),
+      schemas: joined([membersOf(components.schemas), fill(template.schemas)]),
+      tests: filters.used,
+    };
+  }
+
+  #templateFor(actions: ReadonlySet<Action>): { paths: string; schemas: string } {
+    const key = [...actions].toSorted().join();
+    const template = this.#templates.get(key) ?? templateOf(this.#contract, actions);
+    this.#templates.set(key, template);
+    return template;
+  }
+}
+
+/** Characters that JSON text has in no other place, and that JSON does not escape. */
+const placeholder = { name: '\uE000', base: '\uE001' };
+
+function templateOf(contract: ContractDocument, actions: ReadonlySet<Action>): { paths: string; schemas: string } {
+  const { name, base } = placeholder;
+  const schemas = {
+    ...(may(actions, 'read', ...writing) && { [`${base}Entity`]: entitySchema(contract, name, base) }),
+    ...(may(actions, 'read') && { [`${base}Page`]: pageSchema(contract, base), [`${base}Query`]: querySchema(contract, base) }),
+  };
+  return { paths: membersOf(typedPaths(contract, { name, base, actions })), schemas: membersOf(schemas) };
+}
+
+const may = (actions: ReadonlySet<Action>, ...some: Action[]) => some.some((action) => actions.has(action));
+
+/** The JSON text of `contract` with the parts. Without parts it is that of `contract`. */
+export function joinParts(contract: ContractDocument, parts: readonly TypePart[]): string {
+  const { tags, paths, components, ...rest } = contract;
+  const { schemas = {}, ...others } = components;
+  const tests = Object.entries(sharedTests).filter(([name]) => parts.some((part) => part.tests.has(name as SharedTest)));
+  const members = [
+    membersOf(rest),
+    `"tags":${JSON.stringify([...parts.map(({ tag }) => tag), ...tags])}`,
+    `"paths":{${joined([membersOf(paths), ...parts.map((part) => part.paths)])}}`,
+    `"components":{${joined([
+      membersOf(others),
+      `"schemas":{${joined([membersOf(schemas), ...parts.map((part) => part.schemas), membersOf(Object.fromEntries(tests))])}}`,
+    ])}}`,
+  ];
+  return `{${members.join()}}`;
+}
+
+/** The members of the object as JSON text. */
+const membersOf = (object: object) => JSON.stringify(object).slice(1, -1);
+const joined = (texts: readonly string[]) => texts.filter((text) => text !== '').join();
+
+function patchSchema(schema: Schema, name: string): Schema {
+  return { description: `A merge patch (RFC 7396) of the fields of ${name}: null removes.`, ...schema, type: 'object' };
+}
+
+function entitySchema(contract: ContractDocument, name: string, base: string): Schema {
+  const { properties, ...entity } = schemaIn(contract, 'Entity');
+  return { ...entity, properties: { ...(properties as Schema), name: { type: 'string', enum: [name] }, fields: referTo(base) } };
+}
+
+function pageSchema(contract: ContractDocument, base: string): Schema {
+  const { properties, ...page } = schemaIn(contract, 'EntityPage');
+  const { items, ...others } = properties as Schema;
+  return { ...page, properties: { items: { ...(items as Schema), items: referTo(`${base}Entity`) }, ...others } };
+}
+
+function querySchema(contract: ContractDocument, base: string): Schema {
+  const { properties, ...query } = schemaIn(contract, 'EntityQuery');
+  const { sort, fields: _, ...others } = properties as Schema;
+  return {
+    ...query,
+    properties: { ...others, filter: referTo(`${base}Filter`), sort: { ...(sort as Schema), items: referTo(`${base}Sort`) } },
+  };
+}
+
+const schemaIn = ({ components }: ContractDocument, name: string) => components['schemas']?.[name] as Schema;

@@ -1,0 +1,14 @@
+/** The operations on the entities of a name: the verb of the operation id of a type, and the action that it needs. */
+import type { OperationId } from '../../contract/operation.ts';
+import type { Action } from '../../database/tables.ts';
+
+type EntityOperation = Extract<OperationId, `${string}${'Entity' | 'Entities'}`>;
+
+export const entityOperations: Readonly<Record<EntityOperation, { verb: string; action: Action }>> = {
+  listEntities: { verb: 'list', action: 'read' },
+  queryEntities: { verb: 'query', action: 'read' },
+  createEntity: { verb: 'create', action: 'create' },
+  getEntity: { verb: 'get', action: 'read' },
+  updateEntity: { verb: 'update', action: 'update' },
+  deleteEntity: { verb: 'delete', action: 'delete' },
+};

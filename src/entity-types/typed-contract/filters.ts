@@ -1,0 +1,130 @@
+/** The filter of a type and the names that a list of it can be sorted by. */
+import { envelopeTypes, type Field, type FieldType, type FieldTypes } from '../../filter/fields.ts';
+import { isSchemaObject, type Schema } from '../subschemas.ts';
+import { valuesOf, type Components } from './components.ts';
+import { arrayTest, enumTest, referTo, testNames, type SharedTest } from './tests.ts';
+
+/** The most fields that a schema of a sort lists, and the most that are looked at for it. */
+const maximumSorts = 200;
+const maximumVisits = 2_000;
+/** As the contract has it for a sort. */
+const maximumNameLength = 1_024;
+/** Of the objects of a filter, and of a name with dots. */
+const maximumDepth = 5;
+
+/** JSON that the service accepts has no member of this name. */
+const unlisted = '\0';
+
+export class Filters {
+  /** The shared tests that the filters refer to. */
+  readonly used = new Set<SharedTest>();
+  readonly #components: Components;
+  readonly #types: FieldTypes;
+
+  constructor(components: Components, types: FieldTypes) {
+    this.#components = components;
+    this.#types = types;
+  }
+
+  /** The filter of the type; `name` is that of its schema. */
+  filter(document: Schema, name: string, title: string): Schema {
+    const self = referTo(name);
+    const envelope = Object.entries(envelopeTypes).map(([member, type]): [string, unknown] => [member, this.#scalar(type)]);
+    const list = (description: string) => ({ type: 'array', description, minItems: 1, items: self });
+    return {
+      type: 'object',
+      description: `Which entities called ${title}: all members have to hold. A filter has at most 50 tests and five objects inside each other.`,
+      properties: {
+        ...this.#members(document, []),
+        ...Object.fromEntries(envelope),
+        $and: list('All of these hold.'),
+        $or: list('One of these holds.'),
+        $not: self,
+      },
+      additionalProperties: this.#isOpen([]),
+    };
+  }
+
+  /** The name of each field that a list can be sorted by, and the same with `-` for descending. */
+  sort(document: Schema): Schema {
+    const { fields, isComplete } = this.#sortable(document);
+    const names = [...fields, ...Object.keys(envelopeTypes)].flatMap((name) => [name, `-${name}`]);
+    const known = { type: 'string', description: 'A field, `-` in front for descending, with dots into objects.', enum: names };
+    if (isComplete && !this.#isOpen([])) return known;
+    return {
+      anyOf: [known, { type: 'string', description: 'A field that the type does not list.', minLength: 1, maxLength: maximumNameLength }],
+    };
+  }
+
+  /** By breadth, so that a document with many levels gives its outer fields. */
+  #sortable(document: Schema): { fields: string[]; isComplete: boolean } {
+    const fields: string[] = [];
+    const waiting: { schema: unknown; at: Field }[] = [{ schema: document, at: [] }];
+    let visits = 0;
+    for (const { schema, at } of waiting) {
+      for (const [name, property] of propertiesOf(this.#components.follow(schema))) {
+        visits += 1;
+        if (visits > maximumVisits || fields.length === maximumSorts) return { fields, isComplete: false };
+        const field = [...at, name];
+        const type = this.#types.typeOf(field);
+        if (type === undefined || name === '' || name.includes('.') || /^[$-]/.test(name)) continue;
+        if (type === 'object' && field.length < maximumDepth) waiting.push({ schema: property, at: field });
+        else if (typeof type === 'string' && type !== 'object' && field.join('.').length < maximumNameLength) fields.push(field.join('.'));
+      }
+    }
+    return { fields, isComplete: true };
+  }
+
+  #members(schema: unknown, at: Field): Schema {
+    const properties = propertiesOf(this.#components.follow(schema)).flatMap(([name, property]): [string, unknown][] => {
+      const field = [...at, name];
+      const type = this.#types.typeOf(field);
+      return type === undefined || name.startsWith('$') ? [] : [[name, this.#test(property, field, type)]];
+    });
+    return Object.fromEntries(properties);
+  }
+
+  #test(property: unknown, field: Field, type: FieldType): unknown {
+    if (type === 'any') return referTo('FieldTest');
+    if (type === 'enum') return enumTest(this.#valuesOf(property));
+    if (typeof type !== 'string') return arrayTest(type.items);
+    return type === 'object' ? this.#nested(property, field) : this.#scalar(type);
+  }
+
+  /** The tests of the members of an object, or whether there is one. */
+  #nested(property: unknown, field: Field): unknown {
+    const target = this.#components.follow(property);
+    if (!isSchemaObject(target)) return referTo('FieldTest');
+    if (field.length === maximumDepth) return this.#refer('PresenceTest');
+    return this.#components.component(target, 'Test', field.at(-1) ?? '', (schema) => ({
+      description: 'The tests of members, or whether there is a value.',
+      anyOf: [
+        this.#refer('PresenceTest'),
+        { type: 'object', minProperties: 1, properties: this.#members(schema, field), additionalProperties: this.#isOpen(field) },
+      ],
+    }));
+  }
+
+  #valuesOf(property: unknown): unknown[] {
+    const target = this.#components.follow(property);
+    return (isSchemaObject(target) && valuesOf(target)) || [];
+  }
+
+  /** Whether there may be fields that `properties` does not list. */
+  #isOpen(at: Field): boolean {
+    return this.#types.typeOf([...at, unlisted]) !== undefined;
+  }
+
+  #scalar(type: keyof typeof testNames): unknown {
+    return this.#refer(testNames[type]);
+  }
+
+  #refer(test: SharedTest): unknown {
+    this.used.add(test);
+    return referTo(test);
+  }
+}
+
+function propertiesOf(schema: unknown): [string, unknown][] {
+  return isSchemaObject(schema) && isSchemaObject(schema['properties']) ? Object.entries(schema['properties']) : [];
+}

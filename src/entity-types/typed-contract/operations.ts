@@ -1,0 +1,87 @@
+/** The operations on the entities of one name: those of the contract on any name, with the schemas of its type. */
+import { methods, type ContractDocument } from '../../contract/contract.ts';
+import type { Action } from '../../database/tables.ts';
+import { isSchemaObject, mapMembers, type Schema } from '../subschemas.ts';
+import { entityOperations } from './entity-operations.ts';
+import { referTo } from './tests.ts';
+
+const entityPath = '/rest/entity/{name}';
+/** The name is in the path, and the answer to a projection does not have the schema of the type. */
+const omittedParameters = new Set(['name', 'fields']);
+
+export interface TypedName {
+  /** Of the entities. */
+  name: string;
+  /** Of the schema of their fields. */
+  base: string;
+  actions: ReadonlySet<Action>;
+}
+
+/** The path items of the entities called `name`, with the operations whose action is in `actions`. */
+export function typedPaths(contract: ContractDocument, { name, base, actions }: TypedName): Record<string, Schema> {
+  const paths = Object.entries(contract.paths).flatMap(([path, item]): [string, Schema][] => {
+    if (path !== entityPath && !path.startsWith(`${entityPath}/`)) return [];
+    const operations = methods.flatMap((method): [string, Schema][] => {
+      const operation = item[method];
+      const known = operation && Object.hasOwn(entityOperations, operation.operationId);
+      if (!known) return [];
+      const { verb, action } = entityOperations[operation.operationId as keyof typeof entityOperations];
+      if (!actions.has(action)) return [];
+      const typed = typedOperation(contract, operation as unknown as Schema, base, action === 'update' ? `${base}Patch` : base);
+      const described = {
+        operationId: verb + base,
+        tags: [base],
+        summary: `${String(typed['summary'])} (${name})`,
+        description: `\`${operation.operationId}\`, described there, for the entities called ${name}.`,
+      };
+      return [[method, { ...typed, ...described }]];
+    });
+    return operations.length === 0 ? [] : [[path.replace('{name}', name), Object.fromEntries(operations)]];
+  });
+  return Object.fromEntries(paths);
+}
+
+function typedOperation(contract: ContractDocument, operation: Schema, base: string, body: string): Schema {
+  const schemas = new Map([
+    ['Fields', body],
+    ...['Entity', 'Filter'].map((schema): [string, string] => [schema, base + schema]),
+    ['EntityPage', `${base}Page`],
+    ['EntityQuery', `${base}Query`],
+  ]);
+  const { parameters, requestBody, responses, ...rest } = operation;
+  const { Filter: filter, Sort: sort, ...shared } = contract.components['parameters'] ?? {};
+  const own = new Map([filter, sort].map((parameter) => [nameOf(parameter), parameter]));
+  const typedParameters = (parameters as unknown[]).flatMap((reference) => {
+    const parameter = targetIn({ ...shared, Filter: filter, Sort: sort }, reference);
+    if (omittedParameters.has(nameOf(parameter)) && (parameter as Schema)['in'] !== 'header') return [];
+    return [own.has(nameOf(parameter)) ? typedParameter(parameter as Schema, schemas) : reference];
+  });
+  return {
+    ...rest,
+    ...(typedParameters.length > 0 && { parameters: typedParameters }),
+    ...(requestBody !== undefined && { requestBody: typed(requestBody, schemas) }),
+    responses: mapMembers(responses as Schema, (response, status) => (Number(status) < 300 ? typed(response, schemas) : response)),
+  };
+}
+
+/** A copy that refers to the schemas of the type and has no examples, which are those of another type. */
+function typed(value: unknown, schemas: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((each) => typed(each, schemas));
+  if (!isSchemaObject(value)) return value;
+  const { examples: _examples, example: _example, ...rest } = value;
+  const { $ref } = rest;
+  const schema = typeof $ref === 'string' ? schemas.get($ref.replace('#/components/schemas/', '')) : undefined;
+  return schema === undefined ? mapMembers(rest, (member) => typed(member, schemas)) : { ...rest, ...referTo(schema) };
+}
+
+/** The sort and the filter of the contract have examples for another type. */
+function typedParameter(parameter: Schema, schemas: ReadonlyMap<string, string>): unknown {
+  return { ...(typed(parameter, schemas) as Schema), description: `As of \`listEntities\`.` };
+}
+
+function targetIn(parameters: Schema, reference: unknown): unknown {
+  const $ref = isSchemaObject(reference) ? reference['$ref'] : undefined;
+  return typeof $ref === 'string' ? parameters[$ref.replace('#/components/parameters/', '')] : reference;
+}
+
+const nameOf = (parameter: unknown) => (isSchemaObject(parameter) ? String(parameter['name']) : '');

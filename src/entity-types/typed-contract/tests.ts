@@ -1,0 +1,115 @@
+/** The schemas of the tests of a filter, by the type of the field. Types of entities share them. */
+import type { FieldType, ScalarType } from '../../filter/fields.ts';
+import type { Schema } from '../subschemas.ts';
+
+export const referTo = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+const presence = {
+  $exists: { type: 'boolean', description: 'True if it has a value, null included; false if it is missing.' },
+  $empty: { type: 'boolean', description: 'True if it is missing or null; false if it has a value besides null.' },
+};
+
+/** The value itself, or operators. `value` is the schema of a value that is not null. */
+function testOf(description: string, value: Schema, operators: (value: Schema) => Schema): Schema {
+  return {
+    description,
+    anyOf: [
+      withNull(value),
+      {
+        type: 'object',
+        minProperties: 1,
+        additionalProperties: false,
+        properties: { ...equality(value), ...operators(value), ...presence },
+      },
+    ],
+  };
+}
+
+function equality(value: Schema): Schema {
+  const list = { type: 'array', minItems: 1, maxItems: 1000, items: withNull(value) };
+  return { $eq: withNull(value), $ne: withNull(value), $in: list, $nin: list };
+}
+
+const order = (value: Schema) => ({ $lt: value, $lte: value, $gt: value, $gte: value });
+const none = () => ({});
+
+/** The same values, and null. The schema has one `type`. */
+function withNull(value: Schema): Schema {
+  const { type, enum: values } = value;
+  return { ...value, type: [...new Set([type, 'null'].flat())], ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }) };
+}
+
+const text = { type: 'string', maxLength: 1000 };
+
+/** What the contract is given besides the schemas of types, by name. */
+export const sharedTests = {
+  TextTest: testOf('A text, or operators. Texts compare by code points.', text, (value) => ({
+    ...order(value),
+    $prefix: { ...text, description: 'It begins so.' },
+    $contains: { ...text, description: 'It has this part.' },
+  })),
+  NumberTest: testOf('A number, or operators.', { type: 'number' }, order),
+  Int64Test: testOf('A 64-bit integer as text, or operators.', { type: 'string', format: 'int64' }, order),
+  DecimalTest: testOf('A decimal as text, or operators: "1.50" equals "1.5".', { type: 'string', format: 'decimal' }, order),
+  InstantTest: testOf('An instant (RFC 3339), or operators.', { type: 'string', format: 'date-time' }, order),
+  DayTest: testOf('A day (RFC 3339), or operators.', { type: 'string', format: 'date' }, order),
+  BooleanTest: testOf('A boolean, or operators.', { type: 'boolean' }, none),
+  PresenceTest: {
+    description: 'Whether there is a value at all.',
+    anyOf: [
+      { type: 'null' },
+      {
+        type: 'object',
+        minProperties: 1,
+        additionalProperties: false,
+        properties: { $eq: { type: 'null' }, $ne: { type: 'null' }, ...presence },
+      },
+    ],
+  },
+} satisfies Record<string, Schema>;
+
+export type SharedTest = keyof typeof sharedTests;
+
+export const testNames: Readonly<Record<Exclude<ScalarType, 'enum'>, SharedTest>> = {
+  string: 'TextTest',
+  number: 'NumberTest',
+  int64: 'Int64Test',
+  decimal: 'DecimalTest',
+  'date-time': 'InstantTest',
+  date: 'DayTest',
+  boolean: 'BooleanTest',
+};
+
+const values: Readonly<Record<Exclude<ScalarType, 'enum'> | 'any', Schema>> = {
+  string: text,
+  number: { type: 'number' },
+  int64: { type: 'string', format: 'int64' },
+  decimal: { type: 'string', format: 'decimal' },
+  'date-time': { type: 'string', format: 'date-time' },
+  date: { type: 'string', format: 'date' },
+  boolean: { type: 'boolean' },
+  any: { type: ['string', 'number', 'boolean', 'null'] },
+};
+
+/** The test of a field that has one of these texts. */
+export function enumTest(texts: readonly unknown[]): Schema {
+  return testOf('One of the values, or operators.', { type: 'string', enum: texts.filter((value) => value !== null) }, none);
+}
+
+/** The test of an array: what it contains. Arrays of decimals and instants have no such test. */
+export function arrayTest(items: Exclude<FieldType, object> | 'enum'): Schema {
+  const isCompared = items !== 'decimal' && items !== 'date-time' && items !== 'object';
+  const item = isCompared ? values[items === 'enum' ? 'string' : items] : undefined;
+  const contains = item && { $contains: { ...withNull(item), description: 'It has this item.' } };
+  return {
+    anyOf: [
+      { type: 'null' },
+      {
+        type: 'object',
+        minProperties: 1,
+        additionalProperties: false,
+        properties: { $eq: { type: 'null' }, $ne: { type: 'null' }, ...contains, ...presence },
+      },
+    ],
+  };
+}
