@@ -3,7 +3,7 @@ import * as operations from '../../generated/client/sdk.gen.ts';
 import type { Entity as StoredEntity, EntityHistory, EntityVersion, Fields, Int64 } from '../../generated/client/types.gen.ts';
 import type { Clock } from './clock.ts';
 import { ApiError, ClientError } from './errors.ts';
-import { EntityList, type ListOptions } from './list.ts';
+import { EntityList, withIncluded, type ListOptions, type WithIncluded } from './list.ts';
 import type { CallOptions, Client } from './operation.ts';
 import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
 import { conflictPauseMs } from './retry.ts';
@@ -36,6 +36,18 @@ export interface CreateOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
+export interface GetOptions extends CallOptions {
+  /** By default the present one; not together with `fields` or `include`. */
+  version?: number;
+  /** The fields to send, with dots into objects; by default all. */
+  fields?: readonly string[];
+}
+
+/** The references to follow: up to five, with a dot to the next one. */
+interface Including {
+  include: readonly string[];
+}
+
 /** How long `change` goes on after conflicts: it begins no round after `totalMs` milliseconds. */
 export interface Patience {
   clock: Clock;
@@ -61,10 +73,23 @@ export class Entities<T extends object, S extends ErrorStyle> {
     return this.#entity(await operations.createEntity({ client: this.#client, ...request, ...options }));
   }
 
-  /** The entity in its present version, or in the one given; `not-found` if there is none. */
-  async get(key: Int64, { version, ...options }: CallOptions & { version?: number } = {}): Promise<Outcome<S, Entity<T>>> {
-    const query = version === undefined ? {} : { version: String(version) };
-    return this.#entity(await operations.getEntity({ client: this.#client, path: this.#path(key), query, ...options }));
+  /**
+   * The entity in its present version, or in the one given; `not-found` if there is none. With `include` it comes with the entities that it
+   * refers to; `I` has the types of their fields by name.
+   */
+  async get<I extends object = Record<string, Fields>>(
+    key: Int64,
+    options: GetOptions & Including,
+  ): Promise<Outcome<S, Entity<T> & WithIncluded<I>>>;
+  async get(key: Int64, options?: GetOptions): Promise<Outcome<S, Entity<T>>>;
+  async get(key: Int64, { version, fields, include, ...options }: GetOptions & Partial<Including> = {}): Promise<Outcome<S, Entity<T>>> {
+    const query = {
+      ...(version !== undefined && { version: String(version) }),
+      ...(fields && { fields: fields.join() }),
+      ...(include && include.length > 0 && { include: include.join() }),
+    };
+    const result = await operations.getEntity({ client: this.#client, path: this.#path(key), query, ...options });
+    return this.#entity(include ? mapResult(result, withIncluded) : result);
   }
 
   /** The versions of the entity, newest first: up to 100 (`limit`), from the `next` of an earlier page on (`cursor`). */
@@ -83,8 +108,10 @@ export class Entities<T extends object, S extends ErrorStyle> {
 
   /**
    * The entities that the filter finds, page after page: `for await (const entity of customers.list({ filter: { city: 'London' } }))`. Nothing is
-   * sent before the first is asked for.
+   * sent before the first is asked for. With `include` they come with the entities that they refer to; `I` has the types of their fields by name.
    */
+  list<I extends object = Record<string, Fields>>(options: ListOptions<T> & Including): EntityList<T, S, WithIncluded<I>>;
+  list(options?: ListOptions<T>): EntityList<T, S>;
   list(options: ListOptions<T> = {}): EntityList<T, S> {
     return new EntityList<T, S>(this.#client, this.#style, this.#name, options);
   }

@@ -1,6 +1,6 @@
 /** Lists of entities: an iterator over all entities of a query, which reads page after page. */
 import * as operations from '../../generated/client/sdk.gen.ts';
-import type { EntityPage as StoredPage, EntityQuery, FieldTest, Fields } from '../../generated/client/types.gen.ts';
+import type { EntityPage as StoredPage, EntityQuery, FieldTest, Fields, Int64, Withheld } from '../../generated/client/types.gen.ts';
 import type { Entity } from './entities.ts';
 import { exactJson } from './exact-json.ts';
 import type { CallOptions, Client } from './operation.ts';
@@ -54,20 +54,31 @@ export interface ListOptions<T extends object = Fields> extends CallOptions {
   limit?: number;
   /** The fields to send, with dots into objects; by default all. */
   fields?: readonly string[];
-  /** The references to follow, with a dot to the next one; see {@link Included}. */
+  /** The references to follow: up to five, with a dot to the next one. What they lead to is in `included`. */
   include?: readonly string[];
   /** Whether each page has the number of entities that the filter finds; `none` by default. */
   count?: NonNullable<EntityQuery['count']>;
 }
 
 /** A page of entities with fields of type `T`. It may be empty and still have a `next`. */
-export type EntityPage<T extends object = Fields> = Omit<StoredPage, 'items'> & { items: Entity<T>[] };
+export type EntityPage<T extends object = Fields> = Omit<StoredPage, 'items' | keyof WithIncluded> & { items: Entity<T>[] };
+
+/** What the references of an answer lead to. `I` has the type of the fields by the name of the entities. */
+export interface WithIncluded<I extends object = Record<string, Fields>> {
+  /** By name and key, each once: `included.customer?.[order.fields.customer]`. */
+  included: { [N in keyof I]?: Record<Int64, I[N] extends object ? Entity<I[N]> : never> };
+  /** What does not exist or the caller may not read. These are not told apart. */
+  withheld: Withheld;
+}
 
 /** The longest filter that goes into a URL, in characters, the longest query, and the most values of a list in it. */
 const urlLimits = { filter: 2_048, query: 6_000, values: 200 };
 
-/** The entities of a query: `for await (const entity of list)`. Iterating throws the errors of either error style. */
-export class EntityList<T extends object, S extends ErrorStyle> implements AsyncIterable<Entity<T>> {
+/**
+ * The entities of a query: `for await (const entity of list)`. Iterating throws the errors of either error style. With `include` each page is
+ * {@link WithIncluded}, and so is each entity, with what its page includes.
+ */
+export class EntityList<T extends object, S extends ErrorStyle, W = unknown> implements AsyncIterable<Entity<T> & W> {
   readonly #client: Client;
   readonly #style: S;
   readonly #name: string;
@@ -89,27 +100,30 @@ export class EntityList<T extends object, S extends ErrorStyle> implements Async
     this.#options = options;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Entity<T>, void> {
-    for await (const { items } of this.pages()) yield* items;
+  async *[Symbol.asyncIterator](): AsyncGenerator<Entity<T> & W, void> {
+    for await (const page of this.pages()) {
+      const { items, included, withheld } = page as EntityPage<T> & Partial<WithIncluded>;
+      for (const item of items) yield (included ? { ...item, included, withheld } : item) as Entity<T> & W;
+    }
   }
 
   /** The pages, to the last one. */
-  async *pages(): AsyncGenerator<EntityPage<T>, void> {
+  async *pages(): AsyncGenerator<EntityPage<T> & W, void> {
     for (let cursor: string | null | undefined; cursor !== null;) {
-      const page: EntityPage<T> = valueOf(await this.#page(cursor));
+      const page: EntityPage<T> & W = valueOf(await this.#page(cursor));
       yield page;
       cursor = page.next;
     }
   }
 
   /** The first page, or the one after or before: its cursor is the `next` or `prev` of a page of this query. */
-  async page(cursor?: string): Promise<Outcome<S, EntityPage<T>>> {
+  async page(cursor?: string): Promise<Outcome<S, EntityPage<T> & W>> {
     return deliver(this.#style, await this.#page(cursor));
   }
 
-  async #page(cursor: string | undefined): Promise<Result<EntityPage<T>>> {
+  async #page(cursor: string | undefined): Promise<Result<EntityPage<T> & W>> {
     const query = { ...this.#query, ...(cursor !== undefined && { cursor }) };
-    return mapResult(await this.#send(query), (page) => page as EntityPage<T>);
+    return mapResult(await this.#send(query), (page) => (query.include ? withIncluded(page) : page) as EntityPage<T> & W);
   }
 
   #send(body: Omit<EntityQuery, 'filter'> & { filter?: object }): Promise<Result<StoredPage>> {
@@ -118,6 +132,11 @@ export class EntityList<T extends object, S extends ErrorStyle> implements Async
     if (query) return operations.listEntities({ ...request, query });
     return operations.queryEntities({ ...request, body: body as EntityQuery });
   }
+}
+
+/** Without names to include the service sends neither member. */
+export function withIncluded<A extends Partial<WithIncluded>>(answer: A): A & WithIncluded {
+  return { ...answer, included: answer.included ?? {}, withheld: answer.withheld ?? [] };
 }
 
 /** The parameters of `listEntities`; undefined for a query that does not fit into a URL. */

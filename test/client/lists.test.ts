@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
-import type { Entity, EntityFilter } from '../../src/client/index.ts';
+import type { Entity, EntityFilter, WithIncluded } from '../../src/client/index.ts';
 import { clientOf, json, PausingClock, problem, scriptedServer } from '../support/client.ts';
+import { declareType } from '../support/entities.ts';
 import { seedMany } from '../support/lists.ts';
 import { useService } from '../support/service.ts';
 
@@ -130,5 +131,65 @@ describe('list', () => {
     expectTypeOf<{ address: { zip: number } }>().not.toExtend<Filter>();
     expectTypeOf<{ tags: { $contains: number } }>().not.toExtend<Filter>();
     expectTypeOf<{ anything: { $gt: 1 }; other: 'x' }>().toExtend<EntityFilter>();
+  });
+});
+
+describe('include', () => {
+  interface Bill {
+    payer: string;
+    total: number;
+  }
+  interface Payers {
+    payer: { name: string };
+  }
+  const bills = () => clientOf(service(), { credential: { apiKey } }).entities<Bill>('bill');
+  let payers: string[];
+  let keys: string[];
+
+  beforeAll(async () => {
+    await declareType(service(), 'payer', { type: 'object' });
+    await declareType(service(), 'bill', {
+      type: 'object',
+      properties: { payer: { type: 'string', format: 'int64' } },
+      'x-references': { payer: { to: 'payer' } },
+    });
+    payers = await seedMany(service(), 'payer', [{ name: 'Ann' }, { name: 'Ben' }], 'ada');
+    const rows = [payers[0], payers[1], '7000000'].map((payer, total) => ({ payer, total }));
+    keys = await seedMany(service(), 'bill', rows, 'ada');
+  });
+
+  test('gives each entity of a list what its page includes, with the types of its fields', async () => {
+    const list = bills().list<Payers>({ include: ['payer'], limit: 2 });
+    const all = await allOf(list);
+    expect(all.map(({ fields, included }) => included.payer?.[fields.payer]?.fields.name)).toEqual(['Ann', 'Ben', undefined]);
+    expect(all.map(({ withheld }) => withheld)).toEqual([[], [], [{ name: 'payer', key: '7000000' }]]);
+    const page = await list.page();
+    expect([page.items.length, Object.keys(page.included.payer ?? {})]).toEqual([2, payers]);
+    expectTypeOf(page.included.payer).toEqualTypeOf<Record<string, Entity<{ name: string }>> | undefined>();
+    const plain = await bills().list().page();
+    expectTypeOf(plain).not.toExtend<WithIncluded>();
+  });
+
+  test('gives a single entity what it refers to, or some of its fields', async () => {
+    const bill = await bills().get<Payers>(keys[1] ?? '', { include: ['payer'] });
+    expect([bill.fields.total, bill.included.payer?.[bill.fields.payer]?.fields.name, bill.withheld]).toEqual([1, 'Ben', []]);
+    const changed = await bills().update(bill, { total: 5 });
+    expect((await bills().get(changed.key, { fields: ['total'] })).fields).toEqual({ total: 5 });
+    expect(await bills().get(changed.key)).toEqual(changed);
+    expectTypeOf(bill.included.payer).toEqualTypeOf<Record<string, Entity<{ name: string }>> | undefined>();
+    await expect(bills().get(changed.key, { include: ['total'] })).rejects.toMatchObject({ status: 422 });
+  });
+
+  test('of no reference includes nothing, and names that a URL cannot separate go as a POST', async () => {
+    expect(await bills().get(keys[0] ?? '', { include: [] })).toMatchObject({ included: {}, withheld: [] });
+    expect((await allOf(bills().list({ include: [] })))[0]).toMatchObject({ included: {}, withheld: [] });
+    const server = await scriptedServer(json(200, { items: [], next: null, prev: null, included: {}, withheld: [] }));
+    const notes = clientOf(server).entities('note');
+    await notes.list({ include: ['a.b', 'c'] }).page();
+    await notes.list({ include: ['a,b'] }).page();
+    expect(server.heard.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /rest/entity/note?include=a.b%2Cc',
+      'POST /rest/entity/note/query',
+    ]);
   });
 });

@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import packageJson from '../../src/client/package.json' with { type: 'json' };
 import { document } from '../support/operations.ts';
+import { declareType } from '../support/entities.ts';
 import { readDocument } from '../support/markdown.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
@@ -28,6 +29,12 @@ const examples = [...readDocument('src/client/README.md').matchAll(/^```ts\n(.*?
 const promised = [...examples.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, line = '']) => line);
 
 beforeAll(async () => {
+  await declareType(service(), 'customer', { type: 'object' });
+  await declareType(service(), 'order', {
+    type: 'object',
+    properties: { customer: { type: 'string', format: 'int64' } },
+    'x-references': { customer: { to: 'customer' } },
+  });
   directory = await mkdtemp(join(tmpdir(), 'entity-service-package-'));
   const { stdout } = await run('npm', ['pack', '--json', '--silent', '--pack-destination', directory], {
     cwd: join(project, 'src/client'),
