@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import type { EntityServiceClient } from '../../src/client/index.ts';
 import { cookieHeader } from '../support/client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { Proxy } from '../support/proxy.ts';
 import { isAlive } from '../support/embedded.ts';
 import { expectStopped, npmStart, primaryOf, signIn, workersOf, type Started } from '../support/start.ts';
 
@@ -42,27 +41,6 @@ describe('npm start on DATABASE_URL', () => {
     }
     const loaded = service.log().find(({ event }) => event === 'configuration.loaded');
     expect(loaded?.['settings']).toMatchObject({ port: service.port, adminUser: 'grace', adminPassword: '(set)' });
-  });
-
-  test('ignores ADMIN_USER and ADMIN_PASSWORD once there is a user', async () => {
-    const service = await started({ ADMIN_USER: 'mallory', ADMIN_PASSWORD: 'another quite unguessable phrase' });
-    await signIn(service, 'grace', adminPassword);
-    await expect(signIn(service, 'mallory', 'another quite unguessable phrase')).rejects.toMatchObject({ code: 'invalid-credentials' });
-    service.signal('SIGTERM');
-    await expectStopped(service);
-  });
-
-  test('the log names the setting of a lost notification connection', async () => {
-    const cable = await Proxy.open(database.url);
-    const service = await started({ DATABASE_DIRECT_URL: cable.urlOf(database.url) });
-    await cable.cut();
-    const { port } = new URL(cable.urlOf(database.url));
-    const lost = `notifications do not arrive: PostgreSQL at 127.0.0.1:${port}/`;
-    const isNamed = ({ event, msg }: Record<string, unknown>) =>
-      event === 'outage' && String(msg).startsWith(lost) && String(msg).includes(' (DATABASE_DIRECT_URL) refuses connections: start it');
-    await expect.poll(() => service.log().some(isNamed)).toBe(true);
-    service.signal('SIGTERM');
-    await expectStopped(service);
   });
 
   test('a request in progress at SIGTERM gets its answer, and a client that never finishes does not prevent the stop (rule 92)', async () => {
