@@ -6,7 +6,7 @@ import { sql, type CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import { LongConnections } from './driver/long-connection.ts';
 import { connectPool, type Connection } from './driver/pool.ts';
 import type { PreparedStatement } from './driver/prepared.ts';
-import { WriteGroup, type GroupedStatement } from './driver/write-group.ts';
+import { GroupTurns, WriteGroup, type GroupedStatement } from './driver/write-group.ts';
 import { inTransaction } from './failure.ts';
 import { Listener, settleAll, type ListenerEvents } from './notifications.ts';
 import type { Database } from './tables.ts';
@@ -75,7 +75,10 @@ export class PostgresStore implements Store {
   readonly db: Kysely<Database>;
   readonly #connection: Connection;
   readonly #long: LongConnections;
-  readonly #groups = new Map<unknown, unknown>();
+  /** By statement. Those of a companion table end with its type. */
+  readonly #groups = new WeakMap<object, unknown>();
+  /** By the name of the statement: one bound for all companion tables, and for the names without one. */
+  readonly #turns = new Map<string, GroupTurns>();
 
   constructor(connection: Connection, long: LongConnections) {
     this.#connection = connection;
@@ -122,7 +125,10 @@ export class PostgresStore implements Store {
   #groupOf<R>(statement: GroupedStatement<R>): WriteGroup<R> {
     let group = this.#groups.get(statement) as WriteGroup<R> | undefined;
     if (!group) {
-      group = new WriteGroup(this.#connection.pool, statement);
+      const { name } = statement.work;
+      const turns = this.#turns.get(name) ?? new GroupTurns();
+      this.#turns.set(name, turns);
+      group = new WriteGroup(this.#connection.pool, statement, { turns });
       this.#groups.set(statement, group);
     }
     return group;

@@ -14,7 +14,7 @@ import {
 } from 'kysely';
 import { spanning, type SpanDescription } from '../../telemetry/spans.ts';
 import type { Rows, Statement } from './timeout-client.ts';
-import { nameOf, registerName } from './statement-names.ts';
+import { nameOf, nameOfVariant, registerName } from './statement-names.ts';
 import { statementWork } from './statement-work.ts';
 import type { Database } from '../tables.ts';
 
@@ -55,16 +55,21 @@ export type ValueOf<V> = <K extends keyof V & string>(name: K) => RawBuilder<V[K
 
 /**
  * Compiles what `build` makes, once. `name` is its name on the connections, and what traces call it. Throws an Error when another statement has
- * the name.
+ * the name. With `variant` it is one of several statements of the name, made while the process runs: the variant, at most 40 letters and digits, must
+ * follow from the text.
  */
-export function prepare<V extends object, R>(name: string, build: (value: ValueOf<V>) => CompiledQuery<R>): PreparedStatement<V, R> {
+export function prepare<V extends object, R>(
+  name: string,
+  build: (value: ValueOf<V>) => CompiledQuery<R>,
+  variant?: string,
+): PreparedStatement<V, R> {
   const compiled = build((key) => sql`${new Placeholder(key)}`);
   const text = compiled.sql;
   const order = compiled.parameters.map((parameter) => (parameter instanceof Placeholder ? (parameter.name as keyof V) : undefined));
   const bind = (values: V): unknown[] => order.map((key, index) => (key === undefined ? compiled.parameters[index] : values[key]));
   const work = statementWork(name, text);
-  registerName(name, text);
-  const nameOnConnection = nameOf(text);
+  if (variant === undefined) registerName(name, text);
+  const nameOnConnection = variant === undefined ? nameOf(text) : nameOfVariant(name, variant);
   const run = async (to: Executor, values: V) => {
     const { rows } = await spanning(work, () => to.send({ name: nameOnConnection, text, values: bind(values) }));
     return rows as R[];

@@ -1,6 +1,7 @@
 /**
  * Names of prepared statements. PostgreSQL parses and plans a named statement a few times on each connection, an unnamed one every time
- * (docs/performance.md). Only statements of `prepare` have names, so a connection holds no more than the code has.
+ * (docs/performance.md). Only statements of `prepare` have names, so a connection holds no more than the code has, and those of the companion tables
+ * that it has written.
  */
 
 /** With false every statement is sent unnamed. */
@@ -18,6 +19,11 @@ export function registerName(name: string, text: string): void {
 /** The name under which a connection prepares `text`; undefined for a statement that is not prepared. */
 export function nameOf(text: string): string | undefined {
   return names.get(text);
+}
+
+/** The name of a statement that is made while the process runs. No process knows all of them, so they take no memory after their use here. */
+export function nameOfVariant(name: string, variant: string): string | undefined {
+  return namesAreSent ? `${name}.${variant}` : undefined;
 }
 
 /** All prepared statements, the texts by their names. */

@@ -31,8 +31,12 @@ export type GroupedStatement<R> = PreparedStatement<{ rows: string }, R & Number
  * Compiles a statement that is made for several rows: `build` gets the place of a JSON array of objects, and must give back the number of the
  * row that each row of its result is for. It must not wait for locks, or one request would wait for another's.
  */
-export function prepareGrouped<R>(name: string, build: (rows: RawBuilder<string>) => RawBuilder<R & Numbered>): GroupedStatement<R> {
-  return prepare<{ rows: string }, R & Numbered>(name, (value) => build(value('rows')).compile(builder));
+export function prepareGrouped<R>(
+  name: string,
+  build: (rows: RawBuilder<string>) => RawBuilder<R & Numbered>,
+  variant?: string,
+): GroupedStatement<R> {
+  return prepare<{ rows: string }, R & Numbered>(name, (value) => build(value('rows')).compile(builder), variant);
 }
 
 interface Waiting<R> {
@@ -42,21 +46,51 @@ interface Waiting<R> {
   reject: (error: unknown) => void;
 }
 
-/** Gathers rows and runs `statement` for them on `pool`: at once when little is under way, otherwise as soon as something has come back. */
+/** The groups that share a bound of statements under way. They take turns in the order in which they got something to send. */
+export class GroupTurns {
+  readonly #groups: (() => Promise<void>)[] = [];
+  /** Runs a statement outside of any request, so that no trace counts it for a single request. */
+  readonly #outside = AsyncLocalStorage.snapshot();
+  #underWay = 0;
+
+  /** Calls `send` once: in the next turn of the event loop when little is under way, otherwise as soon as something has come back. */
+  take(send: () => Promise<void>): void {
+    this.#groups.push(send);
+    this.#start();
+  }
+
+  #start(): void {
+    if (this.#underWay >= maximumUnderWay) return;
+    const send = this.#groups.shift();
+    if (!send) return;
+    this.#underWay++;
+    this.#outside(() => setImmediate(() => void this.#run(send)));
+  }
+
+  async #run(send: () => Promise<void>): Promise<void> {
+    try {
+      await send();
+    } finally {
+      this.#underWay--;
+      this.#start();
+    }
+  }
+}
+
+/** Gathers rows and runs `statement` for them on `pool` when it is their turn. */
 export class WriteGroup<R> {
   readonly #pool: Executor;
   readonly #statement: GroupedStatement<R>;
+  readonly #turns: GroupTurns;
   readonly #now: () => number;
-  /** Runs a statement outside of any request, so that no trace counts it for a single request. */
-  readonly #outside = AsyncLocalStorage.snapshot();
   #waiting: Waiting<R>[] = [];
-  #underWay = 0;
-  #scheduled = false;
+  #isScheduled = false;
 
   /** `now` tells milliseconds on a clock that never goes back. */
-  constructor(pool: Executor, statement: GroupedStatement<R>, now: () => number = () => performance.now()) {
+  constructor(pool: Executor, statement: GroupedStatement<R>, { turns = new GroupTurns(), now = () => performance.now() } = {}) {
     this.#pool = pool;
     this.#statement = statement;
+    this.#turns = turns;
     this.#now = now;
   }
 
@@ -78,14 +112,12 @@ export class WriteGroup<R> {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#underWay >= maximumUnderWay) return;
-    this.#scheduled = true;
-    this.#outside(() =>
-      setImmediate(() => {
-        this.#scheduled = false;
-        void this.#send(this.#take());
-      }),
-    );
+    if (this.#isScheduled || this.#waiting.length === 0) return;
+    this.#isScheduled = true;
+    this.#turns.take(() => {
+      this.#isScheduled = false;
+      return this.#send(this.#take());
+    });
   }
 
   #take(): Waiting<R>[] {
@@ -98,15 +130,8 @@ export class WriteGroup<R> {
   }
 
   async #send(taken: Waiting<R>[]): Promise<void> {
-    if (taken.length === 0) return;
-    this.#underWay++;
-    if (this.#waiting.length > 0) this.#schedule();
-    try {
-      await this.#write(taken);
-    } finally {
-      this.#underWay--;
-      if (this.#waiting.length > 0) this.#schedule();
-    }
+    this.#schedule();
+    if (taken.length > 0) await this.#write(taken);
   }
 
   /**
@@ -141,7 +166,7 @@ export class WriteGroup<R> {
   }
 }
 
-/** Data exceptions, constraints, limits and time: one row is enough to make the statement fail for all. */
+/** Data exceptions, constraints, limits, time and deadlocks: one row is enough to make the statement fail for all. */
 function failsForOneRow(error: unknown): boolean {
-  return error instanceof DatabaseError && /^(?:22|23|54)|^57014$/.test(error.code ?? '');
+  return error instanceof DatabaseError && /^(?:22|23|54)|^(?:57014|40P01)$/.test(error.code ?? '');
 }

@@ -58,7 +58,7 @@ const failWith = `create or replace function fail_with(state text) returns text 
 function openFailing(size = 4, now?: () => number) {
   const { db, pool, close } = connectPool(database.url, size, () => undefined);
   onTestFinished(close);
-  return { db, pool, batches: new WriteGroup(pool, fail, now) };
+  return { db, pool, batches: new WriteGroup(pool, fail, now && { now }) };
 }
 
 const ok = { value: { result: 'ok' } };
@@ -145,7 +145,7 @@ test('a database in which every statement times out gets three of them for 64 ro
       }
     },
   };
-  const group = new WriteGroup(executor, fail, () => now);
+  const group = new WriteGroup(executor, fail, { now: () => now });
   const outcomes = await Promise.allSettled(Array.from({ length: 64 }, () => group.run('{"fails":"57014"}')));
   expect(atOnce).toEqual([1, 1, 1]);
   const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? (outcome.reason as { code: string }).code : ''));
@@ -162,7 +162,7 @@ test('what has had no turn within two seconds is 503 unavailable, and nothing is
       select n, pg_sleep(seconds)::text as waited
       from rows from (jsonb_to_recordset(${rows}::jsonb) as (seconds float)) with ordinality as input (seconds, n)`,
   );
-  const batches = new WriteGroup(pool, wait, () => now);
+  const batches = new WriteGroup(pool, wait, { now: () => now });
   // Three are under way at once, each with a turn of its own.
   const underWay = [];
   for (let time = 0; time < 3; time++) {
