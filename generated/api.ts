@@ -440,7 +440,9 @@ export interface paths {
         /**
          * Create an entity
          * @description The body is the fields, a JSON object. The key is given by the service, positive and never used again. Where the operator has declared
-         *     a type of that name, the fields must fit its JSON Schema, else 422; where only declared names are taken, others are 404.
+         *     a type of that name, the fields must fit its JSON Schema, else 422; where only declared names are taken, others are 404. A type can
+         *     declare fields unique: a value that another entity has is 409 `unique-conflict`. A type can declare references: a key of no entity is 422
+         *     `reference-not-found`.
          *
          *     With an `Idempotency-Key` it can be sent again at will: for 24 hours, the same key of the same user with the same body creates nothing
          *     and gets the answer of the first once more, marked by `Idempotency-Replayed`, whatever has become of the entity since. With another
@@ -494,13 +496,18 @@ export interface paths {
          * Update an entity
          * @description The body is a JSON merge patch (RFC 7396) of the fields: given members change, `null` removes, all others stay. With `If-Match` the
          *     update happens only if the version is still that one, else 412: of concurrent guarded updates one wins and nothing is lost. Where the
-         *     name has a declared type, what merging makes must fit it, else 422. A type can require `If-Match`, and a request without is then 428.
+         *     name has a declared type, what merging makes must fit it, else 422, and 409 `unique-conflict` if another entity has the value of a
+         *     unique field. A type can require `If-Match`, and a request without is then 428.
          */
         post: operations["updateEntity"];
         /**
          * Delete an entity
          * @description Its key is never given again. A second DELETE is 404. With `If-Match` the entity is deleted only if its version is still that one, else
          *     412. A declared type can require `If-Match`, and a request without is then 428.
+         *
+         *     If other entities refer to it, their types decide: it is not deleted (`restrict`, 409 `still-referenced`), they are deleted too
+         *     (`cascade`), or their references become null (`set-null`). All of it happens, or nothing. The caller needs no right on those entities.
+         *     If more than 1,000 would be deleted or changed, the answer is 409 `still-referenced` too.
          */
         delete: operations["deleteEntity"];
         options?: never;
@@ -1497,8 +1504,8 @@ export interface components {
                 };
             };
         };
-        /** @description A request with the same Idempotency-Key is still under way. Send it again a little later. */
-        IdempotencyInProgress: {
+        /** @description Another entity has the value of a unique field, or a request with the same Idempotency-Key is still under way; send it again a little later. */
+        CreateConflict: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
@@ -1506,7 +1513,32 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "idempotency-in-progress";
+                    code?: "unique-conflict" | "idempotency-in-progress";
+                };
+            };
+        };
+        /** @description Another entity has the value of a unique field. */
+        UniqueConflict: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "unique-conflict";
+                };
+            };
+        };
+        /** @description Other entities refer to the entity. The answer has the names and numbers of those that the caller may read. */
+        StillReferenced: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "still-referenced";
                 };
             };
         };
@@ -2652,7 +2684,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyInProgress"];
+            409: components["responses"]["CreateConflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["CreateRefused"];
@@ -2807,6 +2839,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["UniqueConflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -2850,6 +2883,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["StillReferenced"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             428: components["responses"]["PreconditionRequired"];

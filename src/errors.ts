@@ -44,6 +44,8 @@ export const problemFacts = {
   'idempotency-in-progress': { status: 409, limit: 'address' },
   'type-conflict': { status: 409, limit: 'address' },
   'confirmation-required': { status: 409, limit: 'address' },
+  'unique-conflict': { status: 409, limit: 'address' },
+  'still-referenced': { status: 409, limit: 'address' },
   'precondition-failed': { status: 412, limit: 'address' },
   'content-too-large': { status: 413, limit: 'address' },
   'uri-too-long': { status: 414, limit: 'address' },
@@ -126,7 +128,7 @@ export const problemValues = {
 
 /** The values in the text of a fault, with the same rules. `allowed` lists the accepted values as in the contract. */
 export const faultValues = {
-  conflicting: { types: 'text' },
+  conflicting: { types: 'text', name: 'text', count: 'number' },
   'invalid-value': { allowed: 'text', minimum: 'number', maximum: 'number' },
   'invalid-type': { allowed: 'text' },
   'too-short': { minimum: 'number' },

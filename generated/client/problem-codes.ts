@@ -24,6 +24,8 @@ export type ProblemCode =
   | 'idempotency-in-progress'
   | 'type-conflict'
   | 'confirmation-required'
+  | 'unique-conflict'
+  | 'still-referenced'
   | 'precondition-failed'
   | 'content-too-large'
   | 'uri-too-long'

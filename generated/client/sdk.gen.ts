@@ -473,7 +473,9 @@ export const listEntities = (options: Options<ListEntitiesData>): RequestResult<
  * Create an entity
  *
  * The body is the fields, a JSON object. The key is given by the service, positive and never used again. Where the operator has declared
- * a type of that name, the fields must fit its JSON Schema, else 422; where only declared names are taken, others are 404.
+ * a type of that name, the fields must fit its JSON Schema, else 422; where only declared names are taken, others are 404. A type can
+ * declare fields unique: a value that another entity has is 409 `unique-conflict`. A type can declare references: a key of no entity is 422
+ * `reference-not-found`.
  *
  * With an `Idempotency-Key` it can be sent again at will: for 24 hours, the same key of the same user with the same body creates nothing
  * and gets the answer of the first once more, marked by `Idempotency-Replayed`, whatever has become of the entity since. With another
@@ -547,6 +549,10 @@ export const queryEntities = (options: Options<QueryEntitiesData>): RequestResul
  * Its key is never given again. A second DELETE is 404. With `If-Match` the entity is deleted only if its version is still that one, else
  * 412. A declared type can require `If-Match`, and a request without is then 428.
  *
+ * If other entities refer to it, their types decide: it is not deleted (`restrict`, 409 `still-referenced`), they are deleted too
+ * (`cascade`), or their references become null (`set-null`). All of it happens, or nothing. The caller needs no right on those entities.
+ * If more than 1,000 would be deleted or changed, the answer is 409 `still-referenced` too.
+ *
  */
 export const deleteEntity = (options: Options<DeleteEntityData>): RequestResult<DeleteEntityResponses> => options.client.delete<DeleteEntityResponses>({
     security: [
@@ -608,7 +614,8 @@ export const getEntity = (options: Options<GetEntityData>): RequestResult<GetEnt
  *
  * The body is a JSON merge patch (RFC 7396) of the fields: given members change, `null` removes, all others stay. With `If-Match` the
  * update happens only if the version is still that one, else 412: of concurrent guarded updates one wins and nothing is lost. Where the
- * name has a declared type, what merging makes must fit it, else 422. A type can require `If-Match`, and a request without is then 428.
+ * name has a declared type, what merging makes must fit it, else 422, and 409 `unique-conflict` if another entity has the value of a
+ * unique field. A type can require `If-Match`, and a request without is then 428.
  *
  */
 export const updateEntity = (options: Options<UpdateEntityData>): RequestResult<UpdateEntityResponses> => options.client.post<UpdateEntityResponses>({

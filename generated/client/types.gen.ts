@@ -2738,10 +2738,10 @@ export type CreateEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * A request with the same Idempotency-Key is still under way. Send it again a little later.
+     * Another entity has the value of a unique field, or a request with the same Idempotency-Key is still under way; send it again a little later.
      */
     409: Problem & {
-        code?: 'idempotency-in-progress';
+        code?: 'unique-conflict' | 'idempotency-in-progress';
     };
     /**
      * The body is larger than this operation takes.
@@ -2925,6 +2925,12 @@ export type DeleteEntityErrors = {
      */
     404: Problem & {
         code?: 'not-found';
+    };
+    /**
+     * Other entities refer to the entity. The answer has the names and numbers of those that the caller may read.
+     */
+    409: Problem & {
+        code?: 'still-referenced';
     };
     /**
      * The version is no longer the one named in If-Match.
@@ -3128,6 +3134,12 @@ export type UpdateEntityErrors = {
      */
     406: Problem & {
         code?: 'not-acceptable';
+    };
+    /**
+     * Another entity has the value of a unique field.
+     */
+    409: Problem & {
+        code?: 'unique-conflict';
     };
     /**
      * The version is no longer the one named in If-Match.

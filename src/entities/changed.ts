@@ -1,6 +1,7 @@
 /**
- * What goes along with each change of an entity, in the statement and so in the transaction of the change: its audit event (rule 85) and its
- * version in the history. Every statement that creates, updates or deletes entities is made by {@link entityChanged}.
+ * What goes along with each change of an entity, in the statement and so in the transaction of the change: its audit event (rule 85), its version
+ * in the history, and its row in the companion table of the type. Every statement that creates, updates or deletes entities is made by
+ * {@link entityChanged}.
  */
 import { sql, type RawBuilder } from 'kysely';
 import { eventsFrom, type AuditEventName, type Origin } from '../audit/store.ts';
@@ -55,6 +56,8 @@ interface EntityChange {
   value: (name: keyof ChangeValues) => RawBuilder<unknown>;
   /** The changed rows as `written`, joined with those of their callers; by default one caller has changed all. */
   rows?: RawBuilder<unknown>;
+  /** The statement that writes the companion rows of `written`; undefined if there are none. */
+  companion?: RawBuilder<unknown> | undefined;
   /** One more statement of the same transaction, which sees the changed rows as `written`. */
   also?: RawBuilder<unknown>;
   /** What the whole statement returns of each row of `written`. */
@@ -63,7 +66,7 @@ interface EntityChange {
 
 /** Makes the statement that changes entities and writes what goes along with each change, in one round trip. */
 export function entityChanged<R>(change: EntityChange): RawBuilder<R> {
-  const { event, steps, written, value, rows = sql.ref('written'), also, returning } = change;
+  const { event, steps, written, value, rows = sql.ref('written'), companion, also, returning } = change;
   const events = eventsFrom(rows, value, {
     event: sql.lit(event),
     sessionId: sql`${value('sessionId')}::uuid`,
@@ -75,6 +78,7 @@ export function entityChanged<R>(change: EntityChange): RawBuilder<R> {
       written.created_at, written.created_by, written.fields
     from ${rows}`;
   const expressions = [...(steps ? [steps] : []), sql`written as (${written})`, sql`events as (${events})`, sql`history as (${history})`];
+  if (companion) expressions.push(sql`companion as (${companion})`);
   if (also) expressions.push(sql`also as (${also})`);
   return sql<R>`with ${sql.join(expressions)} select ${returning} from written`;
 }

@@ -2,7 +2,9 @@
  * Creates and updates of several requests in one statement each. A row goes in as JSON, with the fields or the patch of the request spliced in
  * as they came.
  */
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
+import type { Companion } from '../companion/layout.ts';
+import { inputColumns, insertRows, updateRows } from '../companion/writes.ts';
 import { prepareGrouped } from '../database/driver/write-group.ts';
 import { rowsCovered } from '../rights/row-predicate.ts';
 import { changeColumns, entityChanged, typedChangeColumns } from './changed.ts';
@@ -20,42 +22,70 @@ const rowsOfRequests = {
   returning: sql`n, ${columnList}`,
 };
 
+/** Further columns of a grouped statement's input, `typed` for `jsonb_to_recordset`, and their names. */
+interface InputColumns {
+  names: RawBuilder<unknown>;
+  typed: RawBuilder<unknown>;
+}
+
+/** The columns of the callers and, if there is a companion table, of the values of its rows. */
+function inputOf(companion: Companion | null): InputColumns {
+  if (!companion) return { names: changeColumns, typed: typedChangeColumns };
+  const columns = inputColumns(companion);
+  return {
+    names: sql.join([changeColumns, ...columns.map(({ name }) => name)]),
+    typed: sql.join([typedChangeColumns, ...columns.map(({ name, type }) => sql`${name} ${type}`)]),
+  };
+}
+
 /**
- * The key is drawn before the row is written, because it tells afterwards which row came of which request. Leaves out rows whose type has changed.
+ * Inserts several entities of names with this companion table, or of all names without one. The key is drawn before the row is written, because it tells
+ * afterwards which row came of which request. Leaves out rows whose type has changed.
  */
-export const insertMany = prepareGrouped<EntityRow>('entity.insert-many', (rows) =>
-  entityChanged({
-    event: 'entity.created',
-    steps: sql`
+export const prepareInsertMany = (companion: Companion | null, variant?: string) => {
+  const input = inputOf(companion);
+  return prepareGrouped<EntityRow>(
+    'entity.insert-many',
+    (rows) =>
+      entityChanged({
+        event: 'entity.created',
+        steps: sql`
       input as materialized (
         select nextval('entity_key_seq') as key, *
-        from rows from (jsonb_to_recordset(${rows}::jsonb) as (name text, fields jsonb, ${typedChangeColumns}))
-          with ordinality as input (name, fields, ${changeColumns}, n)
+        from rows from (jsonb_to_recordset(${rows}::jsonb) as (name text, fields jsonb, ${input.typed}))
+          with ordinality as input (name, fields, ${input.names}, n)
       ), inserted as (
         insert into entity (name, key, fields, created_by, updated_by) overriding system value
         select name, key, fields, "userName", "userName" from input
         where ${inputIsOfCurrentType}
         returning entity.*
       )`,
-    written: sql`select n, inserted.* from inserted join input using (key)`,
-    ...rowsOfRequests,
-  }),
-);
+        written: sql`select n, inserted.* from inserted join input using (key)`,
+        companion: companion ? insertRows(companion, rowsOfRequests.rows) : undefined,
+        ...rowsOfRequests,
+      }),
+    variant,
+  );
+};
 
 /**
- * Leaves out rows that another transaction is changing, rows that are heavy, rows whose type has changed, and all but one of the requests that
- * change the same row.
+ * Updates several entities likewise. Leaves out rows that another transaction is changing, rows that are heavy, rows whose type has changed, and all but one of
+ * the requests that change the same row.
  */
-export const updateMany = prepareGrouped<EntityRow>('entity.update-many', (rows) =>
-  entityChanged({
-    event: 'entity.updated',
-    // The lateral join takes the rows one by one from the index: the planner cannot estimate that there are few.
-    steps: sql`
+export const prepareUpdateMany = (companion: Companion | null, variant?: string) => {
+  const input = inputOf(companion);
+  return prepareGrouped<EntityRow>(
+    'entity.update-many',
+    (rows) =>
+      entityChanged({
+        event: 'entity.updated',
+        // The lateral join takes the rows one by one from the index: the planner cannot estimate that there are few.
+        steps: sql`
       input as materialized (
         select *
         from rows from (jsonb_to_recordset(${rows}::jsonb)
-          as (name text, key bigint, owner text, versions bigint[], patch jsonb, "limit" int, ${typedChangeColumns}))
-          with ordinality as input (name, key, owner, versions, patch, "limit", ${changeColumns}, n)
+          as (name text, key bigint, owner text, versions bigint[], patch jsonb, "limit" int, ${input.typed}))
+          with ordinality as input (name, key, owner, versions, patch, "limit", ${input.names}, n)
       ), merged as materialized (
         select n, found.*, "limit", "userName" from input cross join lateral (
           select entity.name, entity.key, json_merge_patch(entity.fields, patch) as fields from entity
@@ -66,11 +96,14 @@ export const updateMany = prepareGrouped<EntityRow>('entity.update-many', (rows)
         ) as found
         where ${inputIsOfCurrentType}
       )`,
-    // Always true, since a statement has at most 64 rows. The planner then estimates few rows and uses the index.
-    written: sql`${storeMerged(sql.ref('merged.userName'), sql.ref('merged.limit'))} and merged.n between 1 and 1000 returning n, entity.*`,
-    ...rowsOfRequests,
-  }),
-);
+        // Always true, since a statement has at most 64 rows. The planner then estimates few rows and uses the index.
+        written: sql`${storeMerged(sql.ref('merged.userName'), sql.ref('merged.limit'))} and merged.n between 1 and 1000 returning n, entity.*`,
+        companion: companion ? updateRows(companion, rowsOfRequests.rows) : undefined,
+        ...rowsOfRequests,
+      }),
+    variant,
+  );
+};
 
 /**
  * The input row of one request: the values by name, and JSON text under `member`. There must be at least one value. `text` must be one JSON

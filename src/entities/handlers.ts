@@ -2,16 +2,16 @@
 import type { Handlers, Output } from '../contract/operation.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
-import { authorize, type Permit } from '../rights/permit.ts';
+import { authorize, isPermitted, type Permit } from '../rights/permit.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import { findVersion, keepOf, listVersions } from './history.ts';
-import { insertMany } from './grouped-writes.ts';
 import { Cursors } from './cursors.ts';
 import { acceptedVersions, contentTag, etagOf, isCurrent } from './etag.ts';
 import { createOnce, findRepeat, readIdempotencyKey, type Created } from './idempotency.ts';
+import { deleteEntity } from './delete.ts';
 import { whileTypeIsCurrent } from './type-guard.ts';
 import { isHeavy } from './heavy.ts';
 import { readIncludes } from './include.ts';
@@ -21,7 +21,7 @@ import { readListBody, readListQuery, type ListRequest } from './list-request.ts
 import { pageLinks } from './links.ts';
 import { representEntity } from './represent.ts';
 import type { EntityRow } from './row.ts';
-import { deleteEntity, findEntity, findLight, insertEntity, stateOf, type CheckedFields } from './store.ts';
+import { checkedBy, findEntity, findLight, insertEntity, stateOf, type Checked, type CheckedFields } from './store.ts';
 import { updateEntity } from './update.ts';
 import { findView, readViewQuery } from './view.ts';
 
@@ -32,6 +32,7 @@ type EntityHandlers = Pick<
 
 export function entityHandlers({ config, store, entityTypes, entityQueues: queues }: Context): EntityHandlers {
   const entitiesPath = publicPath(config.publicUrl, '/rest/entity/');
+  const writes = { store, queues, types: entityTypes };
   const cursors = new Cursors(store);
   const readPage = (permit: Permit<'read'>, caller: Caller, request: ListRequest) =>
     queues.runList(permit, caller, () => listEntities(store, cursors, permit, request));
@@ -62,9 +63,8 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       const key = readIdempotencyKey(headers['idempotency-key'], request.raw.rawHeaders);
       const origin = caller.origin;
       const heavy = isHeavy(bodyText);
-      const insertRow = (row: string) => (heavy ? store.writeAlone(insertMany, row) : store.writeGrouped(insertMany, row));
       const insertOne = async (fields: CheckedFields) => {
-        const row = await insertEntity(insertRow, permit, origin, fields);
+        const row = await insertEntity(store, permit, origin, fields, heavy);
         return row && created(row, entitiesPath);
       };
       const insertOnce = async (key: string, fields: CheckedFields) => {
@@ -73,14 +73,16 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       };
       const inTurn = <T>(job: () => Promise<T>) => (heavy ? queues.runHeavy(permit, caller, job) : job());
       return await whileTypeIsCurrent(entityTypes, params.name, async (type) => {
+        let checked: Checked;
         try {
           type?.check(body);
+          checked = checkedBy(type, body);
         } catch (error) {
           const repeat = key === undefined ? undefined : await inTurn(() => findRepeat(store, permit, key, bodyText));
           if (repeat) return createdOnce(repeat, entitiesPath);
           throw error;
         }
-        const fields = { fields: bodyText, typeRevision: type?.revision ?? '0' };
+        const fields = { fields: bodyText, ...checked };
         const insert = () => (key === undefined ? insertOne(fields) : insertOnce(key, fields));
         return await inTurn(insert);
       });
@@ -128,7 +130,7 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
 
     async updateEntity({ params, headers, bodyText, principal, caller }) {
       const permit = authorize(principal, params.name, 'update');
-      const row = await updateEntity({ store, queues, types: entityTypes }, permit, caller, readKey(params.key), {
+      const row = await updateEntity(writes, permit, caller, readKey(params.key), {
         patch: bodyText,
         isHeavy: isHeavy(bodyText),
         versions: acceptedVersions(headers['if-match']),
@@ -141,12 +143,14 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
 
     async deleteEntity({ params, headers, principal, caller }) {
       const permit = authorize(principal, params.name, 'delete');
+      const readable = (name: string) => (isPermitted(principal, name, 'read') ? authorize(principal, name, 'read') : undefined);
       return await whileTypeIsCurrent(entityTypes, params.name, async (type) => {
         const key = readKey(params.key);
         const versions = acceptedVersions(headers['if-match']);
         const typeRevision = type?.revision ?? '0';
         const isUnguarded = type?.requiresIfMatch === true && headers['if-match'] === undefined;
-        if (!isUnguarded && (await deleteEntity(store, permit, caller.origin, key, { versions, typeRevision }))) return { status: 204 };
+        const deletion = { versions, type, readable };
+        if (!isUnguarded && (await deleteEntity(writes, permit, caller, key, deletion))) return { status: 204 };
         const state = await stateOf(store, permit, key);
         if (!state) throw new Problem('not-found');
         if (state.typeRevision !== typeRevision) return undefined;

@@ -89,12 +89,13 @@ export async function createOnce(
   permit: Permit<'create'>,
   origin: Origin,
   key: string,
-  { fields, typeRevision }: CheckedFields,
+  checked: CheckedFields,
 ): Promise<Created | undefined> {
+  const { fields, typeRevision } = checked;
   const { userName, entity } = permit;
   const fingerprint = createHash('sha256').update(fields).digest();
   for (let round = 0; round < rounds; round++) {
-    const row = await insertUnlessTaken(store, permit, origin, { key, fingerprint, fields, typeRevision });
+    const row = await insertUnlessTaken(store, permit, origin, { ...checked, key, fingerprint });
     if (row) return { row, replayed: false };
     const [found] = await store.run(findClaim, { userName, entity, key, fingerprint, fields });
     if (!found) {

@@ -5,6 +5,8 @@
 import { sql, type RawBuilder } from 'kysely';
 import { builder, prepare, type ValueOf } from '../database/driver/prepared.ts';
 import { rowsCovered, type PermitValues } from '../rights/row-predicate.ts';
+import type { Companion } from '../companion/layout.ts';
+import { deleteRow, insertRows, updateRows, writtenWith } from '../companion/writes.ts';
 import { entityChanged, type ChangeValues } from './changed.ts';
 import { areLight, areLightToRead } from './heavy.ts';
 import { typeIsCurrent, typeRevision } from './type-guard.ts';
@@ -19,7 +21,12 @@ const changeIsOfCurrentType = (value: ValueOf<PermitValues & ChangeValues>) => t
 /** The row with this key, if the permit covers it. */
 const rowAt = (value: ValueOf<Place>) => sql<boolean>`${rowsCovered(value)} and entity.key = ${value('key')}::bigint`;
 
-interface InsertWithKey extends ChangeValues {
+/** The values of a companion row, as JSON text. */
+export interface CompanionText {
+  companion: string;
+}
+
+interface InsertWithKey extends ChangeValues, CompanionText {
   /** The name of the entity. */
   name: string;
   /** The Idempotency-Key, bare. */
@@ -34,7 +41,7 @@ interface InsertWithKey extends ChangeValues {
  * Inserts unless the Idempotency-Key is taken or the type has changed. Its row in `idempotency` shows that, and before that row is committed the lock does, which the
  * statement that writes it holds.
  */
-export const insertWithKey = prepare<InsertWithKey, EntityRow>('entity.insert-keyed', (value) => {
+const insertWithKey = (value: ValueOf<InsertWithKey>, companion: Companion | null) => {
   const [user, name, key] = [value('userName'), value('name'), value('key')];
   const lock = sql`hashtextextended(jsonb_build_array(${user}::text, ${name}::text, ${key}::text)::text, 0)`;
   return entityChanged<EntityRow>({
@@ -47,12 +54,16 @@ export const insertWithKey = prepare<InsertWithKey, EntityRow>('entity.insert-ke
         and ${typeIsCurrent(name, value('typeRevision'))}
       returning entity.*`,
     value,
+    companion: companion ? insertRows(companion, writtenWith(companion, value('companion'))) : undefined,
     also: sql`
       insert into idempotency (user_name, entity, key, fingerprint, entity_key)
       select ${user}, name, ${key}, ${value('fingerprint')}, key from written`,
     returning: columnList,
   }).compile(builder);
-});
+};
+
+export const prepareInsertWithKey = (companion: Companion | null, variant?: string) =>
+  prepare<InsertWithKey, EntityRow>('entity.insert-keyed', (value) => insertWithKey(value, companion), variant);
 
 export const findHeavy = prepare<Place, EntityRow>('entity.find-heavy', (value) =>
   builder.selectFrom('entity').where(rowAt(value)).select(columns).compile(),
@@ -103,7 +114,7 @@ export const previewOne = prepare<Preview, RowState & { fields: string | null }>
 /** Versions the caller accepts; null accepts any. */
 export type Versions = string[] | null;
 
-interface GuardedPlace extends Place, ChangeValues {
+export interface GuardedPlace extends Place, ChangeValues {
   versions: Versions;
 }
 
@@ -111,6 +122,11 @@ interface GuardedPlace extends Place, ChangeValues {
 const guardedRowAt = (value: ValueOf<GuardedPlace>) =>
   sql<boolean>`${rowAt(value)} and (${value('versions')}::bigint[] is null or entity.version = any(${value('versions')}))
     and ${changeIsOfCurrentType(value)}`;
+
+/** Locks the row until the end of the transaction. */
+export const lockOne = prepare<GuardedPlace, { key: string }>('entity.lock', (value) =>
+  builder.selectFrom('entity').where(guardedRowAt(value)).select('key').forUpdate().compile(),
+);
 
 /**
  * SQL: stores the `fields` of each row of `merged`, whose rows the statement has locked in `entity`, as its next version, unless they have
@@ -122,25 +138,34 @@ export const storeMerged = (userName: RawBuilder<unknown>, limit: RawBuilder<unk
   where entity.name = merged.name and entity.key = merged.key and octet_length(merged.fields::text) <= ${limit}`;
 
 /** Merges once, and again only where another transaction has changed the row meanwhile. */
-export const updateOne = prepare<GuardedPlace & { patch: string; limit: number }, EntityRow>('entity.update', (value) =>
-  entityChanged<EntityRow>({
-    event: 'entity.updated',
-    steps: sql`
+export const prepareUpdateOne = (companion: Companion | null, variant?: string) =>
+  prepare<GuardedPlace & CompanionText & { patch: string; limit: number }, EntityRow>(
+    'entity.update',
+    (value) =>
+      entityChanged<EntityRow>({
+        event: 'entity.updated',
+        steps: sql`
       merged as materialized (
         select name, key, json_merge_patch(fields, ${value('patch')}::jsonb) as fields
         from entity where ${guardedRowAt(value)} for no key update
       )`,
-    written: sql`${storeMerged(value('userName'), value('limit'))} returning entity.*`,
-    value,
-    returning: columnList,
-  }).compile(builder),
-);
+        written: sql`${storeMerged(value('userName'), value('limit'))} returning entity.*`,
+        value,
+        companion: companion ? updateRows(companion, writtenWith(companion, value('companion'))) : undefined,
+        returning: columnList,
+      }).compile(builder),
+    variant,
+  );
 
-export const deleteOne = prepare<GuardedPlace, { key: string }>('entity.delete', (value) =>
-  entityChanged<{ key: string }>({
-    event: 'entity.deleted',
-    written: sql`delete from entity where ${guardedRowAt(value)} returning entity.*`,
-    value,
-    returning: sql.ref('key'),
-  }).compile(builder),
-);
+export const prepareDeleteOne = (companion: Companion | null, variant?: string) =>
+  prepare<GuardedPlace, { key: string }>(
+    'entity.delete',
+    (value) =>
+      entityChanged<{ key: string }>({
+        event: 'entity.deleted',
+        written: sql`delete from entity where ${guardedRowAt(value)} returning entity.*`,
+        value,
+        returning: companion ? sql`key, ${deleteRow(companion, sql.ref('key'))}` : sql.ref('key'),
+      }).compile(builder),
+    variant,
+  );

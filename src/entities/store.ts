@@ -8,44 +8,52 @@ import { withUnknownOutcome } from '../database/failure.ts';
 import type { Permit } from '../rights/permit.ts';
 import { permitValues } from '../rights/row-predicate.ts';
 import { changeValues } from './changed.ts';
-import { rowOf, updateMany } from './grouped-writes.ts';
+import type { Companion, CompanionValues } from '../companion/layout.ts';
+import { companionValues } from '../companion/values.ts';
+import type { EntityType } from '../entity-types/types.ts';
+import { rowOf } from './grouped-writes.ts';
 import type { EntityRow } from './row.ts';
-import {
-  deleteOne,
-  findLightOne,
-  findHeavy,
-  findState,
-  insertWithKey,
-  previewOne,
-  updateOne,
-  type LightRow,
-  type Place,
-  type RowState,
-  type Versions,
-} from './statements.ts';
+import { underRules, whileTableExists } from './violations.ts';
+import { findLightOne, findHeavy, findState, previewOne, type LightRow, type Place, type RowState, type Versions } from './statements.ts';
+import { writeStatementsOf } from './write-statements.ts';
 
-const placeOf = (permit: Permit<'read' | 'update' | 'delete'>, key: string): Place => ({ ...permitValues(permit), key });
+export const placeOf = (permit: Permit<'read' | 'update' | 'delete'>, key: string): Place => ({ ...permitValues(permit), key });
+
+/** What the process has found out about fields, which the statement that writes them relies on. */
+export interface Checked {
+  /** The revision of the type of their name; 0 for none. */
+  typeRevision: string;
+  /** The row of the companion table; undefined for a name without one. */
+  companion: { layout: Companion; values: CompanionValues } | undefined;
+}
 
 /** Fields that the process has checked against the type of their name. */
-export interface CheckedFields {
+export interface CheckedFields extends Checked {
   /** JSON text of an object. */
   fields: string;
-  /** The revision of that type; 0 for none. */
-  typeRevision: string;
+}
+
+/** What a statement needs to know of `fields`, which `type` has accepted. Throws 422 `validation-failed` for a text that no index can hold. */
+export function checkedBy(type: EntityType | undefined, fields: unknown): Checked {
+  const layout = type?.companion;
+  return { typeRevision: type?.revision ?? '0', companion: layout ? { layout, values: companionValues(layout, fields) } : undefined };
 }
 
 /**
- * Stores new fields and returns the row. `insertRow` runs the statement, alone or together with other requests. Undefined, with nothing written,
- * when the type has changed.
+ * Stores new fields and returns the row; with `alone` in a statement of its own, otherwise together with other requests. Undefined, with nothing
+ * written, when the type has changed. Throws 409 `unique-conflict` and 422 `validation-failed` when a rule of the type does not hold.
  */
 export async function insertEntity(
-  insertRow: (row: string) => Promise<EntityRow | undefined>,
+  store: Store,
   permit: Permit<'create'>,
   origin: Origin,
-  { fields, typeRevision }: CheckedFields,
+  { fields, typeRevision, companion }: CheckedFields,
+  alone: boolean,
 ): Promise<EntityRow | undefined> {
-  const values = { ...changeValues(permit, origin, typeRevision), name: permit.entity };
-  return await withUnknownOutcome(insertRow(rowOf(values, 'fields', fields)));
+  const { insertMany } = writeStatementsOf(companion?.layout);
+  const row = rowOf({ ...changeValues(permit, origin, typeRevision), name: permit.entity, ...companion?.values }, 'fields', fields);
+  const insert = () => (alone ? store.writeAlone(insertMany, row) : store.writeGrouped(insertMany, row));
+  return await withUnknownOutcome(underRules(companion?.layout, insert));
 }
 
 /**
@@ -56,12 +64,14 @@ export async function insertEntityWithKey(
   store: Store,
   permit: Permit<'create'>,
   origin: Origin,
-  { typeRevision, ...claim }: CheckedFields & { key: string; fingerprint: Buffer },
+  { typeRevision, companion, ...claim }: CheckedFields & { key: string; fingerprint: Buffer },
 ): Promise<EntityRow | undefined> {
-  const values = { ...changeValues(permit, origin, typeRevision), name: permit.entity, ...claim };
-  const [row] = await withUnknownOutcome(store.run(insertWithKey, values));
-  return row;
+  const { insertWithKey } = writeStatementsOf(companion?.layout);
+  const values = { ...changeValues(permit, origin, typeRevision), name: permit.entity, ...claim, companion: textOf(companion) };
+  return await withUnknownOutcome(underRules(companion?.layout, async () => (await store.run(insertWithKey, values))[0]));
 }
+
+const textOf = (companion: Checked['companion']): string => JSON.stringify(companion?.values ?? {});
 
 /** The entity, or undefined when there is none that the permit covers. */
 export async function findEntity(store: Store, permit: Permit<'read'>, key: string): Promise<EntityRow | undefined> {
@@ -75,15 +85,13 @@ export async function findLight(store: Store, permit: Permit<'read'>, key: strin
   return row;
 }
 
-export interface Merge {
+export interface Merge extends Checked {
   /** JSON text of an object. */
   patch: string;
   /** The versions that the caller accepts. */
   versions: Versions;
   /** The most that the merged fields may be, in bytes of JSON. */
   limitBytes: number;
-  /** The revision of the type that allows the merge; 0 for none. */
-  typeRevision: string;
 }
 
 /** Like {@link updateStoredEntity}, together with other requests. Undefined also for a heavy entity, and while another request is changing it. */
@@ -92,45 +100,52 @@ export async function updateGrouped(
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
-  { patch, versions, limitBytes, typeRevision }: Merge,
+  { patch, versions, limitBytes, typeRevision, companion }: Merge,
 ): Promise<EntityRow | undefined> {
-  const values = { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), versions, limit: limitBytes };
-  return await withUnknownOutcome(store.writeGrouped(updateMany, rowOf(values, 'patch', patch)));
+  const { updateMany } = writeStatementsOf(companion?.layout);
+  const change = { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), versions, limit: limitBytes };
+  const row = rowOf({ ...change, ...companion?.values }, 'patch', patch);
+  return await withUnknownOutcome(underRules(companion?.layout, () => store.writeGrouped(updateMany, row)));
 }
 
 /**
  * Merges `patch` into the fields as RFC 7396 says, if the version is one of `versions` (null: any), the result is at most `limitBytes` of JSON
- * and the type has not changed. Undefined when nothing was changed; {@link previewUpdate} tells why.
+ * and the type has not changed. Undefined when nothing was changed; {@link previewUpdate} tells why. Throws 409 `unique-conflict` and 422
+ * `validation-failed` when a rule of the type does not hold.
  */
 export async function updateStoredEntity(
   store: Store,
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
-  { patch, versions, limitBytes, typeRevision }: Merge,
+  { patch, versions, limitBytes, typeRevision, companion }: Merge,
 ): Promise<EntityRow | undefined> {
-  const [row] = await withUnknownOutcome(
-    store.run(updateOne, { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), patch, versions, limit: limitBytes }),
-  );
-  return row;
+  const { updateOne } = writeStatementsOf(companion?.layout);
+  const change = { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), patch, versions, limit: limitBytes };
+  const values = { ...change, companion: textOf(companion) };
+  return await withUnknownOutcome(underRules(companion?.layout, async () => (await store.run(updateOne, values))[0]));
 }
 
-/** Deletes the entity if its version is one of `versions` (null: any) and the type has not changed; false when nothing was deleted. */
-export async function deleteEntity(
+/**
+ * Deletes the entity if its version is one of `versions` (null: any) and `type` is still the type; false when nothing was deleted. Throws a violation of a
+ * reference to the entity as PostgreSQL does.
+ */
+export async function deleteUnreferenced(
   store: Store,
   permit: Permit<'delete'>,
   origin: Origin,
   key: string,
-  { versions, typeRevision }: Pick<Merge, 'versions' | 'typeRevision'>,
+  { versions, type }: { versions: Versions; type: EntityType | undefined },
 ): Promise<boolean> {
-  const values = { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), versions };
-  const rows = await withUnknownOutcome(store.run(deleteOne, values));
-  return rows.length > 0;
+  const { deleteOne } = writeStatementsOf(type?.companion);
+  const values = { ...changeValues(permit, origin, type?.revision ?? '0'), ...placeOf(permit, key), versions };
+  const row = await withUnknownOutcome(whileTableExists(type?.companion, async () => (await store.run(deleteOne, values))[0]));
+  return row !== undefined;
 }
 
 /**
  * The fields that {@link updateStoredEntity} would store, and the present version; undefined if the permit covers no such row. With `light`
- * there are no fields for a heavy row.
+ * there are no fields for a heavy row, so that it costs little on a connection that requests share.
  */
 export async function previewUpdate(
   store: Store,
@@ -139,7 +154,8 @@ export async function previewUpdate(
   patch: string,
   light: boolean,
 ): Promise<(RowState & { fields: string | null }) | undefined> {
-  const [row] = await store.run(previewOne, { ...placeOf(permit, key), patch, light });
+  const values = { ...placeOf(permit, key), patch, light };
+  const [row] = await (light ? store.read(previewOne, values) : store.run(previewOne, values));
   return row;
 }
 

@@ -9,13 +9,13 @@ import type { Permit } from '../rights/permit.ts';
 import { Problem } from '../errors.ts';
 import type { EntityQueues } from './heavy.ts';
 import type { EntityRow } from './row.ts';
-import { previewUpdate, updateStoredEntity, updateGrouped, type Merge } from './store.ts';
-import type { EntityType, EntityTypes } from '../entity-types/types.ts';
+import { checkedBy, previewUpdate, updateStoredEntity, updateGrouped, type Checked, type Merge } from './store.ts';
+import type { EntityTypes } from '../entity-types/types.ts';
 
 /** A lost round means that another update won. Only an entity under constant change makes one caller lose this many. */
 const rounds = 100;
 
-export interface Change extends Omit<Merge, 'typeRevision'> {
+export interface Change extends Omit<Merge, keyof Checked> {
   /** Whether merging the patch may cost much, whatever it is merged into. */
   isHeavy: boolean;
   /** Whether the caller has named versions, or has said that any will do. */
@@ -65,7 +65,7 @@ async function updateAlone(writes: Writes, permit: Permit<'update'>, origin: Ori
 
 /** The merge that a type allows is one into the version that was looked at. */
 function narrowedTo(seen: Seen | undefined, change: Change): Merge {
-  return seen?.type ? { ...change, versions: [seen.version], typeRevision: seen.type.revision } : { ...change, typeRevision: '0' };
+  return seen?.checked ? { ...change, versions: [seen.version], ...seen.checked } : { ...change, ...checkedBy(undefined, undefined) };
 }
 
 interface Seen {
@@ -73,8 +73,8 @@ interface Seen {
   version: string;
   /** Whether the entity was too heavy to merge into it. */
   isHeavy: boolean;
-  /** What the merged fields fit; undefined for any object. */
-  type: EntityType | undefined;
+  /** What the type says of the merged fields; undefined for a name without a type. */
+  checked: Checked | undefined;
 }
 
 /** Throws when the patch cannot be merged. With `light` a heavy entity is not merged into, so the size and type of the result are not checked. */
@@ -85,8 +85,10 @@ async function look({ store, types }: Writes, permit: Permit<'update'>, key: str
   const type = await types.at(permit.entity, merged.typeRevision);
   if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
   if (versions && !versions.includes(merged.version)) throw new Problem('precondition-failed');
-  if (merged.fields === null) return { version: merged.version, isHeavy: true, type };
+  if (merged.fields === null) return { version: merged.version, isHeavy: true, checked: undefined };
   if (Buffer.byteLength(merged.fields) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
-  type?.check(JSON.parse(merged.fields), () => JSON.parse(patch) as unknown);
-  return { version: merged.version, isHeavy: false, type };
+  if (!type) return { version: merged.version, isHeavy: false, checked: undefined };
+  const fields: unknown = JSON.parse(merged.fields);
+  type.check(fields, () => JSON.parse(patch) as unknown);
+  return { version: merged.version, isHeavy: false, checked: checkedBy(type, fields) };
 }

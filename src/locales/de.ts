@@ -98,6 +98,15 @@ export const de: Catalogue = {
       title: 'Typ nicht anwendbar',
       detail: 'Gespeicherte Entitäten passen nicht zu diesem Typ, oder eine Grenze ist überschritten. Der Plan der Änderung nennt sie.',
     },
+    'unique-conflict': {
+      title: 'Wert bereits vergeben',
+      detail:
+        'Eine andere Entität hat denselben Wert in einem eindeutigen Feld. Verwenden Sie einen anderen Wert, oder ändern Sie jene Entität.',
+    },
+    'still-referenced': {
+      title: 'Noch referenziert',
+      detail: 'Andere Entitäten verweisen auf diese. Löschen Sie sie zuerst, oder ändern Sie ihre Verweise.',
+    },
     'confirmation-required': {
       title: 'Bestätigung erforderlich',
       detail: 'Bei dieser Änderung geht etwas verloren. Lesen Sie ihren Plan und wiederholen Sie die Anfrage mit dessen Prüfsumme.',
@@ -183,7 +192,8 @@ export const de: Catalogue = {
     unknown: 'Dieser Name ist hier nicht bekannt. Prüfen Sie die Schreibweise oder entfernen Sie ihn.',
     repeated: 'Diese Angabe darf nur einmal vorkommen.',
     required: 'Diese Angabe ist erforderlich.',
-    conflicting: 'Diese Angabe lässt sich nicht mit den übrigen Werten der Anfrage verbinden.[ Typen, die sich darauf beziehen: {types}.]',
+    conflicting:
+      'Diese Angabe lässt sich nicht mit den übrigen Werten der Anfrage verbinden.[ Typen, die sich darauf beziehen: {types}.][ Entitäten namens {name}, die darauf verweisen: {count}.]',
     'invalid-value': 'Dieser Wert wird nicht akzeptiert.[ Akzeptiert: {allowed}.][ Minimum: {minimum}.][ Maximum: {maximum}.]',
     'invalid-type': 'Dieser Wert hat den falschen Typ.[ Erwartet: {allowed}.]',
     'invalid-encoding': 'Diese Angabe ist nicht korrekt codiert. Verwenden Sie UTF-8 und, wo nötig, gültige Prozentcodierung.',

@@ -91,6 +91,14 @@ export const en: Catalogue = {
       title: 'Type not applicable',
       detail: 'Stored entities do not fit this type, or a limit is exceeded. The plan of the change tells which.',
     },
+    'unique-conflict': {
+      title: 'Value already used',
+      detail: 'Another entity has the same value of a unique field. Use another value, or change that entity.',
+    },
+    'still-referenced': {
+      title: 'Still referenced',
+      detail: 'Other entities refer to this one. Delete them or change their references first.',
+    },
     'confirmation-required': {
       title: 'Confirmation required',
       detail: 'This change loses something. Read its plan, and repeat the request with the digest of the plan.',
@@ -171,7 +179,8 @@ export const en: Catalogue = {
     unknown: 'This name is not known here. Check its spelling or remove it.',
     repeated: 'This may be given only once.',
     required: 'This is required.',
-    conflicting: 'This cannot be combined with the other values of the request.[ Types that refer to it: {types}.]',
+    conflicting:
+      'This cannot be combined with the other values of the request.[ Types that refer to it: {types}.][ Entities called {name} that refer to it: {count}.]',
     'invalid-value': 'This value is not accepted.[ Accepted: {allowed}.][ Minimum: {minimum}.][ Maximum: {maximum}.]',
     'invalid-type': 'This value is of the wrong type.[ Expected: {allowed}.]',
     'invalid-encoding': 'This is not encoded correctly. Use UTF-8 and, where it applies, valid percent-encoding.',

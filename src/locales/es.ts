@@ -95,6 +95,14 @@ export const es: Catalogue = {
       title: 'Tipo no aplicable',
       detail: 'Hay entidades almacenadas que no se ajustan a este tipo, o se supera un límite. El plan del cambio indica cuáles.',
     },
+    'unique-conflict': {
+      title: 'Valor ya utilizado',
+      detail: 'Otra entidad tiene el mismo valor en un campo único. Utilice otro valor o modifique esa entidad.',
+    },
+    'still-referenced': {
+      title: 'Aún referenciada',
+      detail: 'Otras entidades hacen referencia a esta. Elimínelas o cambie antes sus referencias.',
+    },
     'confirmation-required': {
       title: 'Confirmación necesaria',
       detail: 'Este cambio implica una pérdida. Lea su plan y repita la solicitud con la huella de ese plan.',
@@ -178,7 +186,8 @@ export const es: Catalogue = {
     unknown: 'Este nombre no se conoce aquí. Revise cómo está escrito o elimínelo.',
     repeated: 'Este dato solo puede indicarse una vez.',
     required: 'Este dato es obligatorio.',
-    conflicting: 'Este dato no puede combinarse con los demás valores de la solicitud.[ Tipos que se refieren a él: {types}.]',
+    conflicting:
+      'Este dato no puede combinarse con los demás valores de la solicitud.[ Tipos que se refieren a él: {types}.][ Entidades llamadas {name} que hacen referencia a ella: {count}.]',
     'invalid-value': 'Este valor no se acepta.[ Valores aceptados: {allowed}.][ Mínimo: {minimum}.][ Máximo: {maximum}.]',
     'invalid-type': 'Este valor no es del tipo correcto.[ Tipo esperado: {allowed}.]',
     'invalid-encoding': 'Este dato no está codificado correctamente. Utilice UTF-8 y, cuando proceda, una codificación por ciento válida.',

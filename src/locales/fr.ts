@@ -97,6 +97,14 @@ export const fr: Catalogue = {
       detail:
         'Des entités enregistrées ne sont pas conformes à ce type, ou une limite est dépassée. Le plan de la modification indique lesquelles.',
     },
+    'unique-conflict': {
+      title: 'Valeur déjà utilisée',
+      detail: 'Une autre entité a la même valeur dans un champ unique. Utilisez une autre valeur ou modifiez cette entité.',
+    },
+    'still-referenced': {
+      title: 'Encore référencée',
+      detail: 'D’autres entités font référence à celle-ci. Supprimez-les ou modifiez d’abord leurs références.',
+    },
     'confirmation-required': {
       title: 'Confirmation requise',
       detail: 'Cette modification entraîne une perte. Lisez son plan et répétez la requête avec l’empreinte de ce plan.',
@@ -182,7 +190,8 @@ export const fr: Catalogue = {
     unknown: 'Ce nom n’est pas connu ici. Vérifiez son orthographe ou retirez-le.',
     repeated: 'Cet élément ne peut être indiqué qu’une seule fois.',
     required: 'Cet élément est obligatoire.',
-    conflicting: 'Cet élément ne peut pas être combiné avec les autres valeurs de la requête.[ Types qui s’y réfèrent : {types}.]',
+    conflicting:
+      'Cet élément ne peut pas être combiné avec les autres valeurs de la requête.[ Types qui s’y réfèrent : {types}.][ Entités nommées {name} qui y font référence : {count}.]',
     'invalid-value': 'Cette valeur n’est pas acceptée.[ Valeurs acceptées : {allowed}.][ Minimum : {minimum}.][ Maximum : {maximum}.]',
     'invalid-type': 'Cette valeur n’est pas du bon type.[ Type attendu : {allowed}.]',
     'invalid-encoding': 'Cet élément n’est pas encodé correctement. Utilisez UTF-8 et, s’il y a lieu, un encodage pour-cent valide.',

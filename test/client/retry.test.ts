@@ -35,6 +35,13 @@ describe('a create', () => {
     expect(clock.pauses).toHaveLength(3);
   });
 
+  test('is not repeated after a refusal, whatever Retry-After says: 409 unique-conflict', async () => {
+    const { client, heard } = await facing(problem(409, 'unique-conflict', { 'retry-after': '1' }));
+    const result = await resultOf(client.entities('note').create({ email: 'ada@example.com' }));
+    expect(result).toMatchObject({ ok: false, error: { status: 409, code: 'unique-conflict' } });
+    expect(heard).toHaveLength(1);
+  });
+
   test('has another key each time, unless one is given', async () => {
     const { client, heard } = await facing(json(201, entity()));
     await client.entities('note').create({});

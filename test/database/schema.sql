@@ -516,6 +516,14 @@ begin
   return result;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.entity_companion_delete(companion text, entity_key bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  execute format('delete from entity_data.%I where key = $1', companion) using entity_key;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.entity_instant(value text)
  RETURNS timestamp with time zone
  LANGUAGE plpgsql

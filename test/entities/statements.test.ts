@@ -4,7 +4,7 @@
  */
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import * as grouped from '../../src/entities/grouped-writes.ts';
+import type { Companion } from '../../src/companion/layout.ts';
 import {
   budgetEndQuery,
   candidatesQuery,
@@ -13,14 +13,33 @@ import {
   pageQuery,
   type PageQuery,
 } from '../../src/entities/list-statements.ts';
-import * as statements from '../../src/entities/statements.ts';
+import { findHeavy, findLightOne, findState, previewOne } from '../../src/entities/statements.ts';
+import { writeStatementsOf, type WriteStatements } from '../../src/entities/write-statements.ts';
+import type { SpanDescription } from '../../src/telemetry/spans.ts';
 import { orderOf } from '../../src/filter/order.ts';
 import { entitySource } from '../../src/filter/source.ts';
 import { not, type Filter } from '../../src/filter/syntax.ts';
 
-const texts = Object.values({ ...statements, ...grouped }).flatMap((each) =>
-  'work' in each ? [[each.work.name, String(each.work.attributes?.['db.query.text'])] as const] : [],
-);
+const companion = (state: Companion['state']): Companion => ({
+  table: 'x1',
+  columns: [{ name: 'c1', field: ['a'], type: 'string', fold: true, maximumLength: 600 }],
+  indexes: [],
+  uniques: [{ name: 'x1_u2', columns: ['c1'] }],
+  references: [],
+  search: { texts: [{ name: 't1', field: ['a'] }], language: 'simple' },
+  next: 3,
+  state,
+});
+
+/** The texts of statements, by their names and `variant`. */
+const textsOf = (variant: string, statements: Partial<WriteStatements> | { work: SpanDescription }[]) =>
+  Object.values(statements).map(({ work }) => [work.name + variant, String(work.attributes?.['db.query.text'])] as const);
+const texts = [
+  ...textsOf('', [findHeavy, findLightOne, findState, previewOne]),
+  ...textsOf('', writeStatementsOf(null)),
+  ...textsOf(', with a companion row', writeStatementsOf(companion('ready'))),
+  ...textsOf(', while the companion table is built', writeStatementsOf(companion('building'))),
+];
 const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
 
 /** A text that names the table `entity` in SQL or in a call of Kysely. */
@@ -30,13 +49,32 @@ const value = String.raw`(?:\$\d+|"input"\."\w+")`;
 const condition = new RegExp(String.raw`\bentity\.name = ${value} and \(${value}::text is null or entity\.created_by = ${value}\)`, 'g');
 
 describe('a statement on the table entity', () => {
-  test('is in one of four files, except for those that read or index all entities of a name, which no caller requests', () => {
+  test('is in one of four files, except for what no caller requests: to read or index all entities of a name, and to remove references', () => {
     const root = new URL('../../', import.meta.url);
     const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => onEntity.test(readFileSync(new URL(file, root), 'utf8')));
     expect(files.toSorted()).toEqual(
-      ['fill', 'grouped-writes', 'include-statements', 'list-statements', 'scan', 'statements'].map((name) => `src/entities/${name}.ts`),
+      ['fill', 'grouped-writes', 'include-statements', 'list-statements', 'referrers', 'removal-statements', 'scan', 'statements'].map(
+        (name) => `src/entities/${name}.ts`,
+      ),
     );
-    expect(texts).toHaveLength(9);
+    expect(texts).toHaveLength(19);
+  });
+
+  test('is in one of three files if it changes rows', () => {
+    const root = new URL('../../', import.meta.url);
+    const changes =
+      /\b(?:insert into|update|delete from|merge into) "?(?:only )?"?entity\b(?![.-])|\b(?:insertInto|updateTable|deleteFrom|mergeInto)\(\s*'entity[ ']/i;
+    const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => changes.test(readFileSync(new URL(file, root), 'utf8')));
+    expect(files.toSorted()).toEqual(['grouped-writes', 'removal-statements', 'statements'].map((name) => `src/entities/${name}.ts`));
+  });
+
+  test.each(texts)('writes the companion row of each row that it changes, and none without a companion table: %s', (name, text) => {
+    const changes = count(text, /\b(?:insert into|update|delete from) entity\b/g);
+    const isPlain = !name.includes('companion');
+    const writes =
+      /, companion as \(\s*(?:insert into|update) "entity_data"\."x1"|select key, entity_companion_delete\('x1', "key"\) from written/g;
+    expect(count(text, writes)).toBe(isPlain ? 0 : changes);
+    expect(text.includes('entity_data')).toBe(!isPlain && changes > 0 && !text.includes('entity_companion_delete'));
   });
 
   test.each(texts)('has the condition wherever it reads or deletes rows: %s (rule 64)', (_name, text) => {

@@ -1,0 +1,38 @@
+/** The references to an entity, which keep it from being deleted. */
+import { sql, type Kysely } from 'kysely';
+import type { Companion, CompanionReference } from '../companion/layout.ts';
+import type { Database } from '../database/tables.ts';
+import type { Permit } from '../rights/permit.ts';
+import { permitValues, rowsCovered } from '../rights/row-predicate.ts';
+
+/** A declared type, and its fields that refer to entities of one name, which can be its own. */
+export interface Referrer {
+  name: string;
+  revision: string;
+  companion: Companion;
+  references: readonly CompanionReference[];
+}
+
+/** The types in force that refer to entities called `name`. */
+export async function referrersOf(db: Kysely<Database>, name: string): Promise<Referrer[]> {
+  const { rows } = await sql<Omit<Referrer, 'references'>>`
+    select entity_type.name, entity_type.revision, companion
+    from entity_type join entity_type_revision using (revision)
+    where exists (select from json_array_elements(companion -> 'references') as each (reference) where reference ->> 'to' = ${name})
+    order by entity_type.name`.execute(db);
+  return rows.map(({ name: referring, revision, companion }) => ({
+    name: referring,
+    revision,
+    companion,
+    references: companion.references.filter(({ to }) => to === name),
+  }));
+}
+
+/** The number of entities that the permit covers and that have one of the `keys`. */
+export async function countReadable(db: Kysely<Database>, permit: Permit<'read'>, keys: readonly string[]): Promise<number> {
+  const values = permitValues(permit);
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from entity
+    where ${rowsCovered((each) => sql`${values[each]}`)} and key = any(${keys}::bigint[])`.execute(db);
+  return rows[0]?.count ?? 0;
+}

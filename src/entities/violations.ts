@@ -1,0 +1,55 @@
+/** What a violated rule of a type means for the caller: the places of the fields, and nothing of PostgreSQL or of another entity (rule 75). */
+import { DatabaseError } from 'pg';
+import type { Companion } from '../companion/layout.ts';
+import { retryOnConflict } from '../database/failure.ts';
+import { Problem } from '../errors.ts';
+import { pointerTo } from '../http/pointer.ts';
+
+/**
+ * Runs `write`, a statement that writes the companion table `layout` too; undefined for a statement without one. Returns undefined when the table has
+ * changed, so the type has. Throws 409 `unique-conflict` for a value that another entity has, and 422 `validation-failed` for a reference to no entity.
+ * Statements that wait for each other's values in a circle run again.
+ */
+export async function underRules<R>(layout: Companion | undefined, write: () => Promise<R | undefined>): Promise<R | undefined> {
+  if (!layout) return await write();
+  try {
+    return await whileTableExists(layout, () => retryOnConflict(write));
+  } catch (error) {
+    throw problemOf(layout, error) ?? error;
+  }
+}
+
+/** Runs `write` likewise. Returns undefined when the table or a column of it does not exist any more, so the type has changed. */
+export async function whileTableExists<R>(
+  layout: Companion | null | undefined,
+  write: () => Promise<R | undefined>,
+): Promise<R | undefined> {
+  try {
+    return await write();
+  } catch (error) {
+    if (layout && error instanceof DatabaseError && (error.code === '42P01' || error.code === '42703')) return undefined;
+    throw error;
+  }
+}
+
+/** Whether a row of a companion table still refers to the deleted one. */
+export function isStillReferenced(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '23503' && error.schema === 'entity_data';
+}
+
+function problemOf(layout: Companion, error: unknown): Problem | undefined {
+  if (!(error instanceof DatabaseError) || error.schema !== 'entity_data') return undefined;
+  if (error.code === '23505') {
+    const unique = layout.uniques.find(({ name }) => name === error.constraint);
+    // Version 0.1.0 of the contract has the header in each 409 of a create.
+    const headers = { 'Retry-After': '1' };
+    return new Problem('unique-conflict', { faults: faultsAt(layout, unique?.columns ?? [], 'duplicate-value'), headers });
+  }
+  if (error.code !== '23503') return undefined;
+  const reference = layout.references.find(({ name }) => name === error.constraint);
+  return new Problem('validation-failed', { faults: faultsAt(layout, reference ? [reference.column] : [], 'reference-not-found') });
+}
+
+function faultsAt({ columns }: Companion, names: readonly string[], code: 'duplicate-value' | 'reference-not-found') {
+  return columns.filter(({ name }) => names.includes(name)).map(({ field }) => ({ pointer: pointerTo(field), code }));
+}

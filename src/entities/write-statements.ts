@@ -1,0 +1,33 @@
+/** The statements that change entities: one set for all names without a companion table, and one for each companion table. */
+import { createHash } from 'node:crypto';
+import type { Companion } from '../companion/layout.ts';
+import { prepareInsertMany, prepareUpdateMany } from './grouped-writes.ts';
+import { prepareDeleteOne, prepareInsertWithKey, prepareUpdateOne } from './statements.ts';
+
+function prepareAll(companion: Companion | null, variant?: string) {
+  return {
+    insertMany: prepareInsertMany(companion, variant),
+    updateMany: prepareUpdateMany(companion, variant),
+    insertWithKey: prepareInsertWithKey(companion, variant),
+    updateOne: prepareUpdateOne(companion, variant),
+    deleteOne: prepareDeleteOne(companion, variant),
+  };
+}
+
+export type WriteStatements = ReturnType<typeof prepareAll>;
+
+const withoutCompanion = prepareAll(null);
+const withCompanion = new WeakMap<Companion, WriteStatements>();
+
+/** The statements that write this companion table too; null or undefined for a name without one. */
+export function writeStatementsOf(companion: Companion | null | undefined): WriteStatements {
+  if (!companion) return withoutCompanion;
+  let statements = withCompanion.get(companion);
+  if (!statements) {
+    // The same layout in two revisions gives the same texts, and so the same names.
+    const digest = createHash('sha256').update(JSON.stringify(companion)).digest('hex').slice(0, 16);
+    statements = prepareAll(companion, `${companion.table}.${digest}`);
+    withCompanion.set(companion, statements);
+  }
+  return statements;
+}
