@@ -149,7 +149,7 @@ describe('deleteEntity', () => {
       { customer: reference, because: { type: 'string' } },
       { 'x-references': { customer: { to: 'customer', onDelete: 'set-null' } } },
       'ready',
-      { if: { required: ['because'] }, then: { properties: { customer: { type: 'string' } } } },
+      { dependentSchemas: { because: { properties: { customer: { type: 'string' } } } } },
     );
     const customer = await made('customer', {});
     const strict = await made('strict', { customer, because: 'it must' });
