@@ -1,4 +1,7 @@
-/** SQL that writes rows of a companion table. */
+/**
+ * SQL that writes rows of a companion table, in the statement that changes the entities. Each function takes `input`, tables of a query that have
+ * `key` and the {@link inputColumns}.
+ */
 import { sql, type RawBuilder } from 'kysely';
 import { inputType, storedValue } from './columns.ts';
 import type { Companion, CompanionSearch } from './layout.ts';
@@ -12,10 +15,63 @@ export function inputColumns({ columns, search }: Companion): RawBuilder<unknown
   ];
 }
 
-/** SQL: writes a row for each row of `input`, which has `key` and the {@link inputColumns}; nothing for one that the table has already. */
+/** The names of the {@link inputColumns}. */
+export function inputNames({ columns, search }: Companion): RawBuilder<unknown>[] {
+  return [...columns, ...(search?.texts ?? [])].map(({ name }) => sql.ref(name));
+}
+
+/** SQL: the input that consists of the keys of `written` and of the values in `tables`, which have `written` too. */
+export function writtenWith(companion: Companion, tables: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select ${sql.join([sql`written.key`, ...inputNames(companion)])} from ${tables}) as changed`;
+}
+
+/** SQL: the same for one row, whose values are the members of `values`, a JSON object. */
+export function writtenWithValues(companion: Companion, values: RawBuilder<unknown>): RawBuilder<unknown> {
+  const columns = inputColumns(companion);
+  if (columns.length === 0) return sql.ref('written');
+  return writtenWith(companion, sql`written cross join jsonb_to_record(${values}::jsonb) as input (${sql.join(columns)})`);
+}
+
+/**
+ * SQL: inserts the rows of new entities, in the order of the first unique index: so of two statements with several equal values none waits for the other
+ * while the other waits for it.
+ */
+export function insertRows(companion: Companion, input: RawBuilder<unknown>): RawBuilder<unknown> {
+  if (companion.state === 'building') return upsertRows(companion, input);
+  const [unique] = companion.uniques;
+  const order = unique ? sql` order by ${sql.join(unique.columns.map((name) => sql.ref(name)))}` : sql``;
+  const stored = storedColumns(companion);
+  const names = [sql.ref('key'), ...stored.map(({ name }) => name)];
+  const values = [sql.ref('key'), ...stored.map(({ value }) => value)];
+  return sql`insert into ${inSchema(companion.table)} (${sql.join(names)}) select ${sql.join(values)} from ${input}${order}`;
+}
+
+/**
+ * SQL: brings the rows of changed entities up to date. It writes only those with another value than before, which it finds one by one in the primary key.
+ * The statement has locked the entities in versions that it knows, so nothing else changes their rows meanwhile. Undefined for a table of keys only.
+ */
+export function updateRows(companion: Companion, input: RawBuilder<unknown>): RawBuilder<unknown> | undefined {
+  if (companion.state === 'building') return upsertRows(companion, input);
+  const stored = storedColumns(companion);
+  if (stored.length === 0) return undefined;
+  const table = inSchema(companion.table);
+  const names = sql.join(stored.map(({ name }) => name));
+  const computed = sql.join(stored.map(({ name }) => sql`computed.${name}`));
+  return sql`
+    update ${table} as companion set ${sql.join(stored.map(({ name }) => sql`${name} = computed.${name}`))}
+    from (select key, ${sql.join(stored.map(({ name, value }) => sql`${value} as ${name}`))} from ${input}) as computed
+    cross join lateral (
+      select ctid from ${table} where key = computed.key and row(${names}) is distinct from row(${computed}) offset 0
+    ) as present
+    where companion.ctid = present.ctid`;
+}
+
+/**
+ * SQL: writes a row for each row of `input`; nothing for one that the table has already. While the table is built, the building process may have committed the
+ * row of an entity after the snapshot of the statement.
+ */
 export function upsertRows(companion: Companion, input: RawBuilder<unknown>): RawBuilder<unknown> {
-  const stored = companion.columns.map((column) => ({ name: sql.ref(column.name), value: storedValue(column, sql.ref(column.name)) }));
-  if (companion.search) stored.push({ name: sql.ref('search'), value: searchVector(companion.search) });
+  const stored = storedColumns(companion);
   const table = inSchema(companion.table);
   if (stored.length === 0) return sql`insert into ${table} (key) select key from ${input} on conflict (key) do nothing`;
   const names = stored.map(({ name }) => name);
@@ -24,6 +80,17 @@ export function upsertRows(companion: Companion, input: RawBuilder<unknown>): Ra
     insert into ${table} as present (key, ${sql.join(names)}) select key, ${sql.join(stored.map(({ value }) => value))} from ${input}
     on conflict (key) do update set ${sql.join(names.map((name) => sql`${name} = excluded.${name}`))}
     where ${row(sql`present`)} is distinct from ${row(sql`excluded`)}`;
+}
+
+/** SQL: deletes the row of the entity with this key, also one that was committed after the snapshot of the statement. */
+export function deleteRow({ table }: Companion, key: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`entity_companion_delete(${sql.lit(table)}, ${key})`;
+}
+
+/** The columns beside the key, each with the value that it stores of an input row. */
+function storedColumns({ columns, search }: Companion): { name: RawBuilder<unknown>; value: RawBuilder<unknown> }[] {
+  const stored = columns.map((column) => ({ name: sql.ref(column.name), value: storedValue(column, sql.ref(column.name)) }));
+  return search ? [...stored, { name: sql.ref('search'), value: searchVector(search) }] : stored;
 }
 
 function searchVector({ texts, language }: CompanionSearch): RawBuilder<unknown> {

@@ -4,7 +4,7 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
-import { inputColumns, insertRows, updateRows } from '../companion/writes.ts';
+import { inputColumns, inputNames, insertRows, updateRows, writtenWith } from '../companion/rows.ts';
 import { prepareGrouped } from '../database/driver/write-group.ts';
 import { rowsCovered } from '../rights/row-predicate.ts';
 import { changeColumns, entityChanged, typedChangeColumns } from './changed.ts';
@@ -31,10 +31,9 @@ interface InputColumns {
 /** The columns of the callers and, if there is a companion table, of the values of its rows. */
 function inputOf(companion: Companion | null): InputColumns {
   if (!companion) return { names: changeColumns, typed: typedChangeColumns };
-  const columns = inputColumns(companion);
   return {
-    names: sql.join([changeColumns, ...columns.map(({ name }) => name)]),
-    typed: sql.join([typedChangeColumns, ...columns.map(({ name, type }) => sql`${name} ${type}`)]),
+    names: sql.join([changeColumns, ...inputNames(companion)]),
+    typed: sql.join([typedChangeColumns, ...inputColumns(companion)]),
   };
 }
 
@@ -61,7 +60,7 @@ export const prepareInsertMany = (companion: Companion | null, variant?: string)
         returning entity.*
       )`,
         written: sql`select n, inserted.* from inserted join input using (key)`,
-        companion: companion ? insertRows(companion, rowsOfRequests.rows) : undefined,
+        companion: companion ? insertRows(companion, writtenWith(companion, rowsOfRequests.rows)) : undefined,
         ...rowsOfRequests,
       }),
     variant,
@@ -98,7 +97,7 @@ export const prepareUpdateMany = (companion: Companion | null, variant?: string)
       )`,
         // Always true, since a statement has at most 64 rows. The planner then estimates few rows and uses the index.
         written: sql`${storeMerged(sql.ref('merged.userName'), sql.ref('merged.limit'))} and merged.n between 1 and 1000 returning n, entity.*`,
-        companion: companion ? updateRows(companion, rowsOfRequests.rows) : undefined,
+        companion: companion ? updateRows(companion, writtenWith(companion, rowsOfRequests.rows)) : undefined,
         ...rowsOfRequests,
       }),
     variant,

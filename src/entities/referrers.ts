@@ -1,6 +1,6 @@
 /** The references to an entity, which keep it from being deleted. */
 import { sql, type Kysely } from 'kysely';
-import type { Companion, CompanionReference } from '../companion/layout.ts';
+import { readable, type Companion, type CompanionReference } from '../companion/layout.ts';
 import type { Database } from '../database/tables.ts';
 import type { Permit } from '../rights/permit.ts';
 import { permitValues, rowsCovered } from '../rights/row-predicate.ts';
@@ -24,8 +24,16 @@ export async function referrersOf(db: Kysely<Database>, name: string): Promise<R
     name: referring,
     revision,
     companion,
-    references: companion.references.filter(({ to }) => to === name),
+    references: referencesInForce(companion).filter(({ to }) => to === name),
   }));
+}
+
+/** While a table is built, a new reference is in force as a foreign key only: the entity can neither be deleted nor changed by a rule of its type. */
+function referencesInForce(companion: Companion): CompanionReference[] {
+  const complete = readable(companion)?.references ?? [];
+  return companion.references.map(
+    (reference) => complete.find(({ name }) => name === reference.name) ?? { ...reference, onDelete: 'restrict' },
+  );
 }
 
 /** The number of entities that the permit covers and that have one of the `keys`. */

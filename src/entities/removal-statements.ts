@@ -4,7 +4,8 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { Companion, CompanionReference, CompanionValues } from '../companion/layout.ts';
-import { companionTable, deleteRow, inputColumns, updateRows } from '../companion/writes.ts';
+import { deleteRow, inputColumns, updateRows, writtenWith } from '../companion/rows.ts';
+import { inSchema } from '../companion/table.ts';
 import { entityChanged, type ChangeValues } from './changed.ts';
 
 /** Keeps the types as they are until the end of the transaction, as statements that write entities do for themselves. */
@@ -19,7 +20,7 @@ export function referringKeys(
 ): RawBuilder<{ key: string }> {
   const isAmong = among ? sql`and key = any(${among}::bigint[])` : sql``;
   return sql<{ key: string }>`
-    select key from ${companionTable(companion)} where ${sql.ref(column)} = any(${keys}::bigint[]) ${isAmong} order by key limit ${limit}`;
+    select key from ${inSchema(companion.table)} where ${sql.ref(column)} = any(${keys}::bigint[]) ${isAmong} order by key limit ${limit}`;
 }
 
 /** SQL: locks entities against all changes. */
@@ -28,7 +29,7 @@ export const lockEntities = (name: string, keys: readonly string[]) => sql<{ key
 
 /** SQL: locks companion rows, so that no transaction can commit a reference to them. */
 export const lockRows = (companion: Companion, keys: readonly string[]) => sql`
-  select from ${companionTable(companion)} where key = any(${keys}::bigint[]) order by key for update`;
+  select from ${inSchema(companion.table)} where key = any(${keys}::bigint[]) order by key for update`;
 
 /** SQL: the fields of entities as they will be without the reference in the field `path`: null in its place. */
 export const fieldsWithout = (name: string, path: readonly string[], keys: readonly string[]) => sql<{ key: string; fields: string }>`
@@ -45,16 +46,16 @@ export function clearReferences(
   rows: readonly { key: string; values: CompanionValues }[],
   change: ChangeValues,
 ): RawBuilder<unknown> {
-  const columns = inputColumns(companion).map((column) => sql`, ${column.name} ${column.type}`);
+  const columns = sql.join([sql`key bigint`, ...inputColumns(companion)]);
   const input = JSON.stringify(rows.map(({ key, values }) => ({ key, ...values })));
   return entityChanged({
     event: 'entity.updated',
-    steps: sql`input as materialized (select * from jsonb_to_recordset(${input}::jsonb) as input (key bigint${sql.join(columns, sql``)}))`,
+    steps: sql`input as materialized (select * from jsonb_to_recordset(${input}::jsonb) as input (${columns}))`,
     written: sql`
       update entity set fields = jsonb_set(fields, ${path}::text[], 'null'), version = version + 1, updated_at = now(), updated_by = ${change.userName}
       from input where entity.name = ${name} and entity.key = input.key returning entity.*`,
     value: valueOf(change),
-    companion: updateRows(companion, sql`written join input using (key)`),
+    companion: updateRows(companion, writtenWith(companion, sql`written join input using (key)`)),
     returning: sql.ref('key'),
   });
 }

@@ -6,7 +6,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { builder, prepare, type ValueOf } from '../database/driver/prepared.ts';
 import { rowsCovered, type PermitValues } from '../rights/row-predicate.ts';
 import type { Companion } from '../companion/layout.ts';
-import { deleteRow, insertRows, updateRows, writtenWith } from '../companion/writes.ts';
+import { deleteRow, insertRows, updateRows, writtenWithValues } from '../companion/rows.ts';
 import { entityChanged, type ChangeValues } from './changed.ts';
 import { areLight, areLightToRead } from './heavy.ts';
 import { typeIsCurrent, typeRevision } from './type-guard.ts';
@@ -54,7 +54,7 @@ const insertWithKey = (value: ValueOf<InsertWithKey>, companion: Companion | nul
         and ${typeIsCurrent(name, value('typeRevision'))}
       returning entity.*`,
     value,
-    companion: companion ? insertRows(companion, writtenWith(companion, value('companion'))) : undefined,
+    companion: companion ? insertRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
     also: sql`
       insert into idempotency (user_name, entity, key, fingerprint, entity_key)
       select ${user}, name, ${key}, ${value('fingerprint')}, key from written`,
@@ -151,7 +151,7 @@ export const prepareUpdateOne = (companion: Companion | null, variant?: string) 
       )`,
         written: sql`${storeMerged(value('userName'), value('limit'))} returning entity.*`,
         value,
-        companion: companion ? updateRows(companion, writtenWith(companion, value('companion'))) : undefined,
+        companion: companion ? updateRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
         returning: columnList,
       }).compile(builder),
     variant,

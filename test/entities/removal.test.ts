@@ -19,7 +19,8 @@ async function declare(
   more = {},
 ) {
   const fields = Object.fromEntries(Object.keys(references).map((field) => [field, reference]));
-  tables.set(name, await declareWithRules(service(), name, { ...fields, n: {}, ...more }, { 'x-references': references }));
+  const document = { properties: { ...fields, n: {} }, 'x-references': references, ...more };
+  tables.set(name, await declareWithRules(service(), name, document));
 }
 
 beforeAll(async () => {
@@ -143,14 +144,11 @@ describe('deleteEntity', () => {
   });
 
   test('409 — if an entity without the reference would not fit its type', async () => {
-    await declareWithRules(
-      service(),
-      'strict',
-      { customer: reference, because: { type: 'string' } },
-      { 'x-references': { customer: { to: 'customer', onDelete: 'set-null' } } },
-      'ready',
-      { dependentSchemas: { because: { properties: { customer: { type: 'string' } } } } },
-    );
+    await declareWithRules(service(), 'strict', {
+      properties: { customer: reference, because: { type: 'string' } },
+      dependentSchemas: { because: { properties: { customer: { type: 'string' } } } },
+      'x-references': { customer: { to: 'customer', onDelete: 'set-null' } },
+    });
     const customer = await made('customer', {});
     const strict = await made('strict', { customer, because: 'it must' });
     expect((await remove('customer', customer)).body.code).toBe('still-referenced');

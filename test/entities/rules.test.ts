@@ -1,9 +1,9 @@
 /** The rules of a type that PostgreSQL holds in its companion table: unique values and references, under any concurrency. */
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { companionTable } from '../../src/companion/writes.ts';
+import { inSchema } from '../../src/companion/table.ts';
 import type { Companion } from '../../src/companion/layout.ts';
-import { companionRows, declareWithRules } from '../support/companions.ts';
+import { beginBuilding, companionRows, declareWithRules } from '../support/companions.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { race, statuses } from '../support/races.ts';
 import { useService, type Answer, type ProblemBody, type TestService } from '../support/service.ts';
@@ -17,10 +17,8 @@ const reference = { type: ['string', 'null'], format: 'int64' };
 
 beforeAll(async () => {
   cookie = await service().openSession((await service().createUser('ada')).id);
-  customer = await declareWithRules(
-    service(),
-    'customer',
-    {
+  customer = await declareWithRules(service(), 'customer', {
+    properties: {
       email: text,
       credit: { type: 'string', format: 'decimal' },
       country: text,
@@ -29,18 +27,14 @@ beforeAll(async () => {
       note: {},
       company: text,
     },
-    {
-      'x-unique': [{ fields: ['email'], fold: true }, { fields: ['credit'] }, { fields: ['country', 'number'] }],
-      'x-index': [['since'], ['company', '-number']],
-      'x-search': { fields: ['company', 'country'], language: 'english' },
-    },
-  );
-  await declareWithRules(
-    service(),
-    'order',
-    { customer: reference, billing: { type: 'object', properties: { customer: reference } } },
-    { 'x-references': { customer: { to: 'customer' }, 'billing.customer': { to: 'customer' } } },
-  );
+    'x-unique': [{ fields: ['email'], fold: true }, { fields: ['credit'] }, { fields: ['country', 'number'] }],
+    'x-index': [['since'], ['company', '-number']],
+    'x-search': { fields: ['company', 'country'], language: 'english' },
+  });
+  await declareWithRules(service(), 'order', {
+    properties: { customer: reference, billing: { type: 'object', properties: { customer: reference } } },
+    'x-references': { customer: { to: 'customer' }, 'billing.customer': { to: 'customer' } },
+  });
 });
 
 type Body = Entity & ProblemBody;
@@ -248,16 +242,11 @@ describe('a reference', () => {
 
 describe('while the companion table is built', () => {
   test('201, 200 and 204 — writes bring a row up to date whether or not it is there', async () => {
-    const building = await declareWithRules(
-      service(),
-      'built',
-      { email: text, a: {} },
-      { 'x-unique': [{ fields: ['email'] }] },
-      'building',
-    );
+    await declareWithRules(service(), 'built', { properties: { email: text, a: {} }, 'x-unique': [{ fields: ['email'] }] });
+    const building = await beginBuilding(service(), 'built');
     const present = await made('built', { email: 'a@example.com' });
     const missing = await made('built', { email: 'b@example.com' });
-    await sql`delete from ${companionTable(building)} where key = ${missing}`.execute(service().db);
+    await sql`delete from ${inSchema(building.table)} where key = ${missing}`.execute(service().db);
     for (const key of [present, missing]) expect((await update('built', key, { a: 1 })).status).toBe(200);
     expect((await companionRows(service(), building)).map((row) => Object.values(row)[1])).toEqual(['a@example.com', 'b@example.com']);
     expect((await create('built', { email: 'a@example.com' })).body.code).toBe('unique-conflict');

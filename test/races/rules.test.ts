@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Companion } from '../../src/companion/layout.ts';
 import { companionValues } from '../../src/companion/values.ts';
-import { companionRows, declareWithRules } from '../support/companions.ts';
-import { rowsOf } from '../support/entities.ts';
+import { beginBuilding, companionRows, declareWithRules } from '../support/companions.ts';
+import { declareType, rowsOf } from '../support/entities.ts';
 import { race, raceRounds, statuses, timeoutOf } from '../support/races.ts';
 import { useService, type TestService } from '../support/service.ts';
 
@@ -16,15 +16,15 @@ const tables = new Map<string, Companion>();
 
 beforeAll(async () => {
   cookie = await service().openSession((await service().createUser('ada')).id);
-  const value = { value: { type: ['string', 'null'] }, other: { type: 'string' } };
-  const unique = { 'x-unique': [{ fields: ['value'], fold: true }, { fields: ['other'] }] };
-  for (const state of ['ready', 'building'] as const) tables.set(state, await declareWithRules(service(), state, value, unique, state));
-  tables.set('target', await declareWithRules(service(), 'target', {}, {}));
-  for (const onDelete of ['restrict', 'cascade', 'set-null'] as const)
-    tables.set(
-      onDelete,
-      await declareWithRules(service(), onDelete, { to: reference }, { 'x-references': { to: { to: 'target', onDelete } } }),
-    );
+  const properties = { value: { type: ['string', 'null'] }, other: { type: 'string' } };
+  const unique = { properties, 'x-unique': [{ fields: ['value'], fold: true }, { fields: ['other'] }] };
+  for (const name of ['ready', 'building']) tables.set(name, await declareWithRules(service(), name, unique));
+  tables.set('building', await beginBuilding(service(), 'building'));
+  await declareType(service(), 'target', { type: 'object' });
+  for (const onDelete of ['restrict', 'cascade', 'set-null']) {
+    const references = { properties: { to: reference }, 'x-references': { to: { to: 'target', onDelete } } };
+    tables.set(onDelete, await declareWithRules(service(), onDelete, references));
+  }
 });
 
 interface Written {
