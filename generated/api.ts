@@ -566,7 +566,8 @@ export interface paths {
         };
         /**
          * Retrieve an entity type
-         * @description The type with its document, for callers with the action `type` on the name.
+         * @description The type with its document, for callers with the action `type` on the name. With `If-None-Match` and an unchanged type the answer is 304
+         *     without a body.
          */
         get: operations["getEntityType"];
         /**
@@ -574,7 +575,8 @@ export interface paths {
          * @description The body is the type's document, a JSON Schema (2020-12) of the fields. With `If-None-Match: *` the name must have no type, with `If-Match` its
          *     type must have this revision, else 412; without either header 428. Stored entities that do not fit are 409 `type-conflict`, and nothing
          *     changes: the pointer of each fault begins with the entity's key. With `allowUnfit=1` they stay as they are, can be read, and must fit at
-         *     their next update. A document that is in force already is 200 and changes nothing.
+         *     their next update. A document that is in force already is 200 and changes nothing. For a change with the effect `check`, the caller needs
+         *     `read` on all entities of the name: 403. With `allowUnfit=1` it checks none and needs no `read`.
          *
          *     Stored entities must fit new rules without exception: two that share a value of `x-unique`, and one that refers to no entity, are 409. Indexes are built
          *     while entities are written; until the end the old type is in force. More than 100,000 entities are 409, and are a matter for the operator's
@@ -2963,7 +2965,10 @@ export interface operations {
     getEntityType: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Answer 304 if the type's ETag is one of these. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /**
                  * @description The entity's name.
@@ -2984,6 +2989,14 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["EntityType"];
                 };
+            };
+            /** @description The client's copy is current. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["TypeETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];

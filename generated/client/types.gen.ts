@@ -3421,6 +3421,12 @@ export type DeleteEntityTypeResponse = DeleteEntityTypeResponses[keyof DeleteEnt
 
 export type GetEntityTypeData = {
     body?: never;
+    headers?: {
+        /**
+         * Answer 304 if the type's ETag is one of these.
+         */
+        'If-None-Match'?: string;
+    };
     path: {
         /**
          * The entity's name.

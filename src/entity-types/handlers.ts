@@ -10,7 +10,7 @@ import type { Context } from '../context.ts';
 import type { SecurityRequirement } from '../contract/contract.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { TypedContractSource } from '../contract/typed.ts';
-import { acceptedVersions, etagOf } from '../entities/etag.ts';
+import { acceptedVersions, etagOf, isCurrent } from '../entities/etag.ts';
 import { Problem } from '../errors.ts';
 import { KeyedQueues } from '../http/concurrency-limit.ts';
 import { describeFault } from '../locales/describe.ts';
@@ -59,11 +59,13 @@ export function typeHandlers(context: Context): TypeHandlers {
       return { status: 200, body: { types: types.map(describeSummary) } };
     },
 
-    async getEntityType({ params, principal }) {
+    async getEntityType({ params, headers, principal }) {
       authorize(principal, params.name, 'type');
       const type = await findType(store.db, params.name);
       if (!type) throw new Problem('not-found');
-      return { status: 200, headers: { ETag: etagOf(type.revision) }, body: describeType(type) };
+      const answer = { headers: { ETag: etagOf(type.revision) } };
+      if (isCurrent(headers['if-none-match'], type.revision)) return { status: 304, ...answer };
+      return { status: 200, ...answer, body: describeType(type) };
     },
 
     async putEntityType({ params, query, headers, body, principal, caller }) {

@@ -16,6 +16,20 @@ test('200 — answers with the document as it was written, member for member, an
   expect((await service().call('GET', '/rest/entity-type/constructor', { cookie })).status).toBe(403);
 });
 
+test('304 — without a body, for the ETag of the type, until the type changes', async () => {
+  await declareType(service(), 'note', document);
+  const cookie = await service().openSession((await service().createUser('nora', { note: ['type'] })).id);
+  const read = (tag: string) => service().call('GET', '/rest/entity-type/note', { cookie, headers: { 'if-none-match': tag } });
+  const first = await read('"1-of-another"');
+  expect(first.status).toBe(200);
+  const tag = first.headers.get('etag') ?? '';
+  const again = await read(tag);
+  expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', tag]);
+  await declareType(service(), 'note', { type: 'object' });
+  expect((await read(tag)).status).toBe(200);
+  expect((await read('note')).status, 'what is no entity tag').toBe(400);
+});
+
 test('404 — for a name without a type', async () => {
   const cookie = await service().openSession((await service().createUser('eve', { '*': ['type'] })).id);
   for (const name of ['none', 'constructor']) {
