@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifySwaggerUiConfigOptions, FastifySwaggerUiOptions } from '@fastify/swagger-ui';
+import { responseInterceptor, typeSelector } from './docs-types-ui.ts';
 
 type Fn = (...args: unknown[]) => unknown;
 
@@ -139,8 +140,9 @@ export const uiConfig: FastifySwaggerUiConfigOptions = {
   displayRequestDuration: true,
   // Of the themes, the one whose colours all have enough contrast.
   syntaxHighlight: { theme: 'tomorrow-night' },
-  plugins: [downloadUrl, emptyFields, issuerClients, shortIntroduction, shortProblems] as never,
+  plugins: [downloadUrl, emptyFields, issuerClients, shortIntroduction, shortProblems, typeSelector] as never,
   requestInterceptor,
+  responseInterceptor,
 };
 
 /** Switches Swagger UI between light and dark as the browser says. Swagger UI itself does so in its top bar only. */

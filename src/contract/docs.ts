@@ -7,6 +7,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { basePathOf, baseUrlOf } from '../config/public-url.ts';
 import { Problem, problemFacts, type ProblemCode } from '../errors.ts';
+import { refuseOtherMethodsOf } from './bind.ts';
 import { tokenOrigins, withIssuers, type OfferedIssuer } from './docs-issuers.ts';
 import { documentOfServer } from './docs-server.ts';
 import { uiConfig, uiTheme } from './docs-ui.ts';
@@ -34,6 +35,12 @@ const jsonType = 'application/json; charset=utf-8';
 function sendTyped(reply: FastifyReply, { etag, text }: TypedContract): FastifyReply {
   reply.header('etag', etag);
   return text === undefined ? reply.code(304).send() : reply.type(jsonType).send(text);
+}
+
+/** The page shows the types of a caller, and is for everybody. */
+function noneIfSignedOut(error: unknown): string[] {
+  if (error instanceof Problem && problemFacts[error.code].status === 401) return [];
+  throw error;
 }
 
 const viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">';
@@ -83,23 +90,30 @@ export async function serveDocs(
       return isPage ? payload.replace('<head>', `<head>${viewport}`) : payload;
     });
     await pages.register(swagger, { mode: 'static', specification: { document: document as never } });
+    const typesFor = (request: FastifyRequest) => typed.namesFor(request).catch(noneIfSignedOut);
     const shown = new WeakMap<FastifyRequest, OfferedIssuer[]>();
+    const shownTo = (request: FastifyRequest) =>
+      withIssuers(request.host === publicUrl.host ? document : relative, shown.get(request) ?? []);
     pages.addHook('preHandler', async (request, reply) => {
       // Scripts and pictures do not wait for the issuers.
       if (request.url.startsWith('/docs/static/')) return;
       const issuers = await offered();
       shown.set(request, issuers);
       reply.header('content-security-policy', pagePolicy(issuers));
+      const names = request.url.startsWith('/docs/json') ? typesIn(request) : [];
+      if (names.length === 0) return;
+      const ifNoneMatch = request.headers['if-none-match'];
+      return sendTyped(reply, await typed.contractFor(request, { contract: shownTo(request), names, ifNoneMatch }));
     });
+    pages.get('/docs/types', (request) => typesFor(request).then((types) => ({ types })));
+    refuseOtherMethodsOf(pages, '/docs/types', ['GET', 'HEAD']);
     await pages.register(swaggerUi, {
       routePrefix: '/docs',
       indexPrefix: basePath,
       theme: { title: contract.document.info.title, ...uiTheme },
       uiConfig,
       initOAuth: { usePkceWithAuthorizationCodeGrant: true },
-      transformSpecification: (_document, request) => ({
-        ...withIssuers(request.host === publicUrl.host ? document : relative, shown.get(request) ?? []),
-      }),
+      transformSpecification: (_document, request) => ({ ...shownTo(request) }),
       transformSpecificationClone: false,
     });
   });
