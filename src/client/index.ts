@@ -5,7 +5,7 @@ export { CookieJar, type CookieJarOptions } from './cookies.ts';
 export type { Changes, CreateOptions, Entities, Entity, GetOptions, History, HistoryOptions, Version } from './entities.ts';
 export { ApiError, ClientError, EntityServiceError, type ApiErrorCode, type ClientErrorReason } from './errors.ts';
 export type { Credential, Fetch } from './http.ts';
-export type { EntityFilter, EntityList, EntityPage, FieldFilter, ListOptions, WithIncluded } from './list.ts';
+export type { EntityFilter, EntityList, EntityPage, EntitySort, FieldFilter, ListOptions, WithIncluded } from './list.ts';
 export type { CallOptions, Client } from './operation.ts';
 export { resultOf, valueOf, type ErrorStyle, type Failure, type Outcome, type Result, type Success } from './result.ts';
 export type { RetryPolicy } from './retry.ts';

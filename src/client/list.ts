@@ -46,10 +46,26 @@ export type EntityFilter<T extends object = Fields> = { [K in keyof T]?: FieldFi
   $updatedBy?: FieldFilter<string>;
 };
 
+type EnvelopeName = '$key' | '$version' | '$createdAt' | '$createdBy' | '$updatedAt' | '$updatedBy';
+/** Three names deep: more would be too many for a type that contains itself. */
+type FieldName<T, Depth extends unknown[] = []> = Depth['length'] extends 3
+  ? never
+  : { [K in keyof T & string]-?: NameIn<K, T[K], Depth> }[keyof T & string];
+type NameIn<K extends string, V, Depth extends unknown[]> = unknown extends V
+  ? K
+  : [NonNullable<V>] extends [readonly unknown[]]
+    ? never
+    : [NonNullable<V>] extends [object]
+      ? `${K}.${FieldName<NonNullable<V>, [...Depth, unknown]>}`
+      : K;
+
+/** A name by which entities with fields of type `T` are sorted: a field, with dots into objects, or a member of the envelope; `-` for descending. */
+export type EntitySort<T extends object = Fields> = string extends keyof T ? string : `${'' | '-'}${FieldName<T> | EnvelopeName}`;
+
 export interface ListOptions<T extends object = Fields> extends CallOptions {
   filter?: EntityFilter<T>;
   /** Up to four fields, `-` in front for descending, with dots into objects; by default `$key`. */
-  sort?: readonly string[];
+  sort?: readonly EntitySort<T>[];
   /** The most entities of a page: 1 to 1000, 50 by default. */
   limit?: number;
   /** The fields to send, with dots into objects; by default all. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
-import type { Entity, EntityFilter, WithIncluded } from '../../src/client/index.ts';
+import type { Entity, EntityFilter, EntitySort, WithIncluded } from '../../src/client/index.ts';
 import { clientOf, json, PausingClock, problem, scriptedServer } from '../support/client.ts';
 import { declareType } from '../support/entities.ts';
 import { seedMany } from '../support/lists.ts';
@@ -113,11 +113,11 @@ describe('list', () => {
   });
 
   test('throws what the service refuses; a page of a client with results is a result', async () => {
-    await expect(companies(customers().list({ sort: ['$x'] }))).rejects.toMatchObject({ status: 422, code: 'validation-failed' });
+    await expect(companies(customers().list({ sort: ['$x' as '$key'] }))).rejects.toMatchObject({ status: 422, code: 'validation-failed' });
     const results = clientOf(service(), { credential: { apiKey }, errors: 'result' }).entities<Customer>('customer');
-    expect(await results.list({ sort: ['$x'] }).page()).toMatchObject({ ok: false, error: { status: 422 } });
+    expect(await results.list({ sort: ['$x' as '$key'] }).page()).toMatchObject({ ok: false, error: { status: 422 } });
     expect(await results.list({ limit: 1 }).page()).toMatchObject({ ok: true, value: { items: [{ key: expect.any(String) }] } });
-    await expect(allOf(results.list({ sort: ['$x'] }))).rejects.toMatchObject({ status: 422 });
+    await expect(allOf(results.list({ sort: ['$x' as '$key'] }))).rejects.toMatchObject({ status: 422 });
   });
 
   test('the filter has the types of the fields', () => {
@@ -191,5 +191,14 @@ describe('include', () => {
       'GET /rest/entity/note?include=a.b%2Cc',
       'POST /rest/entity/note/query',
     ]);
+  });
+
+  test('the sort has the names of the fields', () => {
+    type Sort = EntitySort<Customer & { free: unknown; self?: Customer }>;
+    expectTypeOf<'company' | '-city' | 'address.zip' | '-$createdAt' | '$key' | 'free' | 'self.address.zip'>().toExtend<Sort>();
+    expectTypeOf<'tags'>().not.toExtend<Sort>();
+    expectTypeOf<'address'>().not.toExtend<Sort>();
+    expectTypeOf<'unknown' | '$x'>().not.toExtend<Sort>();
+    expectTypeOf<'anything'>().toExtend<EntitySort>();
   });
 });
