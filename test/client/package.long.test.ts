@@ -9,6 +9,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import packageJson from '../../src/client/package.json' with { type: 'json' };
 import { document } from '../support/operations.ts';
@@ -48,12 +49,27 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+/** Runs the command of the README, with the address and a key of this service, for the type of the documents. */
+async function writeTypes(apiKey: string): Promise<void> {
+  await declareType(service(), 'invoice', parse(readDocument('docs/types/invoice.yaml')) as Record<string, unknown>);
+  const [, command = ''] = /^npx (entity-service-client types .*)$/m.exec(readDocument('src/client/README.md')) ?? [];
+  const env = { ...process.env, ENTITY_SERVICE_API_KEY: apiKey };
+  const [name = '', ...options] = command.replace('http://localhost:3000', service().url).split(' ');
+  const bin = join(directory, 'node_modules/.bin', name);
+  await rm(join(directory, 'entity-types.ts'), { force: true });
+  const wrote = await run(bin, options, { cwd: directory, env });
+  expect(wrote).toEqual({ stdout: '', stderr: 'wrote entity-types.ts\n' });
+  expect(await run(bin, [...options, '--check'], { cwd: directory, env })).toEqual({ stdout: '', stderr: '' });
+}
+
 /** The examples with this service's URL and key, compiled strictly against the installed types. */
 async function compile(): Promise<string> {
   const { id } =
     (await service().db.selectFrom('user_account').where('name', '=', 'ada').select('id').executeTakeFirst()) ??
     (await service().createUser('ada'));
-  const program = examples.replaceAll('http://localhost:3000', service().url).replaceAll(/esk_\w+/g, await service().createKey(id));
+  const apiKey = await service().createKey(id);
+  await writeTypes(apiKey);
+  const program = examples.replaceAll('http://localhost:3000', service().url).replaceAll(/esk_\w+/g, apiKey);
   await writeFile(join(directory, 'program.ts'), program);
   const options = {
     target: 'es2022',
@@ -85,7 +101,7 @@ function runtimes(): [name: string, path: string, options: string[]][] {
 }
 
 test('has its required files and no others, and no dependency', () => {
-  const modules = ['src/client', 'generated/client'].flatMap((folder) =>
+  const modules = ['src/client', 'src/client/cli', 'generated/client'].flatMap((folder) =>
     readdirSync(join(project, folder))
       .filter((name) => name.endsWith('.ts'))
       .map((name) => `${folder}/${name.slice(0, -3)}`),
@@ -132,6 +148,33 @@ test('contains what its README links to', () => {
   const links = [...readDocument('src/client/README.md').matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, target = '']) => target);
   expect(links).not.toEqual([]);
   expect(links.filter((target) => !target.startsWith('#') && !packed.includes(target))).toEqual([]);
+});
+
+describe('its command', () => {
+  const call = (options: string[], env: Record<string, string> = {}) =>
+    run(join(directory, 'node_modules/.bin/entity-service-client'), options, {
+      cwd: directory,
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+    }).catch(({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }));
+
+  test.each([
+    [[], 2, 'give a command: types'],
+    [['typos'], 2, 'there is no command typos; there is types'],
+    [['types', '--url'], 2, "'--url <value>' argument missing"],
+    [['types', '--nonsense'], 2, "Unknown option '--nonsense'"],
+    [['types', '--url', 'http://localhost:1', '--api-key', 'esk_x'], 2, 'Secrets come from the environment or a prompt'],
+    [['types', '--url', 'http://localhost:1', '--user', 'ada'], 2, 'no terminal to ask for a secret'],
+    [['types', '--url', 'http://127.0.0.1:1'], 1, 'No answer from the service'],
+  ])('%j ends with the status %i and says why', async (options, status, message) => {
+    const env = options.includes('--user') ? {} : { ENTITY_SERVICE_API_KEY: 'esk_nonsense' };
+    expect(await call(options, env)).toMatchObject({ code: status, stdout: '', stderr: expect.stringContaining(message) });
+  });
+
+  test('explains itself, and what the service refuses', async () => {
+    expect(await call(['--help'])).toMatchObject({ stdout: expect.stringContaining('--out FILE'), stderr: '' });
+    const refused = await call(['types', '--url', service().url], { ENTITY_SERVICE_API_KEY: 'esk_nonsense' });
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^The service refused: .*\(401 \w+(-\w+)*\)\n$/) });
+  });
 });
 
 describe('the examples of its README', () => {
