@@ -31,6 +31,11 @@ export function stepsOf(text: string): Step[] {
   return steps;
 }
 
+/** The programs that the document shows, by the name of the file in their first line. */
+function programsIn(text: string): Map<string, string> {
+  return new Map([...text.matchAll(/^```ts\n\/\/ (\S+\.ts)\n(.*?)^```$/gms)].map(([, file = '', program = '']) => [file, program]));
+}
+
 /** The values that differ from run to run, as patterns. */
 const variable: Record<string, RegExp> = {
   time: /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g,
@@ -38,6 +43,7 @@ const variable: Record<string, RegExp> = {
   password: /(?<=shown this once:\n\n +)[a-z0-9]{6}(-[a-z0-9]{6}){3}$/gm,
   key: /\besk_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\b/g,
   keyId: /(?<="id":")[0-9A-Za-z]{12}(?=")/g,
+  cursor: /\bq1\.[\w-]+/g,
 };
 
 /** The text with its JSON on one line, as the service sends it, and with a name in place of every value that varies. */
@@ -56,7 +62,7 @@ export async function projectDirectory(): Promise<string> {
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
     callOff();
   });
-  for (const name of ['package.json', '.npmrc', 'node_modules', 'openapi.yaml', 'generated', 'scripts', 'src']) {
+  for (const name of ['package.json', '.npmrc', 'node_modules', 'openapi.yaml', 'generated', 'scripts', 'src', 'examples']) {
     await symlink(join(project, name), join(directory, name));
   }
   return directory;
@@ -100,6 +106,7 @@ export async function runDocument(text: string, front?: Front) {
   const steps = stepsOf(text);
   const shown = steps[0]?.command === 'npm start' ? steps.shift() : undefined;
   if (shown) expect(asWritten(told).trim()).toBe(shown.expected.trim());
+  for (const [file, program] of programsIn(text)) await writeFile(join(cwd, file), asRun(program));
   const commands = steps.map(({ command }) => asRun(command));
   const answers = await runAll(commands, cwd);
   expect(answers).toHaveLength(steps.length);

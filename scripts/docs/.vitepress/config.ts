@@ -16,7 +16,16 @@ export const publicDirectory = join(cache, 'public');
 /** Groups of the list of pages. A page that no group names, such as a new document, comes last in Operate. */
 const groups: Record<string, string[]> = {
   Start: ['README.md', 'docs/tour.md', 'docs/concepts.md', 'docs/limits.md', 'docs/comparison.md'],
-  Develop: ['docs/front-end.md', 'src/client/README.md', 'docs/sign-in.md', 'docs/errors.md', 'docs/entity-types.md'],
+  Develop: [
+    'docs/modelling.md',
+    'docs/filters.md',
+    'docs/front-end.md',
+    'src/client/README.md',
+    'docs/typed-clients.md',
+    'docs/sign-in.md',
+    'docs/errors.md',
+    'docs/entity-types.md',
+  ],
   Operate: [
     'docs/settings.md',
     'docs/production.md',
