@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { startService, type Server } from '../../scripts/lib/processes.ts';
-import { EntityServiceClient } from '../../src/client/index.ts';
+import { EntityServiceClient, type RetryPolicy } from '../../src/client/index.ts';
 import { startNginx } from '../support/nginx.ts';
 import { makeCallers } from './callers.ts';
 import type { Outcome, Progress } from './outcome.ts';
@@ -21,11 +21,13 @@ interface Plan {
   creates: number;
   /** Milliseconds between the end of the service and its next start. */
   downMilliseconds: number;
+  /** Overrides how long clients repeat a create, where a busy machine makes a restart longer. */
+  retry?: Partial<RetryPolicy>;
 }
 
 /** Restarts the service as planned, and compares what the clients have created with the rows. */
 export async function restartService(
-  { rounds, clients, creates, downMilliseconds }: Plan,
+  { rounds, clients, creates, downMilliseconds, retry = {} }: Plan,
   databaseUrl: string,
   settings: Record<string, string>,
   progress: Progress,
@@ -35,7 +37,7 @@ export async function restartService(
   let server: Server = await startService(settings, opened);
   const nginx = await startNginx([`http://127.0.0.1:${server.port}`]);
   opened.defer(() => nginx.stop());
-  const load = new Creators(`http://127.0.0.1:${nginx.port}`, apiKey, clients);
+  const load = new Creators(`http://127.0.0.1:${nginx.port}`, apiKey, clients, retry);
   opened.defer(() => load.stop());
   const outages: number[] = [];
 
@@ -75,8 +77,8 @@ class Creators {
   readonly #working: Promise<unknown>;
   #stopped = false;
 
-  constructor(url: string, apiKey: string, count: number) {
-    const client = new EntityServiceClient({ baseUrl: url, credential: { apiKey } });
+  constructor(url: string, apiKey: string, count: number, retry: Partial<RetryPolicy>) {
+    const client = new EntityServiceClient({ baseUrl: url, credential: { apiKey }, retry });
     this.#working = Promise.all(Array.from({ length: count }, (_, index) => this.#work(client, index)));
   }
 

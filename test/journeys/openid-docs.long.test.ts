@@ -7,7 +7,7 @@ import { docsClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { logIn, stayLocal } from '../support/provider-page.ts';
 import { useService } from '../support/service.ts';
 
-vi.setConfig({ testTimeout: 30_000 });
+vi.setConfig({ testTimeout: 90_000 });
 
 const port = await fixedPort();
 const origin = `http://localhost:${port}`;
