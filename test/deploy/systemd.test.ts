@@ -1,0 +1,39 @@
+/** `deploy/entity-service.service`, checked by systemd itself. `systemd.long.test.ts` starts its command. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { stopTimeoutMs } from '../../src/shutdown.ts';
+
+const unit = readFileSync(join(import.meta.dirname, '../../deploy/entity-service.service'), 'utf8');
+const analyze = (...words: string[]) => spawnSync('systemd-analyze', words, { encoding: 'utf8' });
+const reason = analyze('--version').status === 0 ? '' : ' (skipped: systemd-analyze is not installed)';
+
+/** The unit as a file, with a Node.js that this machine has. */
+async function unitFile(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'entity-service-unit-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'entity-service.service');
+  await writeFile(file, unit.replace('/usr/bin/node', process.execPath));
+  return file;
+}
+
+describe.skipIf(reason !== '')(`the unit for systemd${reason}`, () => {
+  test('has no fault', async () => {
+    const { status, stdout, stderr } = analyze('verify', '--man=no', await unitFile());
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+
+  test('has an exposure of 1.5 at most', async () => {
+    const { status, stdout, stderr } = analyze('security', '--offline=true', '--threshold=15', '--no-pager', await unitFile());
+    expect(status, stdout + stderr).toBe(0);
+    expect(stdout).toMatch(/Overall exposure level for entity-service\.service: [01]\.\d /);
+  });
+});
+
+test('the unit lets the primary process stop its workers, and gives it the time for that (rule 92)', () => {
+  expect(unit).toContain('\nKillMode=mixed\n');
+  expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThan(stopTimeoutMs / 1_000);
+});
