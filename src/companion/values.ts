@@ -32,6 +32,11 @@ export function companionValues(companion: Companion, fields: unknown): Companio
   return values;
 }
 
+/** The text as a column compares it whose texts are equal without regard to case and form. */
+export function folded(text: string): string {
+  return text.normalize('NFKC').toLowerCase();
+}
+
 function memberAt(fields: unknown, field: Field): unknown {
   return field.reduce(
     (value, name) =>
@@ -49,7 +54,7 @@ function valueOf({ type, fold }: CompanionColumn, value: unknown): string | numb
     case 'date':
     case 'date-time':
       if (typeof value !== 'string') return null;
-      return fold ? value.normalize('NFKC').toLowerCase() : value;
+      return fold ? folded(value) : value;
     case 'int64':
       return typeof value === 'string' && isInt64(value) ? value : null;
     case 'decimal':

@@ -92,6 +92,11 @@ export function lockWasNotHad(error: unknown): boolean {
   return codeOf(error) === '55P03';
 }
 
+/** Whether a table or a column of the statement does not exist. */
+export function lacksRelation(error: unknown): boolean {
+  return ['42P01', '42703'].includes(codeOf(error) ?? '');
+}
+
 /** The `constraint` that a unique violation names, or undefined for any other error. */
 export function violatedUnique(error: unknown): string | undefined {
   return error instanceof DatabaseError && error.code === '23505' ? error.constraint : undefined;

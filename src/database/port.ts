@@ -11,6 +11,15 @@ import { inTransaction } from './failure.ts';
 import { Listener, settleAll, type ListenerEvents } from './notifications.ts';
 import type { Database } from './tables.ts';
 
+/**
+ * How PostgreSQL may read tables: `by-index` never reads a table or the matching part of an index as a whole, where there is another way. It is for
+ * statements that need the first rows of an index only; the planner may be wrong about how many rows there are.
+ */
+export type Scans = 'by-index' | 'any';
+
+/** Runs a statement of a read-only transaction; `by-index` unless it says otherwise. */
+export type Run = <R>(query: CompiledQuery<R>, scans?: Scans) => Promise<R[]>;
+
 /** What the connections do at this moment. `waiting` counts statements that wait for a connection of the pool. */
 export interface ConnectionCounts {
   pool: { busy: number; idle: number; limit: number; waiting: number };
@@ -38,7 +47,7 @@ export interface Store {
    * that runs when `limitMs` milliseconds are over: then it fails as `exceededStatementTime` of failure.ts says. The statements are built for
    * one request.
    */
-  readOnly<T>(limitMs: number, work: (run: <R>(query: CompiledQuery<R>) => Promise<R[]>) => Promise<T>): Promise<T>;
+  readOnly<T>(limitMs: number, work: (run: Run) => Promise<T>): Promise<T>;
 
   /**
    * Runs the statement for `row`, JSON text of an object, together with the rows of other requests. Undefined when it did nothing for the row.
@@ -70,6 +79,13 @@ export interface Store {
   connections(): ConnectionCounts;
 }
 
+/** To compile a statement takes longer than the statements of a list, whose cost the planner overestimates. */
+const settingsOf = (limitMs: number, scans: Scans) => sql`
+  select set_config(name, value, true) from (values
+    ('statement_timeout', ${String(limitMs)}), ('jit', 'off'), ('enable_seqscan', ${onOff[scans]}), ('enable_bitmapscan', ${onOff[scans]})
+  ) as setting (name, value)`;
+const onOff: Readonly<Record<Scans, string>> = { 'by-index': 'off', any: 'on' };
+
 /** The store of a process, which {@link openStore} opens. */
 export class PostgresStore implements Store {
   readonly db: Kysely<Database>;
@@ -98,17 +114,17 @@ export class PostgresStore implements Store {
     return (await this.db.executeQuery(query)).rows;
   }
 
-  readOnly<T>(limitMs: number, work: (run: <R>(query: CompiledQuery<R>) => Promise<R[]>) => Promise<T>): Promise<T> {
+  readOnly<T>(limitMs: number, work: (run: Run) => Promise<T>): Promise<T> {
     return this.db
       .transaction()
       .setIsolationLevel('repeatable read')
       .setAccessMode('read only')
       .execute(async (trx) => {
         const end = performance.now() + limitMs;
-        return await work(async (query) => {
+        return await work(async (query, scans = 'by-index') => {
           // PostgreSQL knows whole milliseconds, and takes 0 for no limit.
           const left = Math.max(1, Math.ceil(end - performance.now()));
-          await sql`set local statement_timeout = ${sql.lit(left)}`.execute(trx);
+          await settingsOf(left, scans).execute(trx);
           return (await trx.executeQuery(query)).rows;
         });
       });

@@ -12,11 +12,11 @@ import { Cursors } from './cursors.ts';
 import { acceptedVersions, contentTag, etagOf, isCurrent } from './etag.ts';
 import { createOnce, findRepeat, readIdempotencyKey, type Created } from './idempotency.ts';
 import { deleteEntity } from './delete.ts';
-import { whileTypeIsCurrent } from './type-guard.ts';
+import { readByType, whileTypeIsCurrent } from './type-guard.ts';
 import { isHeavy } from './heavy.ts';
 import { readIncludes } from './include.ts';
 import { readKey } from './key.ts';
-import { listEntities } from './list.ts';
+import { listEntities, type ListedPage } from './list.ts';
 import { readListBody, readListQuery, type ListRequest } from './list-request.ts';
 import { pageLinks } from './links.ts';
 import { representEntity } from './represent.ts';
@@ -34,16 +34,23 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
   const entitiesPath = publicPath(config.publicUrl, '/rest/entity/');
   const writes = { store, queues, types: entityTypes };
   const cursors = new Cursors(store);
-  const readPage = (permit: Permit<'read'>, caller: Caller, request: ListRequest) =>
-    queues.runList(permit, caller, () => listEntities(store, cursors, permit, request));
+  const readPage = (
+    permit: Permit<'read'>,
+    caller: Caller,
+    requestFor: (type: EntityType | undefined) => Promise<ListRequest>,
+  ): Promise<ListedPage> =>
+    readByType(entityTypes, permit.entity, async (type) => {
+      const request = await requestFor(type);
+      return await queues.runList(permit, caller, () => listEntities(store, cursors, permit, request, type?.companion));
+    });
   const includesOf = (principal: Principal, type: EntityType | undefined, names: readonly string[] = []) =>
     readIncludes(entityTypes, principal, type, names);
   return {
     async listEntities({ params, query, headers, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
-      const type = await entityTypes.find(params.name);
-      const request = readListQuery(query, await includesOf(principal, type, query.include?.split(',')), type?.fields);
-      const { body, ...edges } = await readPage(permit, caller, request);
+      const { body, ...edges } = await readPage(permit, caller, async (type) =>
+        readListQuery(query, await includesOf(principal, type, query.include?.split(',')), type?.fields),
+      );
       const tag = contentTag(body.text);
       if (isCurrent(headers['if-none-match'], tag)) return { status: 304, headers: { ETag: etagOf(tag) } };
       const link = pageLinks(entitiesPath + params.name, query, edges);
@@ -52,9 +59,9 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
 
     async queryEntities({ params, body: query, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
-      const type = await entityTypes.find(params.name);
-      const request = readListBody(query, await includesOf(principal, type, query.include), type?.fields);
-      const { body } = await readPage(permit, caller, request);
+      const { body } = await readPage(permit, caller, async (type) =>
+        readListBody(query, await includesOf(principal, type, query.include), type?.fields),
+      );
       return { status: 200, headers: { ETag: etagOf(contentTag(body.text)) }, body };
     },
 

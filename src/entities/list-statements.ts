@@ -21,22 +21,21 @@ export type ListRow = Omit<EntityRow, 'fields'> & {
   references?: (string | null)[] | null;
 };
 
-/** The rows that a list is about. */
-export interface Selection {
-  permit: PermitValues;
-  /** The tests of the key, which the primary key serves. */
-  keys: Filter;
-  /** All other tests. */
-  rest: Filter;
+/** Where the rows of a page come from. */
+export interface PageRows {
+  /** A table expression with the row `entity`, which has the condition of the permit. */
+  from: RawBuilder<unknown>;
+  /** What the rows have to fulfil besides. */
+  where: RawBuilder<unknown>;
+  /** The row after which the page begins; undefined if `from` begins there. */
+  after: RowPosition | undefined;
+  /** Whether `from` is in the order of the page, so that its first rows suffice. */
+  isInOrder: boolean;
 }
 
-export interface PageQuery extends Selection {
+export interface PageQuery extends PageRows {
   order: Order;
-  /** The row after which the page begins. */
-  after: RowPosition | undefined;
   limit: number;
-  /** The most rows in the order of their keys that PostgreSQL may look at; undefined if all may be looked at. */
-  budget: number | undefined;
   /** The most bytes of fields as JSON text. The first row comes in any case. */
   bytes: number;
   projection: Projection | undefined;
@@ -44,25 +43,18 @@ export interface PageQuery extends Selection {
   includes: readonly Include[];
 }
 
-const covered = (permit: PermitValues) => rowsCovered((name) => sql`${permit[name]}`);
-const directionOf = (descending: boolean) => (descending ? sql`desc` : sql`asc`);
-const orderBy = (columns: readonly RawBuilder<unknown>[]) => sql.join(columns);
+export const directionOf = (descending: boolean) => (descending ? sql`desc` : sql`asc`);
 
 /** One row more than the page, which shows whether there are more, and only in its place. */
 export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
-  const { permit, keys, rest, order, after, limit, budget, bytes, projection, includes } = query;
+  const { from, where, order, after, isInOrder, limit, bytes, projection, includes } = query;
   const aliases = order.columns.map(({ descending }, index) => sql`${sql.ref(`s${index}`)} ${directionOf(descending)}`);
-  const inOrder = orderBy([...aliases, sql`key ${directionOf(order.keyDescending)}`]);
+  const inOrder = sql.join([...aliases, sql`key ${directionOf(order.keyDescending)}`]);
   const values = order.columns.map(({ expression }, index) => sql`, ${expression} as ${sql.ref(`s${index}`)}`);
   const texts = order.columns.map((_, index) => sql`${sql.ref(`s${index}`)}::text`);
-  const conditions = [
-    covered(permit),
-    ...(budget === undefined ? [filterCondition(keys, entitySource)] : []),
-    filterCondition(rest, entitySource),
-  ];
   const named = { ...order, columns: order.columns.map((column, index) => ({ ...column, expression: sql.ref(`s${index}`) })) };
   // Behind `offset 0` PostgreSQL evaluates each value once for a row, however often the condition names it.
-  const fence = order.columns.length > 0 ? sql`offset 0` : sql``;
+  const fence = isInOrder ? sql`limit ${limit + 1}` : order.columns.length > 0 ? sql`offset 0` : sql``;
   const fits = sql`row_number() over page = 1 or (sum(bytes) over page <= ${bytes} and row_number() over page <= ${limit})`;
   const references = includes.length > 0 ? sql`, case when ${fits} then ${referencesOf(includes)} end as references` : sql``;
   return sql<ListRow>`
@@ -71,10 +63,10 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
     from (
       select * from (
         select entity.*${sql.join(values, sql``)}
-        from ${budget === undefined ? sql`entity` : sql`(${nextByKey(query, sql`entity.*`)} limit ${budget}) as entity`}
-        where ${sql.join(conditions, sql` and `)} ${fence}
+        from ${from}
+        where ${where} ${fence}
       ) as entity
-      where ${after && budget === undefined ? isAfter(named, after) : sql`true`}
+      where ${after ? isAfter(named, after) : sql`true`}
       order by ${inOrder}
       limit ${limit + 1}
     ) as entity
@@ -82,18 +74,65 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
     order by ${inOrder}`.compile(builder);
 }
 
+/** What a list is about. */
+export interface Selection {
+  permit: PermitValues;
+  /** The tests of the key, which the primary key serves. */
+  keys: Filter;
+  /** All other tests. */
+  rest: Filter;
+}
+
+/** SQL: whether the permit covers the row of `entity`. */
+const covered = (permit: PermitValues) => rowsCovered((name) => sql`${permit[name]}`);
+
+/** All rows of the selection, of which a page takes those after its position. */
+export function selectedRows(selection: Selection, after: RowPosition | undefined): PageRows {
+  return { from: sql`entity`, where: conditionsOf(selection), after, isInOrder: false };
+}
+
+/** A part of the rows of a name in the order of their keys. */
+export interface KeyWalk {
+  keyDescending: boolean;
+  after: RowPosition | undefined;
+  /** The most rows that PostgreSQL may look at. */
+  budget: number;
+}
+
+/** The rows of the selection among those of the walk. */
+export function walkedRows({ permit, keys, rest }: Selection, walk: KeyWalk): PageRows {
+  return {
+    from: sql`(${nextByKey(permit.name, keys, walk, sql`entity.*`)} limit ${walk.budget}) as entity`,
+    where: sql`${covered(permit)} and ${filterCondition(rest, entitySource)}`,
+    after: undefined,
+    isInOrder: true,
+  };
+}
+
+/** The last row at which PostgreSQL may look for a page. */
+export interface WalkEnd {
+  key: string;
+  position: (string | null)[];
+}
+
+/** The last row of the walk; no row if the list ends before the budget does. */
+export function walkEndQuery({ permit, keys }: Selection, walk: KeyWalk): CompiledQuery<WalkEnd> {
+  return sql<WalkEnd>`
+    ${nextByKey(permit.name, keys, walk, sql`entity.key, '{}'::text[] as position`)} offset ${walk.budget - 1} limit 1`.compile(builder);
+}
+
 /** The rows of the name in the order of their keys. They are not restricted to the permit; the query around them has to do that. */
-function nextByKey({ permit, keys, order: { keyDescending }, after }: PageQuery, columns: RawBuilder<unknown>): RawBuilder<unknown> {
+function nextByKey(name: string, keys: Filter, { keyDescending, after }: KeyWalk, columns: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select ${columns} from entity
-    where entity.name = ${permit.name} and ${filterCondition(keys, entitySource)}
+    where entity.name = ${name} and ${filterCondition(keys, entitySource)}
       ${after ? sql`and ${keyIsAfter(keyDescending, after.key)}` : sql``}
     order by entity.key ${directionOf(keyDescending)}`;
 }
 
-/** The last key that the budget of the page lets PostgreSQL look at; no row if the list ends before. */
-export function budgetEndQuery(query: PageQuery, budget: number): CompiledQuery<{ key: string }> {
-  return sql<{ key: string }>`${nextByKey(query, sql`entity.key`)} offset ${budget - 1} limit 1`.compile(builder);
+/** The entity with the key, if the permit covers it, for each row of `keys`. A loop over the primary key, whatever the planner expects. */
+export function entityOf(permit: PermitValues, key: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`lateral (select entity.* from entity where ${covered(permit)} and entity.key = ${key} offset 0) as entity`;
 }
 
 /** How many rows of the name the tests of the key leave, `limit` at most. The permit does not matter, since it has no index. */
@@ -104,19 +143,27 @@ export function candidatesQuery({ permit, keys }: Selection, limit: number): Com
     ) as candidates`.compile(builder);
 }
 
-/** How many rows the list has; `limit` at most, if there is one. */
-export function countQuery(selection: Selection, limit: number | undefined): CompiledQuery<{ count: string }> {
+/** SQL: a row without columns for each row of the selection. */
+export function selected(selection: Selection): RawBuilder<unknown> {
+  return sql`select from entity where ${conditionsOf(selection)}`;
+}
+
+/** SQL: the same for each entity with a row in `table`, which has the name `x`, that fulfils `where`. */
+export function selectedBeside(permit: PermitValues, table: RawBuilder<unknown>, where: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`select from entity join ${table} on x.key = entity.key where ${covered(permit)} and ${where}`;
+}
+
+function conditionsOf({ permit, keys, rest }: Selection): RawBuilder<unknown> {
+  return sql.join([covered(permit), filterCondition(keys, entitySource), filterCondition(rest, entitySource)], sql` and `);
+}
+
+/** How many rows there are; `limit` at most, if there is one. */
+export function countQuery(rows: RawBuilder<unknown>, limit: number | undefined): CompiledQuery<{ count: string }> {
   return sql<{ count: string }>`
-    select count(*) as count from (${selected(selection)} ${limit === undefined ? sql`` : sql`limit ${limit}`}) as counted`.compile(
-    builder,
-  );
+    select count(*) as count from (${rows} ${limit === undefined ? sql`` : sql`limit ${limit}`}) as counted`.compile(builder);
 }
 
 /** How many rows the planner expects. */
-export function estimateQuery(selection: Selection): CompiledQuery<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }> {
-  return sql<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>`explain (format json) ${selected(selection)}`.compile(builder);
+export function estimateQuery(rows: RawBuilder<unknown>): CompiledQuery<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }> {
+  return sql<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>`explain (format json) ${rows}`.compile(builder);
 }
-
-const selected = ({ permit, keys, rest }: Selection) => sql`
-  select from entity
-  where ${sql.join([covered(permit), filterCondition(keys, entitySource), filterCondition(rest, entitySource)], sql` and `)}`;

@@ -2,38 +2,26 @@
  * Lists of entities. What a request costs is bounded before it runs: a list by key looks at a number of rows and may answer a short page; a list
  * in another order needs few candidates; and PostgreSQL ends what takes longer anyway (decision 111).
  */
-import type { CompiledQuery } from 'kysely';
 import type { components } from '../../generated/api.ts';
+import { readable, type Companion } from '../companion/layout.ts';
 import { JsonText } from '../contract/operation.ts';
 import { exceededStatementTime } from '../database/failure.ts';
-import type { Store } from '../database/port.ts';
+import type { Run, Store } from '../database/port.ts';
 import { Problem, type Fault } from '../errors.ts';
-import { isEnvelopeName, isKey } from '../filter/fields.ts';
-import { orderOf, reversed, type RowPosition } from '../filter/order.ts';
-import { entitySource } from '../filter/source.ts';
-import { all, conjuncts, testsOf, type Filter } from '../filter/syntax.ts';
+import { reversed, type RowPosition } from '../filter/order.ts';
 import { looksLikeName } from '../http/pointer.ts';
 import type { Permit } from '../rights/permit.ts';
 import { permitValues } from '../rights/row-predicate.ts';
 import type { Cursors } from './cursors.ts';
-import {
-  budgetEndQuery,
-  candidatesQuery,
-  countQuery,
-  estimateQuery,
-  pageQuery,
-  type ListRow,
-  type PageQuery,
-  type Selection,
-} from './list-statements.ts';
+import { companionRoad } from './companion-road.ts';
+import { entityRoad } from './entity-road.ts';
+import { countQuery, estimateQuery, pageQuery, type ListRow, type WalkEnd } from './list-statements.ts';
 import { readIncluded, type Included } from './included.ts';
 import type { ListRequest } from './list-request.ts';
 import { representEntity } from './represent.ts';
+import type { FoundRows, Road, Wanted } from './road.ts';
 
-/** The most rows that are looked at for a page by key, the most if the fields of each have to be read, and the most tests of fields. */
-const budgets = { rows: 20_000, rowsWithFields: 5_000, tests: 20_000 };
-/** The most rows that are sorted without an index, and the most that are counted unless the caller wants them all. */
-const maximumCandidates = 10_000;
+/** The most entities that are counted unless the caller wants them all. */
 const maximumCounted = 10_000;
 /** 8 MiB with what surrounds the fields of a thousand entities, and the same with what is included. */
 const maximumBytes = 7.5 * 2 ** 20;
@@ -48,43 +36,47 @@ export interface ListedPage {
   prev: string | undefined;
 }
 
-type Run = <R>(query: CompiledQuery<R>) => Promise<R[]>;
-
 /** Reads a page. Throws 400 for a cursor of another list, and 422 `query-too-expensive` for what would cost too much. */
-export async function listEntities(store: Store, cursors: Cursors, permit: Permit<'read'>, request: ListRequest): Promise<ListedPage> {
-  const list = new List(cursors, permit, request);
+export async function listEntities(
+  store: Store,
+  cursors: Cursors,
+  permit: Permit<'read'>,
+  request: ListRequest,
+  companion: Companion | null | undefined,
+): Promise<ListedPage> {
+  const list = new List(cursors, permit, request, (companion && readable(companion)) ?? undefined);
   const position = await list.readCursor();
-  if (list.isCheap && request.count === 'none') return await list.page((query) => store.query(query), position);
+  if (list.isCheap) return await list.page((query) => store.query(query), position);
   return await store.readOnly(pageLimitMs, (run) => list.page(run, position));
+}
+
+/**
+ * A list of own rows does not use the companion table: how much of an index it read would tell how many entities of others have a value (rule 64).
+ */
+function roadOf(wanted: Wanted): Road {
+  const { permit, companion } = wanted;
+  return (companion && permit.owner === null && companionRoad(wanted, companion)) || entityRoad(wanted);
 }
 
 class List {
   readonly #cursors: Cursors;
   readonly #request: ListRequest;
-  readonly #selection: Selection;
-  readonly #order: ReturnType<typeof orderOf>;
+  readonly #road: Road;
   readonly #binding: string;
-  readonly #budget: number | undefined;
 
-  constructor(cursors: Cursors, permit: Permit<'read'>, request: ListRequest) {
+  constructor(cursors: Cursors, permit: Permit<'read'>, request: ListRequest, companion: Companion | undefined) {
     this.#cursors = cursors;
     this.#request = request;
-    const { keys = [], rest = [] } = Object.groupBy(conjuncts(request.filter), (test) => (isServed(test) ? 'keys' : 'rest'));
-    this.#selection = { permit: permitValues(permit), keys: all(keys), rest: all(rest) };
-    this.#order = orderOf(request.sort, entitySource);
+    const { filter, sort } = request;
+    this.#road = roadOf({ permit: permitValues(permit), filter, sort, companion });
     // With the types, because the values of a cursor are cast to them.
-    this.#binding = JSON.stringify([permit.userName, permit.entity, request.canonical, this.#order.columns.map(({ sqlType }) => sqlType)]);
-    const looksAtMore = rest.length > 0 || permit.ownOnly;
-    this.#budget = this.#isByKey && looksAtMore ? budgetOf(all(rest)) : undefined;
+    const types = this.#road.order.columns.map(({ sqlType, isCut }) => (isCut ? `${sqlType} cut` : sqlType));
+    this.#binding = JSON.stringify([permit.userName, permit.entity, request.canonical, types]);
   }
 
-  get #isByKey(): boolean {
-    return this.#order.columns.length === 0;
-  }
-
-  /** Whether PostgreSQL finds each row of a page without looking at others. */
+  /** Whether one statement suffices, which reads no more than the page. */
   get isCheap(): boolean {
-    return this.#isByKey && this.#budget === undefined;
+    return this.#road.isCheap && this.#request.count === 'none';
   }
 
   async readCursor() {
@@ -96,28 +88,20 @@ class List {
   }
 
   async page(run: Run, from: Awaited<ReturnType<List['readCursor']>>): Promise<ListedPage> {
-    if (!this.#isByKey) await this.#requireFewCandidates(run);
     const { limit, projection, includes } = this.#request;
     const backwards = from?.direction === 'prev';
-    const order = backwards ? reversed(this.#order) : this.#order;
-    const query: PageQuery = {
-      ...this.#selection,
-      order,
-      after: from,
-      limit,
-      budget: this.#budget,
-      bytes: maximumBytes,
-      projection,
-      includes,
-    };
-    const found = await this.#within('filter', () => run(pageQuery(query)));
+    const way = await this.#within('sort', () => this.#road.find(run, { after: from, isBackwards: backwards, limit }));
+    if (!way) throw this.#needsIndex();
+    const order = backwards ? reversed(this.#road.order) : this.#road.order;
+    const query = pageQuery({ ...way, order, limit, bytes: maximumBytes, projection, includes });
+    const found = await this.#within('filter', () => run(query));
     const cut = found.findIndex(({ fields }, index) => fields === null || index === limit);
     const fitting = cut === -1 ? found : found.slice(0, cut);
     const texts = fitting.map((row) => representEntity({ ...row, fields: row.fields ?? '{}' }).text);
     const included = await this.#include(run, fitting, texts);
     const rows = fitting.slice(0, included?.kept);
     const isCut = cut !== -1 || rows.length < fitting.length;
-    const onwards = isCut ? positionOf(rows.at(-1)) : await this.#endOfBudget(run, query);
+    const onwards = isCut ? positionOf(rows.at(-1)) : await this.#endOfWalk(run, way);
     const back = from && positionOf(rows[0]);
     const items = texts.slice(0, rows.length);
     if (backwards) items.reverse();
@@ -140,31 +124,30 @@ class List {
     return await this.#within('include', () => readIncluded(run, items, this.#request, maximumBytes));
   }
 
-  /** Throws 422 `query-too-expensive` if the list would be sorted without an index and is long. */
-  async #requireFewCandidates(run: Run): Promise<void> {
-    const [row] = await this.#within('sort', () => run(candidatesQuery(this.#selection, maximumCandidates + 1)));
-    if (!row || row.count <= maximumCandidates) return;
+  /** The list would be sorted without an index, and is long. An index of these fields would have the order. */
+  #needsIndex(): Problem {
     const fields = this.#request.sort.map(({ field }) => field);
-    const values = fields.flat().every(looksLikeName) ? { fields: fields.map((field) => field.join('.')).join(', ') } : undefined;
-    throw tooExpensive({ ...this.#request.carrier.place('sort'), code: 'needs-index', ...(values && { values }) });
+    const names = this.#request.sort.map(({ field, descending }) => `${descending ? '-' : ''}${field.join('.')}`);
+    const values = fields.flat().every(looksLikeName) ? { fields: names.join(', ') } : undefined;
+    return tooExpensive({ ...this.#request.carrier.place('sort'), code: 'needs-index', ...(values && { values }) });
   }
 
-  /** Where the budget of the page ended; undefined if the list did. */
-  async #endOfBudget(run: Run, query: PageQuery): Promise<RowPosition | undefined> {
-    if (query.budget === undefined) return undefined;
-    const { budget } = query;
-    const [row] = await this.#within('filter', () => run(budgetEndQuery(query, budget)));
-    return row && { values: [], key: row.key };
+  /** The last row at which the page has looked; undefined if the list ends before. */
+  async #endOfWalk(run: Run, { end }: FoundRows): Promise<RowPosition | undefined> {
+    const [row] = end ? await this.#within('filter', () => run(end)) : [];
+    return positionOf(row);
   }
 
   async #count(run: Run): Promise<Page['count']> {
     const kind = this.#request.count;
     if (kind === 'none') return undefined;
-    const [row] = await this.#within('count', () => run(countQuery(this.#selection, kind === 'exact' ? undefined : maximumCounted + 1)));
+    const [row] = await this.#within('count', () =>
+      run(countQuery(this.#road.selected, kind === 'exact' ? undefined : maximumCounted + 1), 'any'),
+    );
     const value = Number(row?.count);
     if (kind === 'exact' || value <= maximumCounted) return { value, kind: 'exact' };
     if (kind === 'capped') return { value: maximumCounted, kind };
-    const [plan] = await this.#within('count', () => run(estimateQuery(this.#selection)));
+    const [plan] = await this.#within('count', () => run(estimateQuery(this.#road.selected), 'any'));
     return { value: Math.max(roundedTo2Digits(plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0), maximumCounted), kind };
   }
 
@@ -185,17 +168,7 @@ class List {
 
 const tooExpensive = (fault: Fault, cause?: unknown) => new Problem('query-too-expensive', { faults: [fault], cause });
 
-function budgetOf(filter: Filter): number {
-  const tests = testsOf(filter).filter(({ field }) => !isEnvelopeName(field[0])).length;
-  return tests === 0 ? budgets.rows : Math.min(budgets.rowsWithFields, Math.floor(budgets.tests / tests));
-}
-
-/** Whether the primary key finds the rows that the test allows. */
-function isServed(test: Filter): boolean {
-  return (test.kind === 'compare' || test.kind === 'in') && isKey(test.field);
-}
-
-function positionOf(row: ListRow | undefined): RowPosition | undefined {
+function positionOf(row: ListRow | WalkEnd | undefined): RowPosition | undefined {
   return row && { values: row.position, key: row.key };
 }
 

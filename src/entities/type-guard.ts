@@ -6,6 +6,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Store } from '../database/port.ts';
+import { lacksRelation } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 
 /**
@@ -50,4 +51,18 @@ export async function whileTypeIsCurrent<T>(
     types.forget();
   }
   throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+}
+
+/**
+ * Runs `read` with the type of entities called `name`, and once more with the new type if the companion table has changed meanwhile and a statement
+ * names what it no longer has.
+ */
+export async function readByType<T>(types: EntityTypes, name: string, read: (type: EntityType | undefined) => Promise<T>): Promise<T> {
+  try {
+    return await read(await types.find(name));
+  } catch (error) {
+    if (!lacksRelation(error)) throw error;
+    types.forget();
+    return await read(await types.find(name));
+  }
 }

@@ -3,14 +3,17 @@
  * total, and a page begins after the values of a row, whatever has become of the row since.
  */
 import { sql, type RawBuilder } from 'kysely';
-import { isKey, type Field } from './fields.ts';
-import type { SortTerm } from './sort.ts';
+import type { Field } from './fields.ts';
+import { decidingTerms, type SortTerm } from './sort.ts';
 import { sqlTypes, type Source } from './source.ts';
+import type { Filter } from './syntax.ts';
 
 /** An expression that rows are ordered by. */
 export interface OrderColumn {
   expression: RawBuilder<unknown>;
   sqlType: string;
+  /** Whether a text is ordered by its first characters only. */
+  isCut: boolean;
   descending: boolean;
 }
 
@@ -26,15 +29,22 @@ export interface Order {
   keyDescending: boolean;
 }
 
-/** Texts are ordered by their first characters only, so that a position stays short. */
+/** Texts without an index are ordered by their first characters only, so that a position stays short. */
 const orderedLength = 128;
 
-/** The order of a sort; without terms that of the keys. */
-export function orderOf(sort: readonly SortTerm[], source: Source): Order {
-  const last = sort.at(-1);
+/**
+ * The order of the entities that the filter finds; without a sort that of the keys. `isIndexed` tells the fields with an index, whose texts have a
+ * limit of their own.
+ */
+export function orderOf(
+  sort: readonly SortTerm[],
+  filter: Filter,
+  source: Source,
+  isIndexed: (term: SortTerm) => boolean = () => false,
+): Order {
   return {
-    columns: sort.filter(({ field }) => !isKey(field)).flatMap((term) => columnsOf(term, source)),
-    keyDescending: last?.descending ?? false,
+    columns: decidingTerms(sort, filter).flatMap((term) => columnsOf(term, source, isIndexed(term))),
+    keyDescending: sort.at(-1)?.descending ?? false,
   };
 }
 
@@ -43,11 +53,12 @@ export function reversed({ columns, keyDescending }: Order): Order {
   return { columns: columns.map((column) => ({ ...column, descending: !column.descending })), keyDescending: !keyDescending };
 }
 
-function columnsOf({ field, type, descending }: SortTerm, source: Source): OrderColumn[] {
+function columnsOf({ field, type, descending }: SortTerm, source: Source, isIndexed: boolean): OrderColumn[] {
   if (type === 'any') return columnsOfAny(field, source, descending);
   const expression = source.typed(field, type);
   const sqlType = sqlTypes[type];
-  return [{ expression: sqlType === 'text' ? sql`left(${expression}, ${sql.lit(orderedLength)})` : expression, sqlType, descending }];
+  const isCut = sqlType === 'text' && !isIndexed;
+  return [{ expression: isCut ? sql`left(${expression}, ${sql.lit(orderedLength)})` : expression, sqlType, isCut, descending }];
 }
 
 /** Without a declared type numbers come before texts, and texts before booleans. */
@@ -55,15 +66,16 @@ function columnsOfAny(field: Field, source: Source, descending: boolean): OrderC
   const kind = sql`jsonb_typeof(${source.json(field)})`;
   const text = sql`left(${source.typed(field, 'string')}, ${sql.lit(orderedLength)})`;
   const number = sql`coalesce(${source.typed(field, 'number')}, ${source.typed(field, 'boolean')}::int)`;
+  const rank = sql`(case ${kind} when 'number' then 1 when 'string' then 2 when 'boolean' then 3 end)`;
   return [
-    { expression: sql`(case ${kind} when 'number' then 1 when 'string' then 2 when 'boolean' then 3 end)`, sqlType: 'integer', descending },
-    { expression: number, sqlType: 'numeric', descending },
-    { expression: text, sqlType: 'text', descending },
+    { expression: rank, sqlType: 'integer', isCut: false, descending },
+    { expression: number, sqlType: 'numeric', isCut: false, descending },
+    { expression: text, sqlType: 'text', isCut: true, descending },
   ];
 }
 
-/** SQL: whether the row is after `position` in this order. */
-export function isAfter({ columns, keyDescending }: Order, { values, key }: RowPosition): RawBuilder<boolean> {
+/** SQL: whether the row is after `position` in this order. `table` is what the statement calls the table with the key. */
+export function isAfter({ columns, keyDescending }: Order, { values, key }: RowPosition, table = 'entity'): RawBuilder<boolean> {
   const sameBefore: RawBuilder<unknown>[] = [];
   const ways: RawBuilder<unknown>[] = [];
   columns.forEach(({ expression, sqlType, descending }, index) => {
@@ -79,11 +91,11 @@ export function isAfter({ columns, keyDescending }: Order, { values, key }: RowP
     ways.push(sql`(${sql.join([...sameBefore, beyond], sql` and `)})`);
     sameBefore.push(sql`${expression} is not distinct from ${parameter}`);
   });
-  ways.push(sql`(${sql.join([...sameBefore, keyIsAfter(keyDescending, key)], sql` and `)})`);
+  ways.push(sql`(${sql.join([...sameBefore, keyIsAfter(keyDescending, key, table)], sql` and `)})`);
   return sql<boolean>`(${sql.join(ways, sql` or `)})`;
 }
 
 /** SQL: whether the key is after this one. */
-export function keyIsAfter(descending: boolean, key: string): RawBuilder<boolean> {
-  return sql<boolean>`entity.key ${descending ? sql`<` : sql`>`} ${key}::bigint`;
+export function keyIsAfter(descending: boolean, key: string, table = 'entity'): RawBuilder<boolean> {
+  return sql<boolean>`${sql.ref(`${table}.key`)} ${descending ? sql`<` : sql`>`} ${key}::bigint`;
 }

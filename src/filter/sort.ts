@@ -1,6 +1,8 @@
 /** Reads the sort of a list: names of fields, `-` in front for descending, dots into objects. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Unplaced } from './parse.ts';
 import { envelopeTypes, isEnvelopeName, isKey, type Field, type FieldType, type FieldTypes, type ScalarType } from './fields.ts';
+import { conjuncts, type Filter } from './syntax.ts';
 
 /** The most fields of a sort. */
 export const maximumSortFields = 4;
@@ -49,4 +51,10 @@ export function readField(name: string, types: FieldTypes): { field: Field; type
   if (field.length > maximumDepth) return { code: 'invalid-value', values: { maximum: maximumDepth } };
   const type = types.typeOf(field);
   return type === undefined ? { code: 'unknown-field' } : { field, type };
+}
+
+/** The terms that decide about the order of what the filter finds: not those of which it leaves one value, and not the key. */
+export function decidingTerms(sort: readonly SortTerm[], filter: Filter): SortTerm[] {
+  const equal = conjuncts(filter).flatMap((test) => (test.kind === 'compare' && test.operator === '=' ? [test.field] : []));
+  return sort.filter(({ field }) => !isKey(field) && !equal.some((one) => isDeepStrictEqual(one, field)));
 }

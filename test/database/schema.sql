@@ -708,6 +708,15 @@ begin
   return next;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.pinned(value anyelement)
+ RETURNS anyelement
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE STRICT COST 10000
+AS $function$
+begin
+  return value;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -3,20 +3,26 @@
  * other-owners.test.ts runs the statements.
  */
 import { globSync, readFileSync } from 'node:fs';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Companion } from '../../src/companion/layout.ts';
 import {
-  budgetEndQuery,
   candidatesQuery,
   countQuery,
+  entityOf,
   estimateQuery,
   pageQuery,
-  type PageQuery,
+  selected,
+  selectedRows,
+  walkedRows,
+  walkEndQuery,
+  type Selection,
 } from '../../src/entities/list-statements.ts';
 import { findHeavy, findLightOne, findState, previewOne } from '../../src/entities/statements.ts';
 import { writeStatementsOf, type WriteStatements } from '../../src/entities/write-statements.ts';
 import type { SpanDescription } from '../../src/telemetry/spans.ts';
 import { orderOf } from '../../src/filter/order.ts';
+import type { SortTerm } from '../../src/filter/sort.ts';
 import { entitySource } from '../../src/filter/source.ts';
 import { not, type Filter } from '../../src/filter/syntax.ts';
 
@@ -96,28 +102,21 @@ describe('a statement on the table entity', () => {
 describe('a statement of a list', () => {
   const key: Filter = { kind: 'compare', field: ['$key'], operator: '>', type: 'int64', value: '1' };
   const rest = not({ kind: 'compare', field: ['$createdBy'], operator: '=', type: 'string', value: 'ada' });
-  const plain: PageQuery = {
-    permit: { name: 'note', owner: 'bob' },
-    keys: key,
-    rest,
-    order: orderOf([], entitySource),
-    after: { values: [], key: '1' },
-    limit: 50,
-    budget: undefined,
-    bytes: 1_000,
-    projection: undefined,
-    includes: [],
-  };
-  const sort = orderOf([{ field: ['a'], type: 'any', descending: true }], entitySource);
-  const sorted = { ...plain, order: sort, after: { values: ['1', '2', null], key: '1' }, projection: { a: true as const } };
+  const selection: Selection = { permit: { name: 'note', owner: 'bob' }, keys: key, rest };
+  const page = { limit: 50, bytes: 1_000, projection: undefined, includes: [] };
+  const sort: SortTerm[] = [{ field: ['a'], type: 'any', descending: true }];
+  const sorted = { ...page, order: orderOf(sort, rest, entitySource), projection: { a: true as const } };
+  const walk = { keyDescending: false, after: { values: [], key: '1' }, budget: 5_000 };
+  const byKey = { ...page, order: orderOf([], rest, entitySource) };
+  const rows = selected(selection);
 
   test.for([
-    ['a page', pageQuery(plain)],
-    ['a page of a walk', pageQuery({ ...plain, budget: 5_000 })],
-    ['a sorted page', pageQuery(sorted)],
-    ['a count', countQuery(plain, 10_001)],
-    ['an exact count', countQuery(plain, undefined)],
-    ['an estimate', estimateQuery(plain)],
+    ['a page', pageQuery({ ...byKey, ...selectedRows(selection, walk.after) })],
+    ['a page of a walk', pageQuery({ ...byKey, ...walkedRows(selection, walk) })],
+    ['a sorted page', pageQuery({ ...sorted, ...selectedRows(selection, { values: ['1', '2', null], key: '1' }) })],
+    ['a count', countQuery(rows, 10_001)],
+    ['an exact count', countQuery(rows, undefined)],
+    ['an estimate', estimateQuery(rows)],
   ] as const)('has the condition beside the filter: %s (rule 64)', ([, { sql: text, parameters }]) => {
     expect(count(text, reads)).toBe(1);
     expect(count(text, condition)).toBe(1);
@@ -128,13 +127,27 @@ describe('a statement of a list', () => {
     expect(parameters.filter((parameter) => parameter === 'bob')).toHaveLength(2);
   });
 
+  test('over a companion table reads entities by their keys, with the condition (rule 64)', () => {
+    const text = pageQuery({
+      ...byKey,
+      from: entityOf(selection.permit, sql`x.key`),
+      where: sql`true`,
+      after: undefined,
+      isInOrder: true,
+    }).sql;
+    expect([count(text, reads), count(text, condition)]).toEqual([1, 1]);
+    expect(text).toMatch(/lateral \(select entity\.\* from entity where entity\.name = [^;]* and entity\.key = x\.key offset 0\)/);
+  });
+
   test('without the condition returns no entity: how many there are at most, and where a walk ends', () => {
     for (const [{ sql: text }, columns] of [
-      [candidatesQuery(plain, 10_001), 'count(*)::int as count'],
-      [budgetEndQuery(plain, 5_000), 'entity.key'],
+      [candidatesQuery(selection, 10_001), 'count(*)::int as count'],
+      [walkEndQuery(selection, walk), "entity.key, '{}'::text[] as position"],
     ] as const) {
       expect(count(text, reads)).toBe(1);
-      expect(text.trim().replaceAll(/\s+/g, ' ')).toMatch(new RegExp(`^select ${columns.replaceAll(/[()*]/g, String.raw`\$&`)} from `));
+      expect(text.trim().replaceAll(/\s+/g, ' ')).toMatch(
+        new RegExp(`^select ${columns.replaceAll(/[()*[\]{}]/g, String.raw`\$&`)} from `),
+      );
     }
   });
 });

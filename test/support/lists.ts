@@ -4,7 +4,11 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import { DatabaseError } from 'pg';
 import { expect } from 'vitest';
+import { inSchema } from '../../src/companion/table.ts';
+import { fillCompanion } from '../../src/entities/fill.ts';
+import { findStoredType } from '../../src/entity-types/store.ts';
 import type { Entity } from './entities.ts';
 import type { Answer, ProblemBody, TestService } from './service.ts';
 
@@ -75,7 +79,7 @@ export async function pagesOf(service: TestService, caller: Credential, name: st
 
 export const keysIn = (pages: readonly EntityPage[]): string[] => pages.flatMap(({ items }) => items.map(({ key }) => key));
 
-/** Inserts entities, and returns their keys in order. `owners` take turns. */
+/** Inserts entities, with the rows of a companion table, and returns their keys in order. `owners` take turns. */
 export async function seedMany({ db }: TestService, name: string, all: readonly object[], ...owners: string[]): Promise<string[]> {
   const { rows } = await sql<{ key: string }>`
     insert into entity (name, fields, version, created_by, updated_by, created_at, updated_at)
@@ -83,6 +87,17 @@ export async function seedMany({ db }: TestService, name: string, all: readonly 
       timestamptz '2026-01-01T00:00:00Z' + n % 5 * interval '1 ms', '2026-01-02T00:00:00Z'
     from jsonb_array_elements(${JSON.stringify(all)}::jsonb) with ordinality as input (value, n), (select ${owners}::text[] as owner) as owners
     returning key::text`.execute(db);
+  const { companion } = await findStoredType(db, name);
+  if (companion) {
+    const fill = () => fillCompanion(db, name, companion, () => undefined);
+    await fill().catch(async (error: unknown) => {
+      if (!(error instanceof DatabaseError && error.code === '23503')) throw error;
+      // A test may refer to entities that do not exist.
+      const constraints = companion.references.map((reference) => sql`drop constraint if exists ${sql.ref(reference.name)}`);
+      await sql`alter table ${inSchema(companion.table)} ${sql.join(constraints)}`.execute(db);
+      await fill();
+    });
+  }
   return rows.map(({ key }) => key);
 }
 

@@ -143,3 +143,48 @@ export function sortsOver(fields: readonly string[]): fc.Arbitrary<string[]> {
     .uniqueArray(term, { maxLength: 3, selector: ({ name }) => name })
     .map((terms) => terms.map(({ name, down }) => (down ? `-${name}` : name)));
 }
+
+/** Random indexes over scalar fields of the declared type, as `x-index` has them. */
+export const declaredIndexes: fc.Arbitrary<string[][]> = fc.uniqueArray(
+  fc
+    .uniqueArray(fc.record({ name: fc.constantFrom(...Object.keys(declaredFields).filter((name) => name !== 'l')), down: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 3,
+      selector: ({ name }) => name,
+    })
+    .map((terms) => terms.map(({ name, down }) => (down ? `-${name}` : name))),
+  { minLength: 1, maxLength: 5, selector: String },
+);
+
+/** Queries that one of the indexes may serve: a filter on its first fields, and a sort by the others, forwards or backwards. */
+export function queriesOver(indexes: readonly string[][]): fc.Arbitrary<{ filter: Record<string, unknown>; sort: string[] }> {
+  return fc
+    .record({
+      index: fc.constantFrom(...indexes),
+      count: fc.nat(2),
+      isReversed: fc.boolean(),
+      rest: filtersOver(declaredFields),
+      isFree: fc.boolean(),
+    })
+    .chain(({ index, count, isReversed, rest, isFree }) => {
+      const names = index.map((term) => term.replace('-', ''));
+      const fixed = fc.tuple(
+        ...names.slice(0, count).map((name) => equalityOf(declaredFields[name] ?? 'any').map((test) => nested(name, test))),
+      );
+      const sort = index
+        .slice(count)
+        .map((term) => (term.startsWith('-') === isReversed ? term.replace('-', '') : `-${term.replace('-', '')}`));
+      return fixed.map((filters) => ({ filter: { $and: [...filters, isFree ? {} : rest] }, sort }));
+    });
+}
+
+function equalityOf(type: ModelType): fc.Arbitrary<unknown> {
+  if (type === 'object' || type === 'array') return fc.constant(null);
+  const value = valuesOf[type];
+  return fc.oneof(
+    value,
+    fc.record({ $in: fc.array(sometimes(value), { minLength: 1, maxLength: 3 }) }),
+    fc.constant(null),
+    fc.constant({ $empty: true }),
+  );
+}

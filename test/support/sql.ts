@@ -15,7 +15,7 @@ export async function execute(databaseUrl: string, sql: string): Promise<void> {
 export const undoLaterMigrations = `
   drop schema entity_data cascade;
   alter table entity drop column bytes;
-  drop function entity_instant, json_project, entity_companion_delete;
+  drop function entity_instant, json_project, entity_companion_delete, pinned;
   delete from service_secret where name = 'cursor';
   drop function maintain_entity_history;
   drop view entity_history_keep;

@@ -1,0 +1,78 @@
+/** The columns of a companion table as filters and sorts name them, and as a source of values. */
+import { isDeepStrictEqual } from 'node:util';
+import { sql, type RawBuilder } from 'kysely';
+import type { Companion } from './layout.ts';
+import { isKey, type Field, type ScalarType } from '../filter/fields.ts';
+import { entitySource, sqlTypes, type Source } from '../filter/source.ts';
+import { testsOf, type Filter, type Test } from '../filter/syntax.ts';
+import type { SortTerm } from '../filter/sort.ts';
+
+/** A column of a companion table, which statements call `x`. */
+export interface Column {
+  name: string;
+  type: ScalarType;
+}
+
+export const keyColumn: Readonly<Column> = { name: 'key', type: 'int64' };
+
+/** The column that has the values of the field as they are, compared by `type`; undefined if there is none. */
+export function columnOf({ columns }: Companion, field: Field, type: ScalarType | 'any'): Column | undefined {
+  if (isKey(field)) return type === 'int64' ? keyColumn : undefined;
+  return columns.find((column) => !column.fold && column.type === type && isDeepStrictEqual(column.field, field));
+}
+
+/** The column that has the texts of the field in NFKC and in lower case; undefined if there is none. */
+export function foldedColumnOf({ columns }: Companion, field: Field, type: ScalarType): Column | undefined {
+  return columns.find((column) => column.fold && column.type === type && isDeepStrictEqual(column.field, field));
+}
+
+/** Whether a column has all that the test compares. */
+export function isOfColumn(companion: Companion, test: Test): boolean {
+  switch (test.kind) {
+    case 'compare':
+    case 'in':
+      return columnOf(companion, test.field, test.type) !== undefined;
+    case 'prefix':
+    case 'substring':
+      return columnOf(companion, test.field, 'string') !== undefined;
+    default:
+      return false;
+  }
+}
+
+/** The columns that tests of the filter and terms of the sort use, each once, without the key. */
+export function columnsUsed(companion: Companion, filter: Filter, sort: readonly Pick<SortTerm, 'field' | 'type'>[]): Column[] {
+  const used = [...testsOf(filter), ...sort].flatMap((one) => {
+    const column = columnOf(companion, one.field, 'type' in one ? one.type : 'string');
+    return column ? [column] : [];
+  });
+  const named = new Map(used.map((column) => [column.name, column]));
+  named.delete(keyColumn.name);
+  return [...named.values()];
+}
+
+/** The companion table, as `x`, beside the table `entity`. */
+export function companionSource(companion: Companion): Source {
+  return {
+    json: (field) => entitySource.json(field),
+    typed(field, type) {
+      const column = columnOf(companion, field, type);
+      return column ? columnRef(column) : entitySource.typed(field, type);
+    },
+  };
+}
+
+export const columnRef = ({ name }: Pick<Column, 'name'>): RawBuilder<unknown> => sql.ref(`x.${name}`);
+
+/**
+ * SQL: the value for a condition on the column that an index serves. The function makes the condition cheap for the index, which needs the
+ * value once, and expensive for a plan that tests each row.
+ */
+export function pinned({ type }: Pick<Column, 'type'>, value: string): RawBuilder<unknown> {
+  return sql`pinned(${value}::${sql.raw(sqlTypes[type])})`;
+}
+
+/** The same for a list of values. */
+export function pinnedList({ type }: Pick<Column, 'type'>, values: readonly string[]): RawBuilder<unknown> {
+  return sql`pinned(${[...values]}::${sql.raw(sqlTypes[type])}[])`;
+}

@@ -1,0 +1,107 @@
+/**
+ * A list by the indexes of the companion table. Covered: an index has the order and serves all tests, so a page reads its rows alone. Small: the tests
+ * that indexes serve leave few rows, which are tested and sorted. Walk: an index has the order, and a page looks at a number of its rows.
+ */
+import type { Companion } from '../companion/layout.ts';
+import type { Run } from '../database/port.ts';
+import { columnsUsed, companionSource } from '../companion/source.ts';
+import { orderOf, reversed } from '../filter/order.ts';
+import { candidatesOf, columnOrderOf, isOfFields, restOf, reversedColumns, reversedWalk, walkOf, type Range } from '../companion/roads.ts';
+import type { Filter } from '../filter/syntax.ts';
+import {
+  candidatesRows,
+  indexEndQuery,
+  indexRows,
+  isEverything,
+  rangesQuery,
+  selectedByColumns,
+  splitFilter,
+  type IndexWalk,
+} from './companion-statements.ts';
+import { areFew, budgetOf, isIndexedIn, listLimits, type FoundRows, type Part, type Road, type Wanted } from './road.ts';
+
+/** The road over the columns of `companion`; undefined if its indexes are of no use for the list. */
+export function companionRoad(wanted: Wanted, companion: Companion): Road | undefined {
+  const road = new CompanionRoad(wanted, companion);
+  return road.isOfUse ? road : undefined;
+}
+
+class CompanionRoad implements Road {
+  readonly order: Road['order'];
+  readonly #wanted: Wanted;
+  readonly #companion: Companion;
+  readonly #columnOrder: ReturnType<typeof columnOrderOf>;
+  readonly #walk: ReturnType<typeof walkOf>;
+  readonly #candidates: readonly Range[][];
+  /** What the walk leaves to be tested. */
+  readonly #rest: Filter;
+
+  constructor(wanted: Wanted, companion: Companion) {
+    const { filter, sort } = wanted;
+    this.#wanted = wanted;
+    this.#companion = companion;
+    this.order = orderOf(sort, filter, companionSource(companion), isIndexedIn(companion));
+    this.#columnOrder = columnOrderOf(sort, filter, companion);
+    this.#walk = this.#columnOrder && walkOf(filter, this.#columnOrder, companion);
+    this.#candidates = candidatesOf(filter, companion);
+    this.#rest = this.#walk ? restOf(filter, this.#walk) : filter;
+  }
+
+  get isOfUse(): boolean {
+    const { ofColumns } = splitFilter(this.#wanted.filter, this.#companion);
+    const used = columnsUsed(this.#companion, ofColumns, this.#columnOrder ? this.#wanted.sort : []);
+    return used.length > 0 || this.#candidates.some((ranges) => ranges.some(isOfFields));
+  }
+
+  get isCheap(): boolean {
+    return this.#walk !== undefined && isEverything(this.#rest);
+  }
+
+  get selected() {
+    const { permit, filter } = this.#wanted;
+    return selectedByColumns(this.#companion, permit, splitFilter(filter, this.#companion));
+  }
+
+  async find(run: Run, part: Part): Promise<FoundRows | undefined> {
+    const walk = this.#walkFor(part);
+    if (walk && this.isCheap) return { ...indexRows(walk, part.limit), end: undefined };
+    for (const ranges of this.#candidates) if (await this.#areFew(run, ranges)) return this.#sorted(ranges, part);
+    if (walk) return { ...indexRows(walk, part.limit), end: indexEndQuery(walk) };
+    const whole: Range[] = [{ fixed: [], limits: [] }];
+    return this.#candidates.length === 0 && (await this.#areFew(run, whole)) ? this.#sorted(whole, part) : undefined;
+  }
+
+  #walkFor({ after, isBackwards, limit }: Part): IndexWalk | undefined {
+    if (!this.#walk) return undefined;
+    const [companion, { permit, sort }] = [this.#companion, this.#wanted];
+    const rest = splitFilter(this.#rest, companion);
+    return {
+      companion,
+      permit,
+      walk: isBackwards ? reversedWalk(this.#walk) : this.#walk,
+      after,
+      budget: this.isCheap ? limit + 1 : budgetOf(rest.ofFields, isEverything(rest.ofFields) ? 0 : 1),
+      rest,
+      columns: columnsUsed(companion, this.#rest, sort),
+    };
+  }
+
+  async #areFew(run: Run, ranges: readonly Range[]): Promise<boolean> {
+    return areFew(await run(rangesQuery(this.#companion, ranges, listLimits.candidates + 1)));
+  }
+
+  #sorted(ranges: readonly Range[], { after, isBackwards, limit }: Part): FoundRows {
+    const [companion, { permit, filter, sort }] = [this.#companion, this.#wanted];
+    const query = {
+      companion,
+      permit,
+      ranges,
+      filter: splitFilter(filter, companion),
+      after,
+      order: isBackwards ? reversed(this.order) : this.order,
+      columnOrder: this.#columnOrder && isBackwards ? reversedColumns(this.#columnOrder) : this.#columnOrder,
+      columns: columnsUsed(companion, filter, sort),
+    };
+    return { ...candidatesRows(query, limit), end: undefined };
+  }
+}

@@ -1,0 +1,111 @@
+/** What the statements of lists read of a companion table. Their rows are keys; the condition of the permit is beside the entity of each key. */
+import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
+import type { Companion } from '../companion/layout.ts';
+import { inSchema } from '../companion/table.ts';
+import { builder } from '../database/driver/prepared.ts';
+import { columnRef, companionSource, isOfColumn, keyColumn, type Column } from '../companion/source.ts';
+import { filterCondition } from '../filter/compile.ts';
+import { isAfter, type Order, type RowPosition } from '../filter/order.ts';
+import { candidateCount, candidateRows, inOrder, walkRows } from '../companion/range-sql.ts';
+import type { ColumnOrder, Range, Walk } from '../companion/roads.ts';
+import { all, conjuncts, testsOf, type Filter } from '../filter/syntax.ts';
+import type { PermitValues } from '../rights/row-predicate.ts';
+import { entityOf, selectedBeside, type PageRows, type WalkEnd } from './list-statements.ts';
+
+/** The conditions of a filter that columns alone decide, and the others. */
+export interface SplitFilter {
+  ofColumns: Filter;
+  ofFields: Filter;
+}
+
+export function splitFilter(filter: Filter, companion: Companion): SplitFilter {
+  const { columns = [], fields = [] } = Object.groupBy(conjuncts(filter), (condition) =>
+    testsOf(condition).every((test) => isOfColumn(companion, test)) ? 'columns' : 'fields',
+  );
+  return { ofColumns: all(columns), ofFields: all(fields) };
+}
+
+export const isEverything = (filter: Filter): boolean => filter.kind === 'all' && filter.of.length === 0;
+
+/** The rows that a page reads along an index. */
+export interface IndexWalk {
+  companion: Companion;
+  permit: PermitValues;
+  walk: Walk;
+  after: RowPosition | undefined;
+  /** The most rows of the index that PostgreSQL may look at. */
+  budget: number;
+  /** What the walk leaves to be tested. */
+  rest: SplitFilter;
+  /** The columns that the tests and the order need. */
+  columns: readonly Column[];
+}
+
+export function indexRows(query: IndexWalk, limit: number): PageRows {
+  const { companion, permit, walk, after, budget, rest, columns } = query;
+  const source = companionSource(companion);
+  const rows = walkRows(companion, walk, after, budget, columns);
+  // The walk is in the order of the page, so its first rows that fulfil all are the page.
+  const cut = isEverything(rest.ofFields) ? sql`limit ${limit + 1}` : sql``;
+  return {
+    from: sql`(select * from ${rows} as x where ${filterCondition(rest.ofColumns, source)} ${cut}) as x
+      cross join ${entityOf(permit, sql.ref('x.key'))}`,
+    where: filterCondition(rest.ofFields, source),
+    after: undefined,
+    isInOrder: true,
+  };
+}
+
+/** The last row of the walk; no row if the index ends before the budget does. */
+export function indexEndQuery({ companion, walk, after, budget }: IndexWalk): CompiledQuery<WalkEnd> {
+  const values = walk.columns.map((column) => sql`${columnRef(column)}::text`);
+  return sql<WalkEnd>`
+    select x.key, array[${sql.join(values)}]::text[] as position from ${walkRows(companion, walk, after, budget, walk.columns)} as x
+    offset ${budget - 1} limit 1`.compile(builder);
+}
+
+/** The candidates of a page, which are sorted. */
+export interface Candidates {
+  companion: Companion;
+  permit: PermitValues;
+  ranges: readonly Range[];
+  filter: SplitFilter;
+  after: RowPosition | undefined;
+  order: Order;
+  /** The order over columns; undefined if it needs fields. */
+  columnOrder: ColumnOrder | undefined;
+  /** The columns that the tests and the order need. */
+  columns: readonly Column[];
+}
+
+export function candidatesRows(query: Candidates, limit: number): PageRows {
+  const { companion, permit, ranges, filter, after, order, columnOrder, columns } = query;
+  const source = companionSource(companion);
+  const isDecidedByColumns = columnOrder && isEverything(filter.ofFields);
+  const next = isDecidedByColumns
+    ? sql`and ${after ? isAfter(order, after, 'x') : sql`true`}
+        order by ${inOrder([...columnOrder.columns, { ...keyColumn, descending: order.keyDescending }])} limit ${limit + 1}`
+    : sql``;
+  return {
+    from: sql`(
+        select * from ${candidateRows(companion, ranges, columns)} as x
+        where ${filterCondition(filter.ofColumns, source)} ${next}
+      ) as x cross join ${entityOf(permit, sql.ref('x.key'))}`,
+    where: filterCondition(filter.ofFields, source),
+    after,
+    isInOrder: false,
+  };
+}
+
+/** How many rows the ranges have together, `limit` at most. */
+export function rangesQuery(companion: Companion, ranges: readonly Range[], limit: number): CompiledQuery<{ count: number }> {
+  return sql<{ count: number }>`select ${candidateCount(companion, ranges, limit)} as count`.compile(builder);
+}
+
+/** SQL: a row without columns for each entity that fulfils the filter. The planner chooses how. */
+export function selectedByColumns(companion: Companion, permit: PermitValues, { ofColumns, ofFields }: SplitFilter): RawBuilder<unknown> {
+  const source = companionSource(companion);
+  const columns = filterCondition(ofColumns, source);
+  if (isEverything(ofFields)) return sql`select from ${inSchema(companion.table)} as x where ${columns}`;
+  return selectedBeside(permit, sql`${inSchema(companion.table)} as x`, sql`${columns} and ${filterCondition(ofFields, source)}`);
+}

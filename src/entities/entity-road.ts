@@ -1,0 +1,33 @@
+/** A list without an index of fields: by key, looking at a number of rows, or sorted if there are few. */
+import { isKey } from '../filter/fields.ts';
+import { orderOf } from '../filter/order.ts';
+import { entitySource } from '../filter/source.ts';
+import { all, conjuncts, type Filter } from '../filter/syntax.ts';
+import { candidatesQuery, selected, selectedRows, walkedRows, walkEndQuery, type Selection } from './list-statements.ts';
+import { areFew, budgetOf, isIndexedIn, listLimits, type Road, type Wanted } from './road.ts';
+
+export function entityRoad({ permit, filter, sort, companion }: Wanted): Road {
+  const { keys = [], rest = [] } = Object.groupBy(conjuncts(filter), (test) => (isServed(test) ? 'keys' : 'rest'));
+  const selection: Selection = { permit, keys: all(keys), rest: all(rest) };
+  const order = orderOf(sort, filter, entitySource, isIndexedIn(companion));
+  const isByKey = order.columns.length === 0;
+  const looksAtMore = rest.length > 0 || permit.owner !== null;
+  return {
+    order,
+    isCheap: isByKey && !looksAtMore,
+    selected: selected(selection),
+    async find(run, { after, isBackwards }) {
+      if (isByKey && looksAtMore) {
+        const walk = { keyDescending: order.keyDescending !== isBackwards, after, budget: budgetOf(selection.rest) };
+        return { ...walkedRows(selection, walk), end: walkEndQuery(selection, walk) };
+      }
+      if (!isByKey && !areFew(await run(candidatesQuery(selection, listLimits.candidates + 1)))) return undefined;
+      return { ...selectedRows(selection, after), end: undefined };
+    },
+  };
+}
+
+/** Whether the primary key finds the rows that the test allows. */
+function isServed(test: Filter): boolean {
+  return (test.kind === 'compare' || test.kind === 'in') && isKey(test.field);
+}

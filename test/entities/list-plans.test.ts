@@ -1,0 +1,143 @@
+/** What PostgreSQL reads for the pages of a name with 30,000 entities: a number of buffers that does not depend on the page. */
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Companion } from '../../src/companion/layout.ts';
+import { inSchema } from '../../src/companion/table.ts';
+import { companionRoad } from '../../src/entities/companion-road.ts';
+import { pageQuery } from '../../src/entities/list-statements.ts';
+import type { Part } from '../../src/entities/road.ts';
+import { fieldTypesOf } from '../../src/entity-types/field-types.ts';
+import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';
+import { parseSort } from '../../src/filter/sort.ts';
+import { declareIndexed } from '../support/companion.ts';
+import { useService } from '../support/service.ts';
+
+const order = {
+  type: 'object',
+  properties: {
+    state: { type: 'string' },
+    placedAt: { type: 'string', format: 'date-time' },
+    total: { type: 'number' },
+    customer: { type: 'string', format: 'int64' },
+    note: { type: 'string' },
+  },
+};
+const types = fieldTypesOf(order);
+const service = useService();
+let companion: Companion;
+
+beforeAll(async () => {
+  await service().createUser('ada');
+  const { db } = service();
+  const indexes = [['state', 'placedAt'], ['placedAt'], ['total'], ['customer'], ['note', '-total']];
+  companion = await declareIndexed(service(), 'order', { ...order, 'x-index': indexes });
+  const columns = companion.columns.map(({ name, field, type }) => ({
+    name: sql.ref(name),
+    value: sql`(fields ->> ${sql.lit(field[0])})::${sql.raw({ int64: 'bigint', number: 'numeric', 'date-time': 'timestamptz' }[type as string] ?? 'text')}`,
+  }));
+  // A quarter of the orders are open, and all of these are among the newer half. By the time alone the oldest of them come after 15,000 others.
+  for (let from = 1; from < 30_000; from += 5_000)
+    await sql`
+      with entities as (
+        insert into entity (name, fields, created_by, updated_by)
+        select 'order', jsonb_build_object(
+          'state', case when n > 15000 and n % 2 = 0 then 'open' when n % 3 = 0 then 'new' else 'done' end, 'total', n * 7919 % 30011,
+          'placedAt', to_char(timestamptz '2020-01-01' + n * interval '1 minute', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+          'customer', (n % 1500)::text, 'note', 'n' || n % 7
+        ), 'ada', 'ada'
+        from generate_series(${from}::int, ${from}::int + 4999) as n
+        returning key, fields)
+      insert into ${inSchema(companion.table)} (key, ${sql.join(columns.map(({ name }) => name))})
+      select key, ${sql.join(columns.map(({ value }) => value))} from entities`.execute(db);
+  await sql`vacuum analyze entity`.execute(db);
+  await sql`analyze ${inSchema(companion.table)}`.execute(db);
+});
+
+interface Plan {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Loops': number;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
+  Plans?: Plan[];
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+/** The buffers of all statements of a page, the tables that they read as a whole, and the rows of the page. */
+async function costOf(filter: object, sort: string[], part: Partial<Part> = {}) {
+  const parsed = parseFilter(filter, types, bodyLimits);
+  const terms = parseSort(sort, types);
+  if ('faults' in parsed || 'faults' in terms) throw new Error('refused');
+  const road = companionRoad({ permit: { name: 'order', owner: null }, filter: parsed.filter, sort: terms.sort, companion }, companion);
+  if (!road) throw new Error('the companion table is of no use');
+  const wanted = { after: undefined, isBackwards: false, limit: 50, ...part };
+  const nodes: Plan[] = [];
+  let buffers = 0;
+  const rows = await service().store.readOnly(10_000, async (run) => {
+    const explained: typeof run = async (query) => {
+      const explain = { ...query, sql: `explain (analyze, buffers, format json) ${query.sql}` };
+      const [row] = await run<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explain);
+      const plan = row?.['QUERY PLAN'][0].Plan;
+      if (plan) nodes.push(...nodesOf(plan));
+      buffers += (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0);
+      return await run(query);
+    };
+    const found = await road.find(explained, wanted);
+    if (!found) return undefined;
+    if (found.end) await explained(found.end);
+    return await explained(
+      pageQuery({ ...found, order: road.order, limit: wanted.limit, bytes: 1e6, projection: undefined, includes: [] }),
+    );
+  });
+  const whole = new Set(nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']));
+  return { rows: rows?.slice(0, wanted.limit), buffers, whole: [...whole] };
+}
+
+describe('a page', () => {
+  test.for<[string, object, string[], string[]]>([
+    ['sorted', {}, ['total'], ['29000']],
+    ['sorted, descending', {}, ['-total'], ['1000']],
+    ['with an equality before the sort', { state: 'done' }, ['placedAt'], ['2020-01-15T00:00:00Z']],
+    ['with several values before the sort', { state: { $in: ['done', 'open'] } }, ['-placedAt'], ['2020-01-02T00:00:00Z']],
+    ['within limits', { total: { $gte: 500, $lt: 29_500 } }, ['total'], ['29000']],
+    ['in mixed directions', {}, ['note', '-total'], ['n5', '50']],
+    ['by key with an equality', { customer: '7' }, [], []],
+  ])('costs the same at the beginning and deep inside: %s', async ([, filter, sort, values]) => {
+    const [first, deep] = [
+      await costOf(filter, sort),
+      await costOf(filter, sort, { after: { values, key: sort.length === 0 ? '10' : '0' } }),
+    ];
+    for (const { rows, buffers, whole } of [first, deep]) {
+      expect(rows?.length).toBeGreaterThan(15);
+      expect(buffers).toBeLessThan(450);
+      expect(whole).toEqual([]);
+    }
+    expect(deep.buffers).toBeLessThan(first.buffers * 1.2 + 10);
+  });
+
+  test('goes by the index with the equality, where the planner would find the order of another index cheaper', async () => {
+    const { rows, buffers } = await costOf({ state: 'open' }, ['placedAt']);
+    expect(rows).toHaveLength(50);
+    expect(buffers).toBeLessThan(350);
+  });
+
+  test('of few candidates, in any order', async () => {
+    const { rows, buffers, whole } = await costOf({ customer: '7', note: { $prefix: 'n' } }, ['-$updatedAt']);
+    expect([rows?.length, whole]).toEqual([20, []]);
+    expect(buffers).toBeLessThan(250);
+  });
+
+  test('of many candidates and tests of columns looks at 20,000 rows of the index, and of fields at 5,000', async () => {
+    const ofColumns = await costOf({ note: { $contains: 'x' } }, ['total']);
+    expect([ofColumns.rows, ofColumns.whole]).toEqual([[], []]);
+    expect(ofColumns.buffers).toBeLessThan(70_000);
+    const ofFields = await costOf({ other: 1 }, ['total']);
+    expect([ofFields.rows, ofFields.whole]).toEqual([[], []]);
+    expect(ofFields.buffers).toBeLessThan(30_000);
+  });
+
+  test('of too many candidates without an index in this order has none', async () => {
+    expect((await costOf({ state: 'done' }, ['total', '-placedAt'])).rows).toBeUndefined();
+  });
+});
