@@ -1,10 +1,9 @@
-/** The document with types is good for tools: Redocly finds no fault, and generators make code of it that compiles. */
+/** The document with types is good for tools: Redocly finds no fault. Generators make code of it in typed-documents.long.test.ts. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import ts from 'typescript';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { declareType } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
@@ -26,58 +25,6 @@ beforeAll(async () => {
   await writeFile(join(directory, 'openapi.json'), text);
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
-
-/** Programs that use what generators have made, and are wrong where an error is expected. */
-const programs = {
-  'openapi-typescript': `
-    import type { components, operations } from './types.ts';
-    type Schemas = components['schemas'];
-    export const customer: Schemas['Customer'] = { company: 'A', credit: '1.5', address: { zip: '1' }, lines: [{ count: 1 }] };
-    export const query: operations['queryCustomer']['requestBody']['content']['application/json'] = {
-      filter: { credit: { $gte: '1' }, $or: [{ city: null }, { address: { geo: { lat: { $lt: 1 } } } }] }, sort: ['-credit'],
-    };
-    export const page = (answer: operations['listCustomer']['responses']['200']['content']['application/json']): string | undefined =>
-      answer.items[0]?.fields.company;
-    // @ts-expect-error
-    export const wrongFields: Schemas['Customer'] = { company: 1 };
-    // @ts-expect-error
-    export const wrongFilter: Schemas['CustomerFilter'] = { credit: { $gte: 1 } };
-    // @ts-expect-error
-    export const wrongSort: Schemas['CustomerSort'] = 'tags';`,
-  oazapfts: `
-    import { createCustomer, queryCustomer, updateCustomer } from './client.ts';
-    export const calls = () => [
-      createCustomer({ company: 'A', state: 'open' }),
-      updateCustomer('5', { city: null }),
-      queryCustomer({ filter: { vip: true, $not: { score: { $in: [1, null] } } }, sort: ['$key'] }),
-    ];
-    // @ts-expect-error
-    export const wrong = () => createCustomer({ city: 'Paris' });`,
-};
-
-test('openapi-typescript and oazapfts make code of it that compiles and knows the fields, filters and sorts', async () => {
-  const module = (name: string) => join(root, 'node_modules', name);
-  await run(process.execPath, [module('openapi-typescript/bin/cli.js'), 'openapi.json', '-o', 'types.ts'], { cwd: directory });
-  await run(process.execPath, [module('oazapfts/dist/cli.js'), 'openapi.json', 'client.ts'], { cwd: directory });
-  const files = Object.entries(programs).map(([name, text]) => ({ path: join(directory, `use-${name}.ts`), text }));
-  for (const { path, text } of files) await writeFile(path, text);
-  const compiled = ts.createProgram(
-    files.map(({ path }) => path),
-    {
-      strict: true,
-      noEmit: true,
-      skipLibCheck: true,
-      allowImportingTsExtensions: true,
-      target: ts.ScriptTarget.ESNext,
-      module: ts.ModuleKind.ESNext,
-      moduleResolution: ts.ModuleResolutionKind.Bundler,
-      types: [],
-      paths: { '@oazapfts/runtime': [module('@oazapfts/runtime')], '@oazapfts/runtime/*': [module('@oazapfts/runtime/*')] },
-    },
-  );
-  const faults = ts.getPreEmitDiagnostics(compiled);
-  expect(faults.map(({ file, messageText }) => `${file?.fileName} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)).toEqual([]);
-});
 
 test('Redocly accepts it under the rules of openapi.yaml', async () => {
   // `/rest/entity/{name}/query` and `/rest/entity/customer/{key}` are both a path of `/rest/entity/customer/query`, which stands there by itself.
