@@ -476,6 +476,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/entity/{name}/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create many entities
+         * @description Creates an entity for each item, in one transaction: all of them or none. Faults of all items are told, up to 20, by pointers that begin with the
+         *     index of the item: `/17/email`. So are values that another entity has, or two items have, where the declared type has a unique rule.
+         *     The body may have 4 MiB and 50,000 values.
+         */
+        post: operations["createEntities"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/entity/{name}/{key}": {
         parameters: {
             query?: never;
@@ -531,6 +553,30 @@ export interface paths {
         get: operations["listVersions"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rest/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run several operations
+         * @description Runs up to 100 operations in their order. By default they are one transaction: the first refusal is the answer, its pointers lead into the
+         *     operations, and nothing is written. With `atomic: false` each is a transaction of its own, and the answer has the outcome of each. The rights
+         *     of all operations are checked before the first one runs. `{"$ref": "o1"}` in a field that the declared type has as a reference stands for the
+         *     key of the create with the id `o1`: of an earlier one, or in one transaction of a later one too. With `Prefer: dry-run` one transaction is
+         *     tried and nothing is written; keys in such an answer are never given again.
+         */
+        post: operations["runBatch"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1005,6 +1051,52 @@ export interface components {
             fields: components["schemas"]["Fields"];
             included?: components["schemas"]["Included"];
             withheld?: components["schemas"]["Withheld"];
+        };
+        /** @description The fields of several entities. */
+        FieldsList: components["schemas"]["Fields"][];
+        /** @description The entities that were created, in the order of the request. */
+        CreatedEntities: {
+            /** @description The entities. */
+            items: {
+                key: components["schemas"]["Int64"];
+                /** @description 1 at creation. */
+                version: number;
+            }[];
+        };
+        /** @description Operations to run in their order. */
+        Batch: {
+            /** @description Whether all of them are one transaction; true without it. */
+            atomic?: boolean;
+            /** @description The operations. */
+            operations: components["schemas"]["BatchOperation"][];
+        };
+        /**
+         * @description `create` needs `fields`; `update` needs `key` and `fields`, a merge patch (RFC 7396); `delete` and `get` need `key`. `get` retrieves the entity as
+         *     the operations before have left it.
+         */
+        BatchOperation: {
+            /**
+             * @description What to do.
+             * @enum {string}
+             */
+            op: "create" | "update" | "delete" | "get";
+            /** @description What `$ref` of other operations calls the entity that `create` creates. */
+            id?: string;
+            name: components["schemas"]["EntityName"];
+            key?: components["schemas"]["Int64"];
+            /** @description The version that the entity must have to be updated or deleted. */
+            ifMatch?: string;
+            fields?: components["schemas"]["Fields"];
+        };
+        /** @description The outcome of each operation, in the order of the request. */
+        BatchResults: {
+            /** @description The outcomes. */
+            results: {
+                /** @description The status that the operation alone would have. */
+                status: number;
+                entity?: components["schemas"]["Entity"];
+                problem?: components["schemas"]["Problem"];
+            }[];
         };
         /** @description An entity as it was after a change. `updatedAt` and `updatedBy` are those of the change. */
         EntityVersion: {
@@ -1710,6 +1802,18 @@ export interface components {
                 [name: string]: unknown;
             };
             content?: never;
+        };
+        /** @description Another entity has the value of a unique field, or other entities keep one from being deleted. */
+        BatchConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "unique-conflict" | "still-referenced";
+                };
+            };
         };
         /** @description Stored entities do not fit the document, or a limit is exceeded. */
         TypeConflict: {
@@ -2736,6 +2840,48 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    createEntities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields of each entity. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FieldsList"];
+            };
+        };
+        responses: {
+            /** @description All are created. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedEntities"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["UniqueConflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getEntity: {
         parameters: {
             query?: {
@@ -2932,6 +3078,49 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    runBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `dry-run` (RFC 7240) tries the batch and writes nothing. Other preferences are ignored. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The operations. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Batch"];
+            };
+        };
+        responses: {
+            /** @description The outcome of each operation. */
+            200: {
+                headers: {
+                    /** @description The preference that was heeded; left out without one. */
+                    "Preference-Applied"?: "dry-run";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchResults"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["BatchConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

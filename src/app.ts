@@ -16,6 +16,7 @@ import { recordProblem } from './audit/record.ts';
 import type { Schemes } from './authn/authenticate.ts';
 import { originPolicy } from './config/public-url.ts';
 import type { Context } from './context.ts';
+import { batchHandlers } from './batch/handlers.ts';
 import { entityHandlers } from './entities/handlers.ts';
 import { typedContracts, typeHandlers } from './entity-types/handlers.ts';
 import { loginByToken } from './oidc/tokens/login.ts';
@@ -110,6 +111,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     ...keyHandlers(context),
     ...oidcHandlers(context),
     ...entityHandlers(context),
+    ...batchHandlers(context),
     ...typeHandlers(context),
   };
   const binding: Binding = {
@@ -117,6 +119,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     handlers,
     schemes,
     csrf: originPolicy(config),
+    bodyLimit: config.bodyLimitBytes,
   };
 
   const routes = await makeRoutes(binding);

@@ -102,7 +102,8 @@ export type FaultCode =
   | 'breached'
   | 'unchanged'
   | 'not-repeated-exactly'
-  | 'not-supported';
+  | 'not-supported'
+  | 'refused';
 
 /** The unit of a value in a text, which decides how a locale writes it. */
 export type Measure = 'seconds' | 'bytes' | 'number' | 'text';
@@ -248,5 +249,16 @@ export class Problem extends Error {
     this.faults = faults.slice(0, maximumFaults);
     this.values = values;
     this.headers = headers;
+  }
+
+  /** The same problem of a part of the input: its pointers begin with `prefix`. */
+  under(prefix: string): Problem {
+    return this.withFaults(this.faults.map((fault) => ({ ...fault, pointer: `${prefix}${fault.pointer ?? ''}` })));
+  }
+
+  /** The same problem with other faults. */
+  withFaults(faults: readonly Fault[]): Problem {
+    const { code, values, headers, audit, cause } = this;
+    return new Problem(...([code, { faults, values, headers, cause, ...(audit && { audit }) }] as unknown as ProblemArguments));
   }
 }

@@ -1,7 +1,7 @@
 // Generated from openapi.yaml by `npm run generate`. Do not edit.
 
 import { type Client, type ClientMeta, type Options as Options2, type RequestResult, type TDataShape, urlSearchParamsBodySerializer } from '../../src/client/operation.ts';
-import type { ChangePasswordData, ChangePasswordResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, DeleteEntityTypeData, DeleteEntityTypeResponses, EndSessionData, EndSessionResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetEntityTypeData, GetEntityTypeResponses, GetSessionData, GetSessionResponses, LinkIdentityData, LinkIdentityResponses, ListEntitiesData, ListEntitiesResponses, ListEntityTypesData, ListEntityTypesResponses, ListIdentitiesData, ListIdentitiesResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, ListVersionsData, ListVersionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, PlanEntityTypeData, PlanEntityTypeResponses, PutEntityTypeData, PutEntityTypeResponses, QueryEntitiesData, QueryEntitiesResponses, RefreshSessionData, RefreshSessionResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UnlinkIdentityData, UnlinkIdentityResponses, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
+import type { ChangePasswordData, ChangePasswordResponses, CreateEntitiesData, CreateEntitiesResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, DeleteEntityTypeData, DeleteEntityTypeResponses, EndSessionData, EndSessionResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetEntityTypeData, GetEntityTypeResponses, GetSessionData, GetSessionResponses, LinkIdentityData, LinkIdentityResponses, ListEntitiesData, ListEntitiesResponses, ListEntityTypesData, ListEntityTypesResponses, ListIdentitiesData, ListIdentitiesResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, ListVersionsData, ListVersionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, PlanEntityTypeData, PlanEntityTypeResponses, PutEntityTypeData, PutEntityTypeResponses, QueryEntitiesData, QueryEntitiesResponses, RefreshSessionData, RefreshSessionResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, RunBatchData, RunBatchResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UnlinkIdentityData, UnlinkIdentityResponses, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape> = Options2<TData> & {
     /**
@@ -544,6 +544,41 @@ export const queryEntities = (options: Options<QueryEntitiesData>): RequestResul
 });
 
 /**
+ * Create many entities
+ *
+ * Creates an entity for each item, in one transaction: all of them or none. Faults of all items are told, up to 20, by pointers that begin with the
+ * index of the item: `/17/email`. So are values that another entity has, or two items have, where the declared type has a unique rule.
+ * The body may have 4 MiB and 50,000 values.
+ *
+ */
+export const createEntities = (options: Options<CreateEntitiesData>): RequestResult<CreateEntitiesResponses> => options.client.post<CreateEntitiesResponses>({
+    security: [
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/rest/entity/{name}/bulk',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * Delete an entity
  *
  * Its key is never given again. A second DELETE is 404. With `If-Match` the entity is deleted only if its version is still that one, else
@@ -674,6 +709,43 @@ export const listVersions = (options: Options<ListVersionsData>): RequestResult<
     ],
     url: '/rest/entity/{name}/{key}/history',
     ...options
+});
+
+/**
+ * Run several operations
+ *
+ * Runs up to 100 operations in their order. By default they are one transaction: the first refusal is the answer, its pointers lead into the
+ * operations, and nothing is written. With `atomic: false` each is a transaction of its own, and the answer has the outcome of each. The rights
+ * of all operations are checked before the first one runs. `{"$ref": "o1"}` in a field that the declared type has as a reference stands for the
+ * key of the create with the id `o1`: of an earlier one, or in one transaction of a later one too. With `Prefer: dry-run` one transaction is
+ * tried and nothing is written; keys in such an answer are never given again.
+ *
+ */
+export const runBatch = (options: Options<RunBatchData>): RequestResult<RunBatchResponses> => options.client.post<RunBatchResponses>({
+    security: [
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/rest/batch',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**

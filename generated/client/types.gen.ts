@@ -577,6 +577,81 @@ export type EntityView = {
 };
 
 /**
+ * The fields of several entities.
+ */
+export type FieldsList = Array<Fields>;
+
+/**
+ * The entities that were created, in the order of the request.
+ */
+export type CreatedEntities = {
+    /**
+     * The entities.
+     */
+    items: Array<{
+        key: Int64;
+        /**
+         * 1 at creation.
+         */
+        version: number;
+    }>;
+};
+
+/**
+ * Operations to run in their order.
+ */
+export type Batch = {
+    /**
+     * Whether all of them are one transaction; true without it.
+     */
+    atomic?: boolean;
+    /**
+     * The operations.
+     */
+    operations: Array<BatchOperation>;
+};
+
+/**
+ * `create` needs `fields`; `update` needs `key` and `fields`, a merge patch (RFC 7396); `delete` and `get` need `key`. `get` retrieves the entity as
+ * the operations before have left it.
+ *
+ */
+export type BatchOperation = {
+    /**
+     * What to do.
+     */
+    op: 'create' | 'update' | 'delete' | 'get';
+    /**
+     * What `$ref` of other operations calls the entity that `create` creates.
+     */
+    id?: string;
+    name: EntityName;
+    key?: Int64;
+    /**
+     * The version that the entity must have to be updated or deleted.
+     */
+    ifMatch?: string;
+    fields?: Fields;
+};
+
+/**
+ * The outcome of each operation, in the order of the request.
+ */
+export type BatchResults = {
+    /**
+     * The outcomes.
+     */
+    results: Array<{
+        /**
+         * The status that the operation alone would have.
+         */
+        status: number;
+        entity?: Entity;
+        problem?: Problem;
+    }>;
+};
+
+/**
  * An entity as it was after a change. `updatedAt` and `updatedBy` are those of the change.
  */
 export type EntityVersion = {
@@ -2877,6 +2952,103 @@ export type QueryEntitiesResponses = {
 
 export type QueryEntitiesResponse = QueryEntitiesResponses[keyof QueryEntitiesResponses];
 
+export type CreateEntitiesData = {
+    /**
+     * The fields of each entity.
+     */
+    body: FieldsList;
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: never;
+    url: '/rest/entity/{name}/bulk';
+};
+
+export type CreateEntitiesErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Another entity has the value of a unique field.
+     */
+    409: Problem & {
+        code?: 'unique-conflict';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type CreateEntitiesError = CreateEntitiesErrors[keyof CreateEntitiesErrors];
+
+export type CreateEntitiesResponses = {
+    /**
+     * All are created.
+     */
+    200: CreatedEntities;
+};
+
+export type CreateEntitiesResponse = CreateEntitiesResponses[keyof CreateEntitiesResponses];
+
 export type DeleteEntityData = {
     body?: never;
     headers?: {
@@ -3278,6 +3450,116 @@ export type ListVersionsResponses = {
 };
 
 export type ListVersionsResponse = ListVersionsResponses[keyof ListVersionsResponses];
+
+export type RunBatchData = {
+    /**
+     * The operations.
+     */
+    body: Batch;
+    headers?: {
+        /**
+         * `dry-run` (RFC 7240) tries the batch and writes nothing. Other preferences are ignored.
+         */
+        Prefer?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/rest/batch';
+};
+
+export type RunBatchErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Another entity has the value of a unique field, or other entities keep one from being deleted.
+     */
+    409: Problem & {
+        code?: 'unique-conflict' | 'still-referenced';
+    };
+    /**
+     * The version is no longer the one named in If-Match.
+     */
+    412: Problem & {
+        code?: 'precondition-failed';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
+     * The entity's type requires If-Match, and the request has none.
+     */
+    428: Problem & {
+        code?: 'precondition-required';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type RunBatchError = RunBatchErrors[keyof RunBatchErrors];
+
+export type RunBatchResponses = {
+    /**
+     * The outcome of each operation.
+     */
+    200: BatchResults;
+};
+
+export type RunBatchResponse = RunBatchResponses[keyof RunBatchResponses];
 
 export type ListEntityTypesData = {
     body?: never;

@@ -1,6 +1,7 @@
 /** The client: each operation of the contract is a method under its operation id, and `entities(name)` has those of entities. */
 import * as operations from '../../generated/client/sdk.gen.ts';
 import type {
+  BatchResults,
   EntityType,
   EntityTypeList,
   Fields,
@@ -15,6 +16,7 @@ import type {
   TypeDocument,
   TypePlan,
 } from '../../generated/client/types.gen.ts';
+import type { Batch } from './batch.ts';
 import type { SessionInfo, SessionList, SessionsEnded } from '../../generated/client/types.gen.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { CookieJar, fetchKeepsCookies } from './cookies.ts';
@@ -251,6 +253,12 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
   /** Deletes the type; its entities stay. `confirm` is the digest of the plan of the deletion. */
   async deleteEntityType(name: string, confirm: string, options: CallOptions = {}): Promise<Outcome<S, void>> {
     return deliver(this.#style, await operations.deleteEntityType({ client: this.http, path: { name }, query: { confirm }, ...options }));
+  }
+
+  /** Runs the operations of a batch. With `dryRun` nothing is written, and the keys of creates are never given again. */
+  async runBatch(batch: Batch, { dryRun = false, ...options }: CallOptions & { dryRun?: boolean } = {}): Promise<Outcome<S, BatchResults>> {
+    const headers = dryRun ? { Prefer: 'dry-run' } : {};
+    return deliver(this.#style, await operations.runBatch({ client: this.http, body: batch.toJSON(), headers, ...options }));
   }
 
   #session(result: Result<SessionInfo>): Outcome<S, SessionInfo> {

@@ -1,6 +1,13 @@
 /** Entities of one name, with the type of their fields. A change sends the version that it is based on. */
 import * as operations from '../../generated/client/sdk.gen.ts';
-import type { Entity as StoredEntity, EntityHistory, EntityVersion, Fields, Int64 } from '../../generated/client/types.gen.ts';
+import type {
+  CreatedEntities,
+  Entity as StoredEntity,
+  EntityHistory,
+  EntityVersion,
+  Fields,
+  Int64,
+} from '../../generated/client/types.gen.ts';
 import type { Clock } from './clock.ts';
 import { ApiError, ClientError } from './errors.ts';
 import { EntityList, withIncluded, type ListOptions, type WithIncluded } from './list.ts';
@@ -71,6 +78,16 @@ export class Entities<T extends object, S extends ErrorStyle> {
   async create(fields: T, { idempotencyKey = randomKey(), ...options }: CreateOptions = {}): Promise<Outcome<S, Entity<T>>> {
     const request = { path: { name: this.#name }, body: fields as Fields, headers: { 'Idempotency-Key': idempotencyKey } };
     return this.#entity(await operations.createEntity({ client: this.#client, ...request, ...options }));
+  }
+
+  /** Creates an entity for each of the fields, up to 1,000: all of them or none. The request is never repeated. */
+  async createMany(fields: readonly T[], options: CallOptions = {}): Promise<Outcome<S, CreatedEntities['items']>> {
+    const request = { path: { name: this.#name }, body: [...fields] as Fields[] };
+    const result = await operations.createEntities({ client: this.#client, ...request, ...options });
+    return deliver(
+      this.#style,
+      mapResult(result, ({ items }) => items),
+    );
   }
 
   /**

@@ -24,6 +24,8 @@ export interface Binding {
   handlers: Handlers;
   schemes: Schemes;
   csrf: OriginPolicy;
+  /** Bytes of a body, unless the operation has another limit. */
+  bodyLimit: number;
 }
 
 /** An operation and the route that serves it. */
@@ -74,9 +76,10 @@ function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions
     // The schemes read one credential from a request, so a caller could not present two.
     if (names.length > 1) throw new Error(`openapi.yaml: ${operationId} asks for ${names.join(' and ')} at once`);
   }
-  const bodyLimit = bodyLimitOf(requestBody);
+  const { takesLargeBody } = operation;
+  const bodyLimit = bodyLimitOf(requestBody, takesLargeBody, binding.bodyLimit);
   return {
-    config: { operationId, takesCredential: operation.security.length > 0 },
+    config: { operationId, takesLargeBody, takesCredential: operation.security.length > 0 },
     // Otherwise Fastify answers HEAD by running the GET handler (rule 26).
     exposeHeadRoute: false,
     ...(bodyLimit !== undefined && { bodyLimit }),

@@ -3,6 +3,7 @@ import { sessionRights, type SessionRights } from '../rights/session-rights.ts';
 
 /** Each extension with its allowed values. */
 export const extensionValues = {
+  'x-body': ['large'],
   'x-ignores-unknown-parameters': [true],
   'x-refuses-cross-site': [true],
   'x-session': ['writes'],
@@ -13,6 +14,8 @@ export const extensionValues = {
 export type ExtensionMembers = { -readonly [E in keyof typeof extensionValues]?: (typeof extensionValues)[E][number] };
 
 export interface Extensions {
+  /** Whether the body may have 4 MiB and 50,000 values. */
+  takesLargeBody: boolean;
   /** Whether another party decides which query parameters are sent, so that undeclared ones are not refused. */
   ignoresUnknownParameters: boolean;
   /** Whether a request of another site is refused even where no credential counts. */
@@ -39,6 +42,7 @@ export function readExtensions(operation: ExtensionMembers & { operationId: stri
   }
   const rights = operation['x-session-rights'];
   return {
+    takesLargeBody: operation['x-body'] === 'large',
     ignoresUnknownParameters: operation['x-ignores-unknown-parameters'] === true,
     refusesCrossSite: operation['x-refuses-cross-site'] === true,
     writesSession: operation['x-session'] === 'writes',

@@ -62,14 +62,15 @@ async function deleteReferenced(
       return true;
     });
   } catch (error) {
-    if (error instanceof StillReferencedError) throw await problemOf(store, error, readable);
+    if (error instanceof StillReferencedError) throw await problemOfRemoval(store, error, readable);
     // The wall behind it: a type that is being changed has a reference that it does not declare yet.
     if (isStillReferenced(error)) throw new Problem('still-referenced');
     throw error;
   }
 }
 
-async function problemOf(store: Store, { keys }: StillReferencedError, readable: Deletion['readable']): Promise<Problem> {
+/** What entities that keep another one from being deleted mean for a caller who may read those called `name` if `readable(name)` is a permit. */
+export async function problemOfRemoval(store: Store, { keys }: StillReferencedError, readable: Deletion['readable']): Promise<Problem> {
   const faults: Fault[] = [];
   for (const [name, referring] of keys) {
     const permit = readable(name);

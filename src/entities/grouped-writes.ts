@@ -50,9 +50,9 @@ export const prepareInsertMany = (companion: Companion | null, variant?: string)
         event: 'entity.created',
         steps: sql`
       input as materialized (
-        select nextval('entity_key_seq') as key, *
-        from rows from (jsonb_to_recordset(${rows}::jsonb) as (name text, fields jsonb, ${input.typed}))
-          with ordinality as input (name, fields, ${input.names}, n)
+        select coalesce(given, nextval('entity_key_seq')) as key, *
+        from rows from (jsonb_to_recordset(${rows}::jsonb) as (name text, given bigint, fields jsonb, ${input.typed}))
+          with ordinality as input (name, given, fields, ${input.names}, n)
       ), inserted as (
         insert into entity (name, key, fields, created_by, updated_by) overriding system value
         select name, key, fields, "userName", "userName" from input

@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import { findVersion, keepOf, listVersions } from './history.ts';
+import { createMany } from './bulk.ts';
 import { Cursors } from './cursors.ts';
 import { acceptedVersions, contentTag, etagOf, isCurrent } from './etag.ts';
 import { createOnce, findRepeat, readIdempotencyKey, type Created } from './idempotency.ts';
@@ -15,6 +16,7 @@ import { deleteEntity } from './delete.ts';
 import { readByType, whileTypeIsCurrent } from './type-guard.ts';
 import { isHeavy } from './heavy.ts';
 import { readIncludes } from './include.ts';
+import { itemTexts } from '../http/json-parts.ts';
 import { readKey } from './key.ts';
 import { listEntities, type ListedPage } from './list.ts';
 import { readListBody, readListQuery, type ListRequest } from './list-request.ts';
@@ -27,7 +29,7 @@ import { findView, readViewQuery } from './view.ts';
 
 type EntityHandlers = Pick<
   Handlers,
-  'listEntities' | 'queryEntities' | 'createEntity' | 'getEntity' | 'listVersions' | 'updateEntity' | 'deleteEntity'
+  'listEntities' | 'queryEntities' | 'createEntity' | 'createEntities' | 'getEntity' | 'listVersions' | 'updateEntity' | 'deleteEntity'
 >;
 
 export function entityHandlers({ config, store, entityTypes, entityQueues: queues }: Context): EntityHandlers {
@@ -93,6 +95,14 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
         const insert = () => (key === undefined ? insertOne(fields) : insertOnce(key, fields));
         return await inTurn(insert);
       });
+    },
+
+    async createEntities({ params, body, bodyText, principal, caller }) {
+      const permit = authorize(principal, params.name, 'create');
+      const texts = itemTexts(bodyText);
+      const items = body.map((fields, index) => ({ fields, text: texts[index] ?? '{}' }));
+      const created = await whileTypeIsCurrent(entityTypes, params.name, (type) => createMany(writes, permit, caller, type, items));
+      return { status: 200, body: { items: created } };
     },
 
     async getEntity({ params, query, headers, principal, caller }) {

@@ -1,5 +1,6 @@
 /** Reads entity keys: 64-bit integers that stay decimal text from the path to the database and never become a floating-point number. */
-
+import { sql } from 'kysely';
+import type { Store } from '../database/port.ts';
 import { Problem } from '../errors.ts';
 import { expectedFormat } from '../http/expected.ts';
 import { isInt64 } from '../http/int64.ts';
@@ -9,4 +10,12 @@ export function readKey(text: string): string {
   if (!isInt64(text))
     throw new Problem('invalid-key', { faults: [{ parameter: 'key', code: 'invalid-value', expected: expectedFormat('int64') }] });
   return text;
+}
+
+/** New keys, which no other entity gets. */
+export async function drawKeys({ db }: Store, count: number): Promise<string[]> {
+  const { rows } = await sql<{
+    key: string;
+  }>`select nextval('entity_key_seq')::text as key from generate_series(1, ${count}::integer)`.execute(db);
+  return rows.map(({ key }) => key);
 }

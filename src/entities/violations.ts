@@ -15,7 +15,7 @@ export async function underRules<R>(layout: Companion | undefined, write: () => 
   try {
     return await whileTableExists(layout, () => retryOnConflict(write));
   } catch (error) {
-    throw problemOf(layout, error) ?? error;
+    throw violationOf(layout, error) ?? error;
   }
 }
 
@@ -27,9 +27,14 @@ export async function whileTableExists<R>(
   try {
     return await write();
   } catch (error) {
-    if (layout && error instanceof DatabaseError && (error.code === '42P01' || error.code === '42703')) return undefined;
+    if (layout && isMissingTable(error)) return undefined;
     throw error;
   }
+}
+
+/** Whether a companion table, or a column of it, does not exist any more. */
+export function isMissingTable(error: unknown): boolean {
+  return error instanceof DatabaseError && (error.code === '42P01' || error.code === '42703');
 }
 
 /** Whether a row of a companion table still refers to the deleted one. */
@@ -37,7 +42,8 @@ export function isStillReferenced(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '23503' && error.schema === 'entity_data';
 }
 
-function problemOf(layout: Companion, error: unknown): Problem | undefined {
+/** The problem of a violated rule of the companion table; undefined for any other error. */
+export function violationOf(layout: Companion, error: unknown): Problem | undefined {
   if (!(error instanceof DatabaseError) || error.schema !== 'entity_data') return undefined;
   if (error.code === '23505') {
     const unique = layout.uniques.find(({ name }) => name === error.constraint);

@@ -10,11 +10,12 @@ import { holderOfRequest } from './held-bytes.ts';
 import { inTurn } from './turns.ts';
 import type { RequestBodyObject } from '../contract/contract.ts';
 import { readPairs } from './form.ts';
-import { readJson } from './json.ts';
+import { jsonLimits, largeJsonLimits, readJson } from './json.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 const formLimitBytes = 8_192;
 const ignoredBodyLimitBytes = 1_024;
+const largeBodyLimitBytes = 4_194_304;
 /** A longer JSON body waits for its turn: reading 100 KiB of small objects takes 8 ms. */
 const longBytes = 16_384;
 
@@ -28,7 +29,7 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
     if (bytes.length === 0) return done(null, undefined);
     const parse = () => {
-      const read = readJson(bytes);
+      const read = readJson(bytes, request.routeOptions.config.takesLargeBody ? largeJsonLimits : jsonLimits);
       if (!('text' in read)) return done(new Problem('malformed-request', { faults: [read] }));
       request.bodyText = read.text;
       done(null, read.value);
@@ -49,11 +50,12 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
 }
 
 /**
- * The limit of an operation's body in bytes; undefined for the default limit. It is an option of the route because Fastify ignores the limit
+ * The limit of an operation's body in bytes; undefined for `defaultLimit`. A large one has 4 MiB at least. It is an option of the route because Fastify ignores the limit
  * of a parser. Where an operation takes a form, JSON has the form's limit too.
  */
-export function bodyLimitOf(body: RequestBodyObject | undefined): number | undefined {
+export function bodyLimitOf(body: RequestBodyObject | undefined, isLarge: boolean, defaultLimit: number): number | undefined {
   if (!body) return ignoredBodyLimitBytes;
+  if (isLarge) return Math.max(largeBodyLimitBytes, defaultLimit);
   return formType in body.content ? formLimitBytes : undefined;
 }
 
@@ -115,5 +117,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     operationId?: string;
+    /** Whether the operation takes more than the limits of other JSON bodies. */
+    takesLargeBody?: boolean;
   }
 }

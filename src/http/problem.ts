@@ -36,6 +36,15 @@ function documentOf(problem: Problem, requestId: string, locale: ReturnType<type
   return { type, title, status, detail, instance: `urn:uuid:${requestId}`, code, ...(errors && { errors }) };
 }
 
+/** The document of a problem that is a part of an answer to `request`. */
+export function describeProblem(problem: Problem, request: FastifyRequest, publicUrl: URL): ProblemDocument {
+  return documentOf(problem, request.id, localeOf(request), publicUrl);
+}
+
+function localeOf({ principal, headers }: FastifyRequest): ReturnType<typeof negotiateLocale> {
+  return negotiateLocale({ session: principal?.locale, acceptLanguage: headers['accept-language'] });
+}
+
 /** The problem that `error` is to the caller of `request`. An unexpected error is `internal-error`: a bug, with the error as its cause. */
 export function problemOf(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
@@ -93,7 +102,7 @@ export function sendProblem(problem: Problem, request: FastifyRequest, reply: Fa
   request.problemCode = problem.code;
   if (problem.status === 401) reply.header('www-authenticate', challenge(request, 'invalid_token'));
   else if (problem.code === 'insufficient-scope') reply.header('www-authenticate', challenge(request, 'insufficient_scope'));
-  const locale = negotiateLocale({ session: request.principal?.locale, acceptLanguage: request.headers['accept-language'] });
+  const locale = localeOf(request);
   reply.code(problem.status).headers(problem.headers).header('content-language', locale);
   if (request.method === 'HEAD') return reply.header('problem-code', problem.code).send();
   return reply.type(problemType).send(JSON.stringify(documentOf(problem, request.id, locale, publicUrl)));

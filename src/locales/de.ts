@@ -227,6 +227,7 @@ export const de: Catalogue = {
       'Dieses Passwort ist aus einem Datenleck bekannt. Wählen Sie ein anderes, und ändern Sie es überall, wo Sie es sonst verwenden.',
     unchanged: 'Das neue Passwort ist mit dem aktuellen identisch. Wählen Sie ein anderes.',
     'not-repeated-exactly': 'Die Wiederholung weicht vom neuen Passwort ab. Geben Sie zweimal dasselbe Passwort ein.',
+    refused: 'Das ist die Operation, die abgelehnt wurde.',
     'not-supported': 'Der Dienst unterstützt dies hier nicht.',
   },
   expected: {

@@ -212,6 +212,7 @@ export const en: Catalogue = {
     breached: 'This password is known from a data breach. Choose another one, and change it wherever else you use it.',
     unchanged: 'The new password is the same as the current one. Choose a different one.',
     'not-repeated-exactly': 'The repetition differs from the new password. Enter the same password twice.',
+    refused: 'This is the operation that was refused.',
     'not-supported': 'The service does not support this here.',
   },
   expected: {

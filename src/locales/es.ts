@@ -219,6 +219,7 @@ export const es: Catalogue = {
     breached: 'Esta contraseña figura en una filtración de datos. Elija otra y cámbiela también en los demás sitios donde la utilice.',
     unchanged: 'La nueva contraseña es igual a la actual. Elija una distinta.',
     'not-repeated-exactly': 'La repetición no coincide con la nueva contraseña. Introduzca dos veces la misma contraseña.',
+    refused: 'Esta es la operación que fue rechazada.',
     'not-supported': 'El servicio no admite esto aquí.',
   },
   expected: {

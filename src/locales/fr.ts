@@ -223,6 +223,7 @@ export const fr: Catalogue = {
     breached: 'Ce mot de passe figure dans une fuite de données. Choisissez-en un autre et changez-le partout où vous l’utilisez.',
     unchanged: 'Le nouveau mot de passe est identique à l’actuel. Choisissez-en un autre.',
     'not-repeated-exactly': 'La confirmation diffère du nouveau mot de passe. Saisissez deux fois le même mot de passe.',
+    refused: 'C’est l’opération qui a été refusée.',
     'not-supported': 'Le service ne prend pas cela en charge ici.',
   },
   expected: {

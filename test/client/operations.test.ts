@@ -1,7 +1,7 @@
 /** The client has all operations of the contract and no other, each with its method and path. */
 import { describe, expect, test } from 'vitest';
 import * as generated from '../../generated/client/sdk.gen.ts';
-import { EntityServiceClient } from '../../src/client/index.ts';
+import { Batch, EntityServiceClient } from '../../src/client/index.ts';
 import { pathOf, operations as all, methodOf } from '../support/operations.ts';
 
 /**
@@ -63,6 +63,8 @@ const calls: Record<string, (client: EntityServiceClient<'result'>) => Promise<u
   createEntity: (client) => client.entities('customer').create({}),
   getEntity: (client) => client.entities('customer').get(note.key),
   listVersions: (client) => client.entities('customer').history(note.key),
+  createEntities: (client) => client.entities('customer').createMany([{}]),
+  runBatch: (client) => client.runBatch(new Batch()),
   updateEntity: (client) => client.entities('customer').update(note, {}),
   deleteEntity: (client) => client.entities('customer').delete(note),
 };

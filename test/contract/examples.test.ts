@@ -101,6 +101,12 @@ const given: Record<string, () => Promise<unknown>> = {
       service().db,
     );
   },
+  createEntities: () => sql`truncate entity_type, entity_type_revision`.execute(service().db),
+  runBatch: async () => {
+    await sql`truncate entity_type, entity_type_revision`.execute(service().db);
+    await seed(service(), 'customer', '7', { company: customer.company, city: 'Paris' }, 'ada');
+    await sql`update entity set version = 3`.execute(service().db);
+  },
   updateEntity: () => seedCustomer(2, { city: 'Paris' }),
   deleteEntity: () => seedCustomer(3, customer),
   createEntity: () => sql`truncate entity_type, entity_type_revision`.execute(service().db),

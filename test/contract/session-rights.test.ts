@@ -15,7 +15,9 @@ describe('x-session-rights', () => {
         operation?.['x-session-rights'] === 'by-grants' ? [operation.operationId] : [],
       ),
     );
-    const expected = operations.filter(({ tag, method }) => tag === 'Entities' || (tag === 'Entity types' && method === 'get'));
+    const expected = operations.filter(
+      ({ tag, method }) => ['Entities', 'Batch'].includes(tag) || (tag === 'Entity types' && method === 'get'),
+    );
     expect(named).toEqual(expected.map(({ operationId }) => operationId));
   });
 

@@ -19,7 +19,7 @@ async function start(document: ContractDocument, leaveOut: string[] = []): Promi
   knowEveryMethod(app);
   await readBodies(app);
   const csrf = { publicOrigin: 'http://localhost:3000', trustedOrigins: new Set<string>() };
-  const binding: Binding = { document, handlers: handlers as unknown as Handlers, schemes, csrf };
+  const binding: Binding = { document, handlers: handlers as unknown as Handlers, schemes, csrf, bodyLimit: 1_048_576 };
   addRoutes(app, await makeRoutes(binding));
   await app.ready();
 }

@@ -158,3 +158,18 @@ test('200 — a month of which nothing is kept is dropped, and what is kept long
   const { rows } = await sql<{ name: string }>`select name from ${sql.ref(`entity_data.${tableOf(kept)}`)}`.execute(service().db);
   expect(rows).toEqual([{ name: 'deed' }]);
 });
+
+test('200 — `version` gives the entity as it was, with the tag of that version, and 304 for a client that has it', async () => {
+  const entity = await create({ n: 1 });
+  await service().call('POST', at(entity), { cookie: ada, json: { n: 2 } });
+  const old = await service().call('GET', `${at(entity)}?version=1`, { cookie: ada });
+  expect([old.status, old.body, old.headers.get('etag')]).toEqual([200, entity, '"1"']);
+  expect((await service().call('GET', `${at(entity)}?version=1`, { cookie: ada, headers: { 'if-none-match': '"1"' } })).status).toBe(304);
+  expect((await service().call('GET', `${at(entity)}?version=3`, { cookie: ada })).status).toBe(404);
+});
+
+test('400 — `version` goes along with neither `fields` nor `include`', async () => {
+  const entity = await create({ n: 1 });
+  const { status, body } = await service().call('GET', `${at(entity)}?version=1&fields=n`, { cookie: ada });
+  expect([status, body.errors]).toEqual([400, [expect.objectContaining({ parameter: 'version', code: 'conflicting' })]]);
+});

@@ -45,9 +45,9 @@ describe('the document', () => {
     expect(added.filter((name) => name.startsWith('Customer'))).toEqual(
       expect.arrayContaining(['', 'Patch', 'Filter', 'Sort', 'Entity', 'Page', 'Query'].map((role) => `Customer${role}`)),
     );
-    expect(pathsOf(body)).toEqual(['', '/query', '/{key}'].map((path) => `/rest/entity/customer${path}`));
+    expect(pathsOf(body)).toEqual(['', '/query', '/bulk', '/{key}'].map((path) => `/rest/entity/customer${path}`));
     const ids = pathsOf(body).flatMap((path) => operationsAt(body, path).map((method) => String(body.paths[path]?.[method]?.operationId)));
-    expect(ids.toSorted()).toEqual(['create', 'delete', 'get', 'list', 'query', 'update'].map((verb) => `${verb}Customer`));
+    expect(ids.toSorted()).toEqual(['create', 'createMany', 'delete', 'get', 'list', 'query', 'update'].map((verb) => `${verb}Customer`));
   });
 
   test('has the fields of the type, and its filter has a test for each by its type', async () => {
@@ -115,7 +115,7 @@ describe('what the caller may not do is not in it (rule 64)', () => {
 
   test.for<[Action[], string[], string[]]>([
     [['read'], ['get', 'post /query', 'get /{key}'], ['', 'Filter', 'Sort', 'Entity', 'Page', 'Query']],
-    [['create'], ['post'], ['', 'Entity']],
+    [['create'], ['post', 'post /bulk'], ['', 'Entity']],
     [['update'], ['post /{key}'], ['', 'Patch', 'Entity']],
     [['delete'], ['delete /{key}'], []],
     [['type'], [], ['']],

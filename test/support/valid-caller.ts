@@ -214,6 +214,18 @@ export class ValidCaller {
       ...(draft.lot % 4 === 0 ? { without: ['fields', 'include'], query: { version: '1' } } : { without: ['version'] }),
     }),
     listVersions: async (caller, draft) => ({ ...(await this.#newEntity(caller, draft)), without: ['cursor'] }),
+    createEntities: async (_caller, { path }) => ({ values: path, body: [{ a: 1 }, {}] }),
+    runBatch: async ({ name: owner }) => {
+      const key = String(++this.#last);
+      await seed(this.#service, 'note', key, { a: 1 }, owner);
+      const operations = [
+        { op: 'create', name: 'note', fields: { a: 1 } },
+        { op: 'update', name: 'note', key, ifMatch: '1', fields: { a: 2 } },
+        { op: 'get', name: 'note', key },
+        { op: 'delete', name: 'note', key },
+      ];
+      return { values: {}, body: { operations } };
+    },
     updateEntity: (caller, draft) => this.#newEntity(caller, draft),
     deleteEntity: (caller, draft) => this.#newEntity(caller, draft),
   };

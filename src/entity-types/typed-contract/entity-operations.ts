@@ -8,6 +8,7 @@ export const entityOperations: Readonly<Record<EntityOperation, { verb: string; 
   listEntities: { verb: 'list', action: 'read' },
   queryEntities: { verb: 'query', action: 'read' },
   createEntity: { verb: 'create', action: 'create' },
+  createEntities: { verb: 'createMany', action: 'create' },
   getEntity: { verb: 'get', action: 'read' },
   updateEntity: { verb: 'update', action: 'update' },
   deleteEntity: { verb: 'delete', action: 'delete' },

@@ -1,0 +1,205 @@
+/** The operations of a batch: each with its permit, the type of its entity, and the key that a create will give. */
+import type { components } from '../../generated/api.ts';
+import type { Principal } from '../authn/principal.ts';
+import { checkedBy, type Checked } from '../entities/store.ts';
+import type { EntityType, EntityTypes } from '../entity-types/types.ts';
+import { maximumFaults, Problem, type Fault } from '../errors.ts';
+import type { Field } from '../filter/fields.ts';
+import { itemTexts, memberTexts, withReplaced } from '../http/json-parts.ts';
+import { pointerTo } from '../http/pointer.ts';
+import { authorize, type Permit } from '../rights/permit.ts';
+
+type Sent = components['schemas']['BatchOperation'];
+
+interface Common {
+  /** The place of the operation in the batch. */
+  index: number;
+  name: string;
+  key: string;
+  type: EntityType | undefined;
+}
+
+export interface Create extends Common {
+  op: 'create';
+  permit: Permit<'create'>;
+  /** JSON text of an object. */
+  fields: string;
+  checked: Checked;
+}
+
+export interface Update extends Common {
+  op: 'update';
+  permit: Permit<'update'>;
+  /** JSON text of an object. */
+  patch: string;
+  ifMatch: string | undefined;
+}
+
+export interface Delete extends Common {
+  op: 'delete';
+  permit: Permit<'delete'>;
+  ifMatch: string | undefined;
+}
+
+export interface Get extends Common {
+  op: 'get';
+  permit: Permit<'read'>;
+}
+
+export type Operation = Create | Update | Delete | Get;
+
+/** The problem of one operation, with pointers into the batch; to the operation itself if it has none. */
+export function problemAt(index: number, problem: Problem): Problem {
+  const place = `/operations/${index}`;
+  return problem.faults.length > 0 ? problem.under(place) : problem.withFaults([{ pointer: place, code: 'refused' }]);
+}
+
+/** Runs `work` for the operation; a problem that it throws gets the place of the operation. */
+export async function at<T>(index: number, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof Problem ? problemAt(index, error) : error;
+  }
+}
+
+/** Runs `check`, a check of the fields of an operation. */
+export function checkFields<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof Problem ? error.under('/fields') : error;
+  }
+}
+
+const needed = { create: ['fields'], update: ['key', 'fields'], delete: ['key'], get: ['key'] } as const;
+
+/** Reads the operations of a batch: rights first, then fields and references. Each method throws the problem of an operation, placed in the batch. */
+export class BatchReader {
+  readonly sent: readonly Sent[];
+  readonly #principal: Principal;
+  readonly #types: EntityTypes;
+  /** The JSON text of each operation's fields; empty for one without. */
+  readonly #texts: readonly string[];
+  /** The creates that `$ref` can lead to, by their ids. */
+  readonly #created = new Map<string, { key: string; index: number }>();
+  #refersForward = false;
+
+  constructor(principal: Principal, types: EntityTypes, sent: readonly Sent[], bodyText: string) {
+    this.#principal = principal;
+    this.#types = types;
+    this.sent = sent;
+    this.#texts = itemTexts(memberTexts(bodyText).get('operations') ?? '[]').map((text) => memberTexts(text).get('fields') ?? '');
+  }
+
+  /** Whether an operation refers to a later one. */
+  get refersForward(): boolean {
+    return this.#refersForward;
+  }
+
+  /** Throws 422 for operations without a member that they need, and for ids that several have. */
+  checkForm(): void {
+    const ids = new Set<string>();
+    const faults: Fault[] = [];
+    for (const [index, operation] of this.sent.entries()) {
+      for (const member of needed[operation.op])
+        if (operation[member] === undefined) faults.push({ pointer: `/operations/${index}/${member}`, code: 'required' });
+      const id = operation.op === 'create' ? operation.id : undefined;
+      if (id !== undefined && ids.has(id)) faults.push({ pointer: `/operations/${index}/id`, code: 'repeated' });
+      if (id !== undefined) ids.add(id);
+    }
+    if (faults.length > 0) throw new Problem('validation-failed', { faults });
+  }
+
+  /** Throws 403 unless the caller may do what the operation does. */
+  async authorize(index: number): Promise<void> {
+    const sent = this.sent[index];
+    if (sent) await at(index, () => this.#permitOf(sent));
+  }
+
+  /** Lets later calls of {@link read} replace references to the create by `key`. */
+  learn(index: number, key: string): void {
+    const sent = this.sent[index];
+    if (sent?.op === 'create' && sent.id !== undefined) this.#created.set(sent.id, { key, index });
+  }
+
+  /** The operation, with `key` for a create. */
+  async read(index: number, key: string): Promise<Operation> {
+    const sent = this.sent[index];
+    if (!sent) throw new Error(`there is no operation ${index}`);
+    return await at(index, () => this.#operation(index, sent, sent.op === 'create' ? key : (sent.key ?? '')));
+  }
+
+  /** All operations, with a key for each. Throws the faults of all of them. */
+  async readAll(keys: readonly string[]): Promise<Operation[]> {
+    for (const [index, key] of keys.entries()) this.learn(index, key);
+    const operations: Operation[] = [];
+    const faults: Fault[] = [];
+    for (const [index, key] of keys.entries()) {
+      try {
+        operations.push(await this.read(index, key));
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code !== 'validation-failed') throw error;
+        faults.push(...error.faults);
+        if (faults.length >= maximumFaults) break;
+      }
+    }
+    if (faults.length > 0) throw new Problem('validation-failed', { faults });
+    return operations;
+  }
+
+  #permitOf({ op, name }: Sent): Operation['permit'] {
+    return op === 'get' ? authorize(this.#principal, name, 'read') : authorize(this.#principal, name, op);
+  }
+
+  async #operation(index: number, sent: Sent, key: string): Promise<Operation> {
+    const { name } = sent;
+    const type = await this.#types.find(name);
+    const common = { index, name, key, type };
+    const permit = this.#permitOf(sent);
+    switch (sent.op) {
+      case 'get':
+        return { ...common, op: 'get', permit: permit as Permit<'read'> };
+      case 'delete':
+        return { ...common, op: 'delete', permit: permit as Permit<'delete'>, ifMatch: sent.ifMatch };
+      case 'update': {
+        const patch = this.#withKeys(index, sent, type).text;
+        return { ...common, op: 'update', permit: permit as Permit<'update'>, patch, ifMatch: sent.ifMatch };
+      }
+      case 'create': {
+        const { text, fields } = this.#withKeys(index, sent, type);
+        const checked = checkFields(() => {
+          type?.check(fields);
+          return checkedBy(type, fields);
+        });
+        return { ...common, op: 'create', permit: permit as Permit<'create'>, fields: text, checked };
+      }
+    }
+  }
+
+  /** The fields, with the key of a create in place of each reference to it. */
+  #withKeys(index: number, { fields = {} }: Sent, type: EntityType | undefined): { text: string; fields: unknown } {
+    let text = this.#texts[index] ?? '{}';
+    for (const { column } of type?.companion?.references ?? []) {
+      const path = type?.companion?.columns.find(({ name }) => name === column)?.field ?? [];
+      const id = referenceAt(fields, path);
+      if (id === undefined) continue;
+      const target = this.#created.get(id);
+      if (target && target.index > index) this.#refersForward = true;
+      if (!target)
+        throw new Problem('validation-failed', { faults: [{ pointer: `/fields${pointerTo(path)}`, code: 'reference-not-found' }] });
+      text = withReplaced(text, path, JSON.stringify(target.key));
+    }
+    return { text, fields: text === this.#texts[index] ? fields : (JSON.parse(text) as unknown) };
+  }
+}
+
+/** The id in `{"$ref": id}` at the path; undefined for any other value. */
+function referenceAt(fields: unknown, path: Field): string | undefined {
+  const value = path.reduce<unknown>(
+    (object, name) => (typeof object === 'object' && object !== null ? (object as Record<string, unknown>)[name] : undefined),
+    fields,
+  );
+  const { $ref: id } = (value ?? {}) as { $ref?: unknown };
+  return typeof id === 'string' && Object.keys(value as object).length === 1 ? id : undefined;
+}

@@ -1,0 +1,204 @@
+/** Runs the operations of a batch in one transaction. */
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import type { Caller } from '../authn/caller.ts';
+import { changeValues, type ChangeValues } from '../entities/changed.ts';
+import { rowOf } from '../entities/grouped-writes.ts';
+import { Removal, StillReferencedError } from '../entities/removal.ts';
+import { holdTypes } from '../entities/removal-statements.ts';
+import type { EntityRow } from '../entities/row.ts';
+import { findHeavy, findState, lockOne, previewOne } from '../entities/statements.ts';
+import { checkedBy, placeOf } from '../entities/store.ts';
+import { isMissingTable, violationOf } from '../entities/violations.ts';
+import { writeStatementsOf } from '../entities/write-statements.ts';
+import type { Companion } from '../companion/layout.ts';
+import type { EntityTypes } from '../entity-types/types.ts';
+import { Problem } from '../errors.ts';
+import { at, checkFields, problemAt, type Create, type Delete, type Get, type Operation, type Update } from './operations.ts';
+
+/** A lost round means that another transaction has changed the entity meanwhile. */
+const rounds = 20;
+
+/** The types have changed since the operations were read: nothing may be written, and they must be read again. */
+export class TypesChanged extends Error {}
+
+/** What an operation did: the entity afterwards, undefined after a deletion. */
+export interface Done {
+  status: 200 | 201 | 204;
+  row: EntityRow | undefined;
+}
+
+export interface BatchRules {
+  types: EntityTypes;
+  /** The most bytes that the merged fields of an update may have as JSON. */
+  limitBytes: number;
+  /** Whether an operation refers to a later one, so that PostgreSQL checks references at the end. */
+  defersReferences: boolean;
+  /** What entities that keep another one from being deleted mean for the caller. */
+  problemOf: (error: StillReferencedError) => Promise<Problem>;
+}
+
+/** Runs the operations in their order and returns what each did. Throws the first refusal, placed in the batch, and {@link TypesChanged}. */
+export async function runOperations(
+  trx: Transaction<Database>,
+  caller: Caller,
+  operations: readonly Operation[],
+  rules: BatchRules,
+): Promise<Done[]> {
+  const run = new BatchRun(trx, caller, rules);
+  if (rules.defersReferences) await sql`set constraints all deferred`.execute(trx);
+  const done: Done[] = [];
+  while (done.length < operations.length) {
+    const creates = createsFrom(operations, done.length);
+    const [operation] = operations.slice(done.length);
+    if (creates.length > 0) done.push(...(await run.create(creates)));
+    else if (operation) done.push(await at(operation.index, () => run.one(operation)));
+  }
+  if (rules.defersReferences) await run.checkReferences(operations);
+  return done;
+}
+
+/** The creates of one name that follow each other from `start` on: one statement writes them. */
+function createsFrom(operations: readonly Operation[], start: number): Create[] {
+  const creates: Create[] = [];
+  for (const operation of operations.slice(start)) {
+    if (operation.op !== 'create' || operation.name !== (creates[0] ?? operation).name) break;
+    creates.push(operation);
+  }
+  return creates;
+}
+
+class BatchRun {
+  readonly #trx: Transaction<Database>;
+  readonly #caller: Caller;
+  readonly #rules: BatchRules;
+
+  constructor(trx: Transaction<Database>, caller: Caller, rules: BatchRules) {
+    this.#trx = trx;
+    this.#caller = caller;
+    this.#rules = rules;
+  }
+
+  /** Creates of one name, in one statement. If a rule of the type does not hold, they run again one by one, to find the one to blame. */
+  async create(creates: readonly Create[]): Promise<Done[]> {
+    const [first] = creates;
+    if (!first) return [];
+    if (creates.length === 1 || !first.checked.companion) return await at(first.index, () => this.#insert(creates));
+    await sql`savepoint creates`.execute(this.#trx);
+    try {
+      return await this.#insert(creates);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+    }
+    await sql`rollback to savepoint creates`.execute(this.#trx);
+    const done: Done[] = [];
+    for (const create of creates) done.push(...(await at(create.index, () => this.#insert([create]))));
+    return done;
+  }
+
+  async #insert(creates: readonly Create[]): Promise<Done[]> {
+    const layout = creates[0]?.checked.companion?.layout;
+    const rows = creates.map(({ permit, key, fields, checked: { typeRevision, companion } }) => {
+      const change = changeValues(permit, this.#caller.origin, typeRevision);
+      return rowOf({ ...change, name: permit.entity, given: key, ...companion?.values }, 'fields', fields);
+    });
+    const query = writeStatementsOf(layout).insertMany.query({ rows: `[${rows.join()}]` });
+    const found = await underRules(layout, () => this.#trx.executeQuery(query));
+    if (found.rows.length !== creates.length) throw new TypesChanged();
+    const byKey = new Map(found.rows.map((row) => [row.key, row]));
+    return creates.map(({ key }) => ({ status: 201, row: byKey.get(key) }));
+  }
+
+  one(operation: Operation): Promise<Done> {
+    switch (operation.op) {
+      case 'create':
+        throw new Error('creates of one name are run together');
+      case 'update':
+        return this.#update(operation);
+      case 'delete':
+        return this.#delete(operation);
+      case 'get':
+        return this.#get(operation);
+    }
+  }
+
+  async #remove(name: string, companion: Companion, key: string, change: ChangeValues): Promise<void> {
+    try {
+      await new Removal(this.#trx, this.#rules.types, change).run(name, companion, key);
+    } catch (error) {
+      throw error instanceof StillReferencedError ? await this.#rules.problemOf(error) : error;
+    }
+  }
+
+  /** Lets PostgreSQL check the references that were deferred. It does not tell which operation is to blame, so the first that may be is. */
+  async checkReferences(operations: readonly Operation[]): Promise<void> {
+    try {
+      await sql`set constraints all immediate`.execute(this.#trx);
+    } catch (error) {
+      for (const { index, type } of operations) {
+        const problem = type?.companion && violationOf(type.companion, error);
+        if (problem && problem.faults.length > 0) throw problemAt(index, problem.under('/fields'));
+      }
+      throw error;
+    }
+  }
+
+  async #get({ permit, key }: Get): Promise<Done> {
+    const { rows } = await this.#trx.executeQuery(findHeavy.query(placeOf(permit, key)));
+    if (!rows[0]) throw new Problem('not-found');
+    return { status: 200, row: rows[0] };
+  }
+
+  async #update({ permit, key, patch, ifMatch, type }: Update): Promise<Done> {
+    const { limitBytes } = this.#rules;
+    for (let round = 0; round < rounds; round++) {
+      const place = placeOf(permit, key);
+      const [seen] = (await this.#trx.executeQuery(previewOne.query({ ...place, patch, light: false }))).rows;
+      if (!seen?.fields) throw new Problem('not-found');
+      if (seen.typeRevision !== (type?.revision ?? '0')) throw new TypesChanged();
+      if (type?.requiresIfMatch && ifMatch === undefined) throw new Problem('precondition-required');
+      if (ifMatch !== undefined && ifMatch !== seen.version) throw new Problem('precondition-failed');
+      if (Buffer.byteLength(seen.fields) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
+      const merged: unknown = JSON.parse(seen.fields);
+      const checked = checkFields(() => {
+        type?.check(merged, () => JSON.parse(patch) as unknown);
+        return checkedBy(type, merged);
+      });
+      const { updateOne } = writeStatementsOf(checked.companion?.layout);
+      const change = changeValues(permit, this.#caller.origin, checked.typeRevision);
+      const values = { ...change, ...place, patch, versions: [seen.version], limit: limitBytes };
+      const companion = JSON.stringify(checked.companion?.values ?? {});
+      const { rows } = await underRules(checked.companion?.layout, () => this.#trx.executeQuery(updateOne.query({ ...values, companion })));
+      if (rows[0]) return { status: 200, row: rows[0] };
+    }
+    throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+  }
+
+  async #delete({ permit, key, ifMatch, type }: Delete): Promise<Done> {
+    const change = changeValues(permit, this.#caller.origin, type?.revision ?? '0');
+    const values = { ...change, ...placeOf(permit, key), versions: ifMatch === undefined ? null : [ifMatch] };
+    const isUnguarded = type?.requiresIfMatch === true && ifMatch === undefined;
+    await holdTypes.execute(this.#trx);
+    const { rows } = isUnguarded ? { rows: [] } : await this.#trx.executeQuery(lockOne.query(values));
+    if (rows.length === 0) {
+      const [state] = (await this.#trx.executeQuery(findState.query(placeOf(permit, key)))).rows;
+      if (!state) throw new Problem('not-found');
+      if (state.typeRevision !== change.typeRevision) throw new TypesChanged();
+      throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
+    }
+    if (type?.companion) await this.#remove(permit.entity, type.companion, key, change);
+    else await this.#trx.executeQuery(writeStatementsOf(undefined).deleteOne.query(values));
+    return { status: 204, row: undefined };
+  }
+}
+
+/** Runs `write`, a statement that writes the companion table `layout` too. A violated rule is a problem whose pointers lead into the operation. */
+async function underRules<R>(layout: Companion | undefined, write: () => Promise<R>): Promise<R> {
+  try {
+    return await write();
+  } catch (error) {
+    if (layout && isMissingTable(error)) throw new TypesChanged();
+    const problem = layout && violationOf(layout, error);
+    throw problem ? problem.under('/fields') : error;
+  }
+}

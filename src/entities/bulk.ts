@@ -1,0 +1,151 @@
+/** Creates many entities of one name: all of them or none, in one transaction. */
+import { sql, type Transaction } from 'kysely';
+import type { Companion } from '../companion/layout.ts';
+import type { Database } from '../database/tables.ts';
+import type { Caller } from '../authn/caller.ts';
+import type { EntityType } from '../entity-types/types.ts';
+import { maximumFaults, Problem, type Fault } from '../errors.ts';
+import type { Permit } from '../rights/permit.ts';
+import { changeValues } from './changed.ts';
+import { rowOf } from './grouped-writes.ts';
+import { checkedBy, type CheckedFields } from './store.ts';
+import { isMissingTable, violationOf } from './violations.ts';
+import type { Writes } from './update.ts';
+import { writeStatementsOf } from './write-statements.ts';
+
+/** The most rows and characters of a statement. PostgreSQL takes about a second for a million characters. */
+const maximumRows = 200;
+const maximumCharacters = 1_000_000;
+
+/** The fields of an entity to create: as parsed, and as JSON text. */
+export interface NewFields {
+  fields: unknown;
+  text: string;
+}
+
+export interface CreatedKey {
+  key: string;
+  version: number;
+}
+
+/** Ends a transaction that must write nothing. */
+class RolledBack extends Error {}
+
+/**
+ * Creates an entity for each of `items` and returns their keys in the same order. Undefined, with nothing written, when `type` has changed. Throws
+ * 422 `validation-failed` or 409 `unique-conflict` with the faults of all items, whose pointers begin with the index of the item.
+ */
+export async function createMany(
+  { store, queues }: Writes,
+  permit: Permit<'create'>,
+  caller: Caller,
+  type: EntityType | undefined,
+  items: readonly NewFields[],
+): Promise<CreatedKey[] | undefined> {
+  const checked = checkAll(type, items);
+  return await queues.runHeavy(permit, caller, async () => {
+    const bulk = new Bulk(permit, caller, checked);
+    try {
+      return await store.transaction((trx) => bulk.insertAll(trx));
+    } catch (error) {
+      if (error instanceof RolledBack) return undefined;
+      if (!(error instanceof Problem)) throw error;
+    }
+    const conflicts: Fault[] = [];
+    const rollBack = store.transaction(async (trx) => {
+      conflicts.splice(0, Infinity, ...(await bulk.findConflicts(trx)));
+      throw new RolledBack();
+    });
+    await rollBack.catch((error: unknown) => {
+      if (!(error instanceof RolledBack)) throw error;
+    });
+    // The entities that had the values are gone meanwhile.
+    if (conflicts.length === 0) return undefined;
+    const isConflict = conflicts.some(({ code }) => code === 'duplicate-value');
+    if (!isConflict) throw new Problem('validation-failed', { faults: conflicts });
+    throw new Problem('unique-conflict', { faults: conflicts, headers: { 'Retry-After': '1' } });
+  });
+}
+
+/** Throws 422 with the faults of all items. */
+function checkAll(type: EntityType | undefined, items: readonly NewFields[]): CheckedFields[] {
+  const faults: Fault[] = [];
+  const checked: CheckedFields[] = [];
+  for (const [index, { fields, text }] of items.entries()) {
+    try {
+      type?.check(fields);
+      checked.push({ fields: text, ...checkedBy(type, fields) });
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      faults.push(...error.under(`/${index}`).faults);
+      if (faults.length >= maximumFaults) break;
+    }
+  }
+  if (faults.length > 0) throw new Problem('validation-failed', { faults });
+  return checked;
+}
+
+class Bulk {
+  readonly #rows: string[];
+  readonly #layout: Companion | undefined;
+
+  constructor(permit: Permit<'create'>, { origin }: Caller, checked: readonly CheckedFields[]) {
+    this.#rows = checked.map(({ fields, typeRevision, companion }) =>
+      rowOf({ ...changeValues(permit, origin, typeRevision), name: permit.entity, ...companion?.values }, 'fields', fields),
+    );
+    this.#layout = checked[0]?.companion?.layout;
+  }
+
+  async insertAll(trx: Transaction<Database>): Promise<CreatedKey[]> {
+    const created: CreatedKey[] = [];
+    for (let from = 0; from < this.#rows.length;) {
+      const rows = this.#nextRows(from);
+      created.push(...(await this.#insert(trx, rows)));
+      from += rows.length;
+    }
+    return created;
+  }
+
+  /** The faults of the rows that conflict with others, one after the other. The transaction must be rolled back. */
+  async findConflicts(trx: Transaction<Database>): Promise<Fault[]> {
+    const faults: Fault[] = [];
+    for (const [index, row] of this.#rows.entries()) {
+      await sql`savepoint item`.execute(trx);
+      try {
+        await this.#insert(trx, [row]);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        faults.push(...error.under(`/${index}`).faults);
+        if (faults.length >= maximumFaults) break;
+        await sql`rollback to savepoint item`.execute(trx);
+      }
+    }
+    return faults;
+  }
+
+  #nextRows(from: number): string[] {
+    let [end, characters] = [from, 0];
+    while (end < this.#rows.length && end - from < maximumRows && characters < maximumCharacters)
+      characters += this.#rows[end++]?.length ?? 0;
+    return this.#rows.slice(from, end);
+  }
+
+  async #insert(trx: Transaction<Database>, rows: readonly string[]): Promise<CreatedKey[]> {
+    const { insertMany } = writeStatementsOf(this.#layout);
+    const found = await underRulesOf(this.#layout, () => trx.executeQuery(insertMany.query({ rows: `[${rows.join()}]` })));
+    if (found.rows.length !== rows.length) throw new RolledBack();
+    return found.rows
+      .toSorted((one, other) => Number(one.n) - Number(other.n))
+      .map(({ key, version }) => ({ key, version: Number(version) }));
+  }
+}
+
+/** Runs `write`, and throws the problem of a violated rule. */
+async function underRulesOf<R>(layout: Companion | undefined, write: () => Promise<R>): Promise<R> {
+  try {
+    return await write();
+  } catch (error) {
+    if (isMissingTable(error)) throw new RolledBack();
+    throw (layout && violationOf(layout, error)) ?? error;
+  }
+}

@@ -1,0 +1,281 @@
+/** `POST /rest/batch`: several operations, all of them or none, or each by itself. */
+import { beforeAll, expect, test } from 'vitest';
+import { declareType, rowsOf, type Entity } from '../support/entities.ts';
+import { useService, type ProblemBody } from '../support/service.ts';
+
+interface Results {
+  results: { status: number; entity?: Entity; problem?: ProblemBody }[];
+}
+
+const service = useService();
+let cookie: string;
+const int64 = { type: 'string', format: 'int64' };
+beforeAll(async () => {
+  cookie = await service().openSession((await service().createUser('ada')).id);
+  await declareType(service(), 'order', {
+    type: 'object',
+    properties: { number: { type: 'string' }, main: { ...int64, type: ['string', 'null'] } },
+    'x-unique': [{ fields: ['number'] }],
+    'x-references': { main: { to: 'order' } },
+  });
+  await declareType(service(), 'line', {
+    type: 'object',
+    required: ['order', 'quantity'],
+    properties: { order: int64, quantity: { type: 'integer' } },
+    'x-references': { order: { to: 'order', onDelete: 'cascade' } },
+  });
+  await declareType(service(), 'ledger', { type: 'object', 'x-if-match': 'required' });
+});
+
+const run = async (
+  operations: unknown,
+  { atomic, by = cookie, headers }: { atomic?: boolean; by?: string; headers?: Record<string, string> } = {},
+) =>
+  await service().call<Results & ProblemBody>('POST', '/rest/batch', {
+    cookie: by,
+    json: { operations, ...(atomic !== undefined && { atomic }) },
+    ...(headers && { headers }),
+  });
+const faultsOf = ({ code, errors = [] }: ProblemBody) => [code, ...errors.map((fault) => `${fault.code} ${fault.pointer}`)];
+const outcomeOf = ({ status, problem }: Results['results'][number]) => (problem ? [status, ...faultsOf(problem)] : [status]);
+const create = async (name: string, fields: object) =>
+  (await service().call<Entity>('POST', `/rest/entity/${name}`, { cookie, json: fields })).body;
+const get = async (name: string, key: string) => await service().call<Entity>('GET', `/rest/entity/${name}/${key}`, { cookie });
+const count = async (name: string) => (await rowsOf(service(), name)).length;
+let number = 0;
+const newNumber = () => `A-${++number}`;
+
+test('200 — creates an order with its lines, changes, deletes and retrieves, in this order', async () => {
+  const [customer, old] = [await create('customer', { city: 'Paris', orders: 0 }), await create('customer', {})];
+  const { status, body } = await run([
+    { op: 'create', id: 'o', name: 'order', fields: { number: newNumber() } },
+    { op: 'create', name: 'line', fields: { order: { $ref: 'o' }, quantity: 1 } },
+    { op: 'create', name: 'line', fields: { order: { $ref: 'o' }, quantity: 2 } },
+    { op: 'update', name: 'customer', key: customer.key, ifMatch: '1', fields: { orders: 1 } },
+    { op: 'update', name: 'customer', key: customer.key, fields: { city: null } },
+    { op: 'delete', name: 'customer', key: old.key },
+    { op: 'get', name: 'customer', key: customer.key },
+  ]);
+  expect(status, JSON.stringify(body)).toBe(200);
+  expect(body.results.map((result) => result.status)).toEqual([201, 201, 201, 200, 200, 204, 200]);
+  const [order, first, second] = body.results.map(({ entity }) => entity);
+  expect([first?.fields, second?.fields]).toEqual([1, 2].map((quantity) => ({ order: order?.key, quantity })));
+  expect(body.results[6]?.entity).toMatchObject({ version: 3, fields: { orders: 1 } });
+  expect((await get('line', second?.key ?? '')).body).toEqual(second);
+  expect((await get('customer', customer.key)).body.fields).toEqual({ orders: 1 });
+  expect((await get('customer', old.key)).status).toBe(404);
+});
+
+test('200 — entities of one batch refer to each other in a circle', async () => {
+  const { status, body } = await run([
+    { op: 'create', id: 'a', name: 'order', fields: { number: newNumber(), main: { $ref: 'b' } } },
+    { op: 'create', id: 'b', name: 'order', fields: { number: newNumber(), main: { $ref: 'a' } } },
+  ]);
+  expect(status, JSON.stringify(body)).toBe(200);
+  const [one, other] = body.results.map(({ entity }) => entity);
+  expect([one?.fields['main'], other?.fields['main']]).toEqual([other?.key, one?.key]);
+});
+
+test('200 — with `atomic: false` each operation has its own outcome, and later ones may refer to those that succeeded', async () => {
+  const used = newNumber();
+  await create('order', { number: used });
+  const { status, body } = await run(
+    [
+      { op: 'create', id: 'bad', name: 'order', fields: { number: used } },
+      { op: 'create', id: 'good', name: 'order', fields: { number: newNumber() } },
+      { op: 'create', name: 'line', fields: { order: { $ref: 'good' }, quantity: 1 } },
+      { op: 'create', name: 'line', fields: { order: { $ref: 'bad' }, quantity: 1 } },
+      { op: 'update', name: 'customer', key: '9000000000000000000', fields: {} },
+    ],
+    { atomic: false },
+  );
+  expect(status).toBe(200);
+  expect(body.results.map(outcomeOf)).toEqual([
+    [409, 'unique-conflict', 'duplicate-value /operations/0/fields/number'],
+    [201],
+    [201],
+    [422, 'validation-failed', 'reference-not-found /operations/3/fields/order'],
+    [404, 'not-found', 'refused /operations/4'],
+  ]);
+});
+
+test('200 — `Prefer: dry-run` tells what the batch would do, and writes nothing', async () => {
+  const before = await count('order');
+  const operations = [{ op: 'create', name: 'order', fields: { number: newNumber() } }];
+  const { status, body, headers } = await run(operations, { headers: { prefer: 'respond-async, dry-run' } });
+  expect([status, headers.get('preference-applied'), body.results[0]?.status]).toEqual([200, 'dry-run', 201]);
+  expect(await count('order')).toBe(before);
+  expect((await get('order', body.results[0]?.entity?.key ?? '')).status).toBe(404);
+  expect((await run(operations)).headers.get('preference-applied')).toBeNull();
+});
+
+test('200 — a batch writes the audit events and the history of each change', async () => {
+  const { body } = await run([
+    { op: 'create', id: 'x', name: 'note', fields: { n: 1 } },
+    { op: 'create', name: 'note', fields: { n: 2 } },
+  ]);
+  for (const { entity } of body.results) {
+    const events = await service().db.selectFrom('audit_event').where('event', '=', 'entity.created').select('detail').execute();
+    expect(events.filter(({ detail }) => detail['key'] === entity?.key)).toHaveLength(1);
+    expect(
+      await service()
+        .db.selectFrom('entity_change')
+        .where('key', '=', entity?.key ?? '')
+        .select('version')
+        .execute(),
+    ).toEqual([{ version: '1' }]);
+  }
+});
+
+const note = { op: 'create', name: 'note', fields: {} };
+const refusals: [status: number, what: string, operation: () => Promise<object> | object, faults: string[]][] = [
+  [
+    404,
+    'an entity that does not exist',
+    () => ({ op: 'get', name: 'note', key: '9000000000000000000' }),
+    ['not-found', 'refused /operations/1'],
+  ],
+  [
+    409,
+    'a value that another entity has',
+    async () => ({ op: 'create', name: 'order', fields: { number: (await create('order', { number: newNumber() })).fields['number'] } }),
+    ['unique-conflict', 'duplicate-value /operations/1/fields/number'],
+  ],
+  [
+    412,
+    'a version that is not the present one',
+    async () => ({ op: 'update', name: 'customer', key: (await create('customer', {})).key, ifMatch: '7', fields: {} }),
+    ['precondition-failed', 'refused /operations/1'],
+  ],
+  [
+    422,
+    'fields that do not fit the type',
+    () => ({ op: 'create', name: 'line', fields: { order: '1', quantity: 'x' } }),
+    ['validation-failed', 'invalid-type /operations/1/fields/quantity'],
+  ],
+  [
+    422,
+    'an update whose result does not fit the type',
+    async () => {
+      const order = await create('order', { number: newNumber() });
+      return { op: 'update', name: 'line', key: (await create('line', { order: order.key, quantity: 1 })).key, fields: { quantity: null } };
+    },
+    ['validation-failed', 'required /operations/1/fields/quantity'],
+  ],
+  [
+    422,
+    'a reference to no entity',
+    () => ({ op: 'create', name: 'line', fields: { order: '1', quantity: 1 } }),
+    ['validation-failed', 'reference-not-found /operations/1/fields/order'],
+  ],
+  [
+    422,
+    'a reference to no create',
+    () => ({ op: 'create', name: 'line', fields: { order: { $ref: 'none' }, quantity: 1 } }),
+    ['validation-failed', 'reference-not-found /operations/1/fields/order'],
+  ],
+  [
+    428,
+    'a change without the version that the type wants',
+    async () => ({ op: 'delete', name: 'ledger', key: (await create('ledger', {})).key }),
+    ['precondition-required', 'refused /operations/1'],
+  ],
+];
+test.each(refusals)(
+  '404, 409, 412, 422 and 428 — %i, %s, is the answer, and nothing is written',
+  async (expected, _what, operation, faults) => {
+    const sent = await operation();
+    expect((await run([note])).status).toBe(200);
+    const before = await count('note');
+    const { status, body } = await run([note, sent, note]);
+    expect([status, ...faultsOf(body)]).toEqual([expected, ...faults]);
+    expect(await count('note')).toBe(before);
+  },
+);
+
+test('422 — the faults of all creates are told', async () => {
+  const { status, body } = await run([
+    { op: 'create', name: 'line', fields: { quantity: 1 } },
+    note,
+    { op: 'create', name: 'order', fields: { number: 5 } },
+  ]);
+  expect([status, ...faultsOf(body)]).toEqual([
+    422,
+    'validation-failed',
+    'required /operations/0/fields/order',
+    'invalid-type /operations/2/fields/number',
+  ]);
+});
+
+test('409 — an entity that others refer to is not deleted, unless the batch deletes these before', async () => {
+  const main = await create('order', { number: newNumber() });
+  const other = await create('order', { number: newNumber(), main: main.key });
+  const refused = await run([note, { op: 'delete', name: 'order', key: main.key }]);
+  expect([refused.status, ...faultsOf(refused.body)]).toEqual([409, 'still-referenced', 'conflicting /operations/1']);
+  expect((await get('order', main.key)).status).toBe(200);
+  const deleted = await run([
+    { op: 'delete', name: 'order', key: other.key },
+    { op: 'delete', name: 'order', key: main.key },
+  ]);
+  expect(deleted.body.results.map(({ status }) => status)).toEqual([204, 204]);
+});
+
+test('403 — a batch with one operation that the caller may not do does nothing, atomic or not, and the refusal is audited', async () => {
+  const by = await service().openSession((await service().createUser('creator', { note: ['create'] })).id);
+  expect((await run([note], { by })).status).toBe(200);
+  const before = await count('note');
+  for (const atomic of [true, false]) {
+    const { status, body } = await run([note, { op: 'get', name: 'note', key: '1' }], { by, atomic });
+    expect([status, ...faultsOf(body)]).toEqual([403, 'forbidden', 'refused /operations/1']);
+  }
+  expect(await count('note')).toBe(before);
+  const denied = await service()
+    .db.selectFrom('audit_event')
+    .where('event', '=', 'permission.denied')
+    .where('user_name', '=', 'creator')
+    .select('id')
+    .execute();
+  expect(denied).not.toEqual([]);
+});
+
+test('404 — own entities are all that a caller with such a right reaches (rule 64)', async () => {
+  const actions = ['create', 'read', 'update', 'delete'] as const;
+  const { id } = await service().createUser('owner', { note: { actions: [...actions], condition: 'own' } });
+  const by = await service().openSession(id);
+  const foreign = await create('note', { secret: 1 });
+  const own = (await run([note], { by })).body.results[0]?.entity;
+  for (const op of ['get', 'update', 'delete']) {
+    const at = (key = '') => ({ op, name: 'note', key, ...(op === 'update' && { fields: {} }) });
+    expect((await run([at(foreign.key)], { by })).status, op).toBe(404);
+    expect((await run([at(own?.key)], { by })).status, op).toBe(200);
+  }
+  expect((await get('note', foreign.key)).body).toEqual(foreign);
+});
+
+const malformed: [what: string, operations: unknown, fault: string][] = [
+  ['no operation', [], 'invalid-value /operations'],
+  ['101 operations', Array.from({ length: 101 }, () => note), 'invalid-value /operations'],
+  ['an operation without a key', [{ op: 'update', name: 'note', fields: {} }], 'required /operations/0/key'],
+  ['an unknown operation', [{ op: 'upsert', name: 'note', fields: {} }], 'invalid-value /operations/0/op'],
+  [
+    'two operations with one id',
+    [
+      { ...note, id: 'a' },
+      { ...note, id: 'a' },
+    ],
+    'repeated /operations/1/id',
+  ],
+];
+test.each(malformed)('422 — %s', async (_what, operations, fault) => {
+  const { status, body } = await run(operations);
+  expect([status, faultsOf(body).slice(1)]).toEqual([422, [fault]]);
+});
+
+test('400 — a dry run of operations that are no transaction', async () => {
+  const { status, body } = await run([note], { atomic: false, headers: { prefer: 'dry-run' } });
+  expect([status, body.errors]).toEqual([400, [expect.objectContaining({ parameter: 'Prefer', code: 'conflicting' })]]);
+});
+
+test('413 — a body beyond 4 MiB', async () => {
+  expect((await run([{ ...note, fields: { text: 'x'.repeat(4_200_000) } }])).status).toBe(413);
+});
