@@ -26,5 +26,7 @@ test('its requests give the schemas, paths, operations and tags that it names', 
     expect(text).toContain(`\`/rest/entity/customer${path}\``);
   }
   const ids = JSON.stringify(some?.body.paths).match(/(?<="operationId":")\w+Customer(?=")/g) ?? [];
-  expect(ids.toSorted()).toEqual([...new Set(text.match(/(?<=`)(?:list|query|create|createMany|get|update|delete)Customer(?=`)/g))].toSorted());
+  expect(ids.toSorted()).toEqual(
+    [...new Set(text.match(/(?<=`)(?:list|query|create|createMany|get|update|delete)Customer(?=`)/g))].toSorted(),
+  );
 });
