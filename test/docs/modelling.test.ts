@@ -75,6 +75,18 @@ test('the requests about references, one after the other', async () => {
   }
 });
 
+test('the lists of the table of indexes are accepted', async () => {
+  const rows = tableRows(section(text, '## Indexes'));
+  expect(rows.length).toBeGreaterThan(3);
+  for (const [list = ''] of rows) {
+    const [, filter = '', sort = ''] = /^`(\{.*?\})`(?: sorted by `(.*)`)?$/.exec(list) ?? [];
+    const name = sort === '-company' ? 'customer' : 'order';
+    const query = { filter: JSON.parse(filter) as unknown, ...(sort !== '' && { sort: [sort] }) };
+    const answer = await service().call('POST', `/rest/entity/${name}/query`, { ...ada, json: query });
+    expect(answer.status, list).toBe(200);
+  }
+});
+
 test('the updates of a type that requires If-Match', async () => {
   await declareType(service(), 'guarded', { 'x-if-match': 'required' });
   const created = await service().call<{ key: string }>('POST', '/rest/entity/guarded', { ...ada, json: {} });

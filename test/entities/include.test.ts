@@ -118,6 +118,16 @@ describe('include', () => {
     expect(keysOf(sorted)).toEqual({ customer: [customers[9]] });
   });
 
+  test('comes with a list by the index of the reference', async () => {
+    const { body } = await list(service(), ada, 'order', {
+      filter: { customer: customers[4] },
+      sort: ['-number'],
+      include: ['customer.agent'],
+    });
+    expect(body.items.map(({ fields }) => fields['number'])).toEqual(['A-44', 'A-4', 'A-24']);
+    expect(keysOf(body)).toEqual({ customer: [customers[4]], agent: [agents[0]] });
+  });
+
   test('the Link of the next page has it, and the ETag changes with what is included', async () => {
     const first = await list(service(), ada, 'order', { include: ['customer'], limit: 1 });
     expect(first.headers.get('link')).toContain('include=customer');
