@@ -1,2 +1,7 @@
-/** `npm run bench` (docs/performance.md). */
-await import('./operations.ts');
+/** `npm run bench`: measures single operations, and with `-- lists` lists of entities (docs/performance.md). */
+if (process.argv[2] === 'lists') {
+  process.argv.splice(2, 1);
+  await import('./lists/main.ts');
+} else {
+  await import('./operations.ts');
+}

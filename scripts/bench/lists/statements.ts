@@ -1,0 +1,54 @@
+/** The SQL of a list, as the service sends it: this process makes the same list once and records its statements. */
+import type { CompiledQuery } from 'kysely';
+import type { Principal } from '../../../src/authn/principal.ts';
+import type { Store } from '../../../src/database/port.ts';
+import { Cursors } from '../../../src/entities/cursors.ts';
+import { readIncludes } from '../../../src/entities/include.ts';
+import { readListQuery } from '../../../src/entities/list-request.ts';
+import { listEntities } from '../../../src/entities/list.ts';
+import { TypeRegistry } from '../../../src/entity-types/registry.ts';
+import { authorize } from '../../../src/rights/permit.ts';
+import type { ListScenario } from './scenarios.ts';
+
+export interface Statement {
+  sql: string;
+  parameters: readonly unknown[];
+}
+
+/** A user who may read everything. */
+const reader: Principal = {
+  user: { id: '1', name: 'bench-0', displayName: 'bench-0' },
+  profile: undefined,
+  locale: 'en',
+  method: 'api-key',
+  issuer: null,
+  authenticatedAt: new Date(),
+  session: undefined,
+  grants: new Map([['*', new Map([['read', 'any']])]]),
+  scopes: null,
+};
+
+/** The statements of the list, with their values. Throws what the service answers if it refuses the list. */
+export async function statementsOf(store: Store, { entity, query }: ListScenario): Promise<Statement[]> {
+  const statements: Statement[] = [];
+  const recorded = <R>(statement: CompiledQuery<R>): CompiledQuery<R> => {
+    statements.push({ sql: statement.sql, parameters: statement.parameters });
+    return statement;
+  };
+  const recording = new Proxy(store, {
+    get(target, name) {
+      if (name === 'query') return ((statement) => target.query(recorded(statement))) satisfies Store['query'];
+      if (name === 'readOnly')
+        return ((limitMs, work) =>
+          target.readOnly(limitMs, (run) => work((statement) => run(recorded(statement))))) satisfies Store['readOnly'];
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+  const types = new TypeRegistry(store.db, { entityTypes: 'open' });
+  const type = await types.find(entity);
+  const includes = await readIncludes(types, reader, type, query['include']?.split(',') ?? []);
+  const request = readListQuery(query, includes, type?.fields);
+  await listEntities(recording, new Cursors(recording), authorize(reader, entity, 'read'), request, type?.companion);
+  return statements;
+}
