@@ -1,4 +1,5 @@
 /** An administrator's copies of all data: into another database, into a file, and back. Each leaves an audit event (rule 85). */
+import type { Kysely } from 'kysely';
 import type { AuditEventName } from '../audit/store.ts';
 import { assertNewFile, openBackup, writeBackup, type Header } from '../database/transfer/backup-file.ts';
 import type { Contents } from '../database/transfer/contents.ts';
@@ -6,6 +7,7 @@ import { assertEmpty, loadDatabase, TransferRefused, type LoadOptions } from '..
 import { withSnapshot } from '../database/transfer/snapshot.ts';
 import { knownMigrations, migrate } from '../database/migrate.ts';
 import type { Store } from '../database/port.ts';
+import type { Database } from '../database/tables.ts';
 import { recordChange, type Actor } from './actor.ts';
 
 /** How a caller follows a transfer, and cancels it. */
@@ -13,6 +15,9 @@ export interface Watch extends Pick<LoadOptions, 'signal' | 'onRows'> {
   /** Called once, before the first rows. */
   onContents: (contents: Contents) => void;
 }
+
+/** Makes what is not copied, since it follows from the rows. It runs in the transaction that has loaded these. */
+export type Rebuild = (trx: Kysely<Database>) => Promise<void>;
 
 /** A database as a source: `directUrl` must not pool by transaction. */
 export interface From {
@@ -43,6 +48,7 @@ export async function copyDatabase(
   actor: Actor,
   target: { url: string; name: string },
   { signal, onRows, onContents }: Watch,
+  rebuild: Rebuild,
 ): Promise<Contents> {
   try {
     await assertEmpty(target.url, signal);
@@ -53,7 +59,7 @@ export async function copyDatabase(
   await recordTransfer(store, actor, 'database.copied', { to: target.name });
   return await withSnapshot(directUrl, [], signal, async (source) => {
     onContents(source.contents);
-    await loadDatabase(target.url, source, { signal, onRows });
+    await loadDatabase(target.url, source, { signal, onRows, afterLoad: rebuild });
     return source.contents;
   });
 }
@@ -84,6 +90,7 @@ export async function restoreDatabase(
   file: string,
   header: Header,
   { signal, onRows, onContents }: Watch,
+  rebuild: Rebuild,
 ): Promise<void> {
   await assertEmpty(directUrl, signal);
   // A backup of an earlier version fits the schema of its time, and is migrated with its rows.
@@ -94,6 +101,7 @@ export async function restoreDatabase(
     onRows,
     skipped: { entity: skippedKeys },
     async afterLoad(trx) {
+      await rebuild(trx);
       const detail = { takenAt: header.takenAt, service: header.service };
       await recordChange(trx, actor, { event: 'database.restored', detail });
     },

@@ -13,9 +13,11 @@ export function databaseCommands(program: Command, desk: Desk): void {
     .action((options: Shown & { check?: true }) =>
       options.check ? onAnyDatabase(desk, options, checkMigrations) : onAnyDatabase(desk, options, applyMigrations, openDatabase),
     );
-  leaf(program, 'doctor', 'check the machine, the settings and the database', ['doctor', 'doctor --json']).action(async (options: Shown) =>
-    print(desk, options, report(await runChecks(desk.environment))),
-  );
+  leaf(program, 'doctor', 'check the machine, the settings and the database', ['doctor', 'doctor --all', 'doctor --json'])
+    .option('--all', 'compare the indexed values of all entities, not of 1,000 for each type')
+    .action(async (options: Shown & { all?: true }) =>
+      print(desk, options, report(await runChecks(desk.environment, options.all === true))),
+    );
 }
 
 function report(checks: Check[]): Outcome {

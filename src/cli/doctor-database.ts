@@ -13,12 +13,13 @@ import { openExisting } from './command.ts';
 import { startCommand } from '../config/command-name.ts';
 import type { Config } from '../config/settings.ts';
 import type { Issuer } from '../oidc/issuers-file/read.ts';
+import { checkBuilds, checkCompanions } from './doctor-companions.ts';
 import { check, fail, ok, warn, type Check, type Finding } from './check.ts';
 
 const gibibyte = 2 ** 30;
 
 /** Runs these checks as far as they can run, and adds their findings to `checks`. */
-export async function examineDatabase(checks: Check[], config: Config, issuers: readonly Issuer[]): Promise<void> {
+export async function examineDatabase(checks: Check[], config: Config, issuers: readonly Issuer[], all: boolean): Promise<void> {
   const runCheck = (name: string, find: () => Finding | Promise<Finding>) => check(checks, config, name, find);
   await runCheck('password list', async () => {
     await createPasswordPolicy(config);
@@ -31,9 +32,9 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
   });
   if (!opened) return;
   if (!config.databaseUrl) await runCheck('disk', () => checkDisk(config.dataDir));
-  const store = openStore(opened.url, 1, () => undefined);
-  const { db } = store;
   const { directUrl } = opened;
+  const store = openStore(opened.url, 1, () => undefined, directUrl);
+  const { db } = store;
   try {
     if (!(await runCheck('postgresql', () => checkServer(db)))) return;
     await runCheck('encoding', () => checkEncoding(db));
@@ -43,6 +44,8 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
     await runCheck('notifications', () => checkNotifications(directUrl, store, config));
     if (!(await runCheck('migrations', () => checkMigrations(db)))) return;
     await runCheck('administrator', () => checkAdministrator(db));
+    await runCheck('builds', () => checkBuilds(store));
+    await runCheck('companions', () => checkCompanions(store, all));
     await runCheck('peppers', async () => checkPeppers(db, await readPeppers(config.passwordPepperFile)));
     const givers = issuers.filter(({ provision, profiles }) => provision ?? profiles);
     if (givers.length > 0) await runCheck('profiles', () => checkProfiles(db, givers));

@@ -16,8 +16,11 @@ import { check, fail, ok, warn, type Check, type Finding } from './check.ts';
 import { examineDatabase } from './doctor-database.ts';
 import { messagesOf } from './failure.ts';
 
-/** Runs all checks that can run, in the order of their dependencies. `environment` may throw ConfigError; this function never throws. */
-export async function runChecks(environment: () => NodeJS.ProcessEnv): Promise<Check[]> {
+/**
+ * Runs all checks that can run, in the order of their dependencies. `environment` may throw ConfigError; this function never throws. With `all` the
+ * values of all entities are compared with their companion tables.
+ */
+export async function runChecks(environment: () => NodeJS.ProcessEnv, all = false): Promise<Check[]> {
   const checks: Check[] = [];
   await check(checks, undefined, 'node', checkNode);
   const config = readSettings(environment, checks);
@@ -29,7 +32,7 @@ export async function runChecks(environment: () => NodeJS.ProcessEnv): Promise<C
   const passwordFile = await leftPasswordFile(config);
   if (passwordFile !== undefined) await check(checks, config, 'first password', () => warn(leftPasswordRisk(passwordFile)));
   const issuers = await examineIssuers(checks, config, environment());
-  await examineDatabase(checks, config, issuers);
+  await examineDatabase(checks, config, issuers, all);
   return checks;
 }
 

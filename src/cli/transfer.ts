@@ -13,6 +13,7 @@ import { databaseName } from '../config/database-address.ts';
 import { Secret } from '../config/secrets.ts';
 import { verifyBackup } from '../database/transfer/backup-file.ts';
 import type { Contents } from '../database/transfer/contents.ts';
+import { rebuildCompanions } from '../entity-types/rebuild.ts';
 import { TransferRefused } from '../database/transfer/load.ts';
 import { CancelledError } from '../database/transfer/snapshot.ts';
 import { explainFailure } from '../start/failure.ts';
@@ -55,7 +56,7 @@ function targetUrl(text: string): string {
 async function copy(admin: Admin, url: string): Promise<Outcome> {
   const target = { url, name: databaseName(url) };
   const contents = await transfer(admin.desk, `the target ${target.name} `, 'the target has the same rows as before', (watch) =>
-    copyDatabase(admin satisfies From, admin.actor, target, watch).catch((error: unknown) => {
+    copyDatabase(admin satisfies From, admin.actor, target, watch, rebuildCompanions).catch((error: unknown) => {
       throw error instanceof TargetError ? targetFailure(error, target) : error;
     }),
   );
@@ -88,7 +89,7 @@ async function restore(desk: Desk, { from: file, ...shown }: Shown & { from: str
     });
   const work = async ({ directUrl }: Admin): Promise<Outcome> => {
     await transfer(desk, 'the database ', 'the database has no row', (watch) =>
-      restoreDatabase(directUrl, operatingSystemUser(), file, header, watch),
+      restoreDatabase(directUrl, operatingSystemUser(), file, header, watch, rebuildCompanions),
     );
     return {
       document: { file, service: header.service, ...summary(header) },

@@ -2,7 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
 
-/** The schema of the companion tables. */
+/** The schema of the companion tables, and of others that the service makes while it runs. */
 export const companionSchema = 'entity_data';
 
 export interface PresentTable {
@@ -46,6 +46,7 @@ export async function presentTable(db: Kysely<Database>, table: string): Promise
 /** The names of all companion tables, also of those that belong to no type. */
 export async function listTables(db: Kysely<Database>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
-    select relname as name from pg_class where relnamespace = ${companionSchema}::regnamespace and relkind = 'r' order by oid`.execute(db);
+    select relname as name from pg_class
+    where relnamespace = ${companionSchema}::regnamespace and relkind = 'r' and relname ~ '^x[0-9]+$' order by oid`.execute(db);
   return rows.map(({ name }) => name);
 }

@@ -82,6 +82,18 @@ export function upsertRows(companion: Companion, input: RawBuilder<unknown>): Ra
     where ${row(sql`present`)} is distinct from ${row(sql`excluded`)}`;
 }
 
+/** SQL: the keys of `input` whose row is missing, or has other values. */
+export function differentRows(companion: Companion, input: RawBuilder<unknown>): RawBuilder<{ key: string }> {
+  const stored = storedColumns(companion);
+  const computed = [sql.ref('key'), ...stored.map(({ name, value }) => sql`${value} as ${name}`)];
+  const [present, wanted] = ['present', 'wanted'].map((table) => sql.join(stored.map(({ name }) => sql`${sql.ref(table)}.${name}`)));
+  const isDifferent = stored.length > 0 ? sql`or row(${present}) is distinct from row(${wanted})` : sql``;
+  return sql`
+    select wanted.key from (select ${sql.join(computed)} from ${input}) as wanted
+    left join ${inSchema(companion.table)} as present on present.key = wanted.key
+    where present.key is null ${isDifferent}`;
+}
+
 /** SQL: deletes the row of the entity with this key, also one that was committed after the snapshot of the statement. */
 export function deleteRow({ table }: Companion, key: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`entity_companion_delete(${sql.lit(table)}, ${key})`;

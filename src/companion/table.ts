@@ -2,21 +2,21 @@
  * Creates, changes and drops companion tables. Each function compares what there should be with what PostgreSQL has, and makes the difference. So it
  * can run again after an interruption.
  */
-import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import { companionSchema, presentTable } from './catalogue.ts';
+import { companionSchema, listTables, presentTable } from './catalogue.ts';
 import { columnType } from './columns.ts';
 import type { Companion, CompanionReference } from './layout.ts';
 
 /** SQL: the name of a table or an index, with the schema. */
 export const inSchema = (name: string): RawBuilder<unknown> => sql.id(companionSchema, name);
 
-/** Creates the table unless it is there, and adds the columns that it lacks. They are SQL null in all rows. */
-export async function ensureColumns(trx: Transaction<Database>, { table, columns, search }: Companion): Promise<void> {
+/** Creates the table unless it is there, and adds the columns that it lacks. They are SQL null in all rows. Call it in a transaction. */
+export async function ensureColumns(trx: Kysely<Database>, { table, columns, search }: Companion): Promise<void> {
   let present = await presentTable(trx, table);
   if (!present) {
     await sql`create table ${inSchema(table)} (key bigint primary key)`.execute(trx);
-    await giveToOwnerOfSchema(trx, table);
+    await giveToService(trx, table);
     present = await presentTable(trx, table);
   }
   const additions = columns
@@ -26,13 +26,14 @@ export async function ensureColumns(trx: Transaction<Database>, { table, columns
   if (additions.length > 0) await sql`alter table ${inSchema(table)} ${sql.join(additions)}`.execute(trx);
 }
 
-/** With two roles the command may run as another role than the service, which has to change the table too. */
-async function giveToOwnerOfSchema(trx: Transaction<Database>, table: string): Promise<void> {
-  const { rows } = await sql<{ owner: string }>`
-    select rolname as owner from pg_namespace join pg_roles on pg_roles.oid = nspowner
-    where nspname = ${companionSchema} and rolname <> current_user and pg_has_role(current_user, nspowner, 'member')`.execute(trx);
-  const [schema] = rows;
-  if (schema) await sql`alter table ${inSchema(table)} owner to ${sql.id(schema.owner)}`.execute(trx);
+/** With two roles the command may run as the owner of the schema. The service, whose role may create tables there, has to change the table too. */
+async function giveToService(trx: Kysely<Database>, table: string): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select rolname as name from pg_namespace cross join aclexplode(nspacl) as granted join pg_roles on pg_roles.oid = grantee
+    where nspname = ${companionSchema} and privilege_type = 'CREATE' and grantee <> nspowner and rolname <> current_user
+    order by rolname limit 1`.execute(trx);
+  const [service] = rows;
+  if (service) await sql`alter table ${inSchema(table)} owner to ${sql.id(service.name)}`.execute(trx);
 }
 
 interface WantedIndex {
@@ -81,7 +82,7 @@ export async function ensureIndexes(
 }
 
 /** Adds the foreign keys that the table of `name` lacks. They hold for new rows. The referenced names must have companion tables. */
-export async function ensureReferences(trx: Transaction<Database>, name: string, { table, references }: Companion): Promise<void> {
+export async function ensureReferences(trx: Kysely<Database>, name: string, { table, references }: Companion): Promise<void> {
   const present = await presentTable(trx, table);
   for (const reference of references.filter((each) => present?.references.has(each.name) === false))
     await sql`
@@ -119,7 +120,7 @@ export async function gatherStatistics(db: Kysely<Database>, companion: Companio
 }
 
 /** Drops what the table has beyond this layout: foreign keys, indexes, columns, and the statistics of indexes. */
-export async function dropSurplus(trx: Transaction<Database>, companion: Companion): Promise<void> {
+export async function dropSurplus(trx: Kysely<Database>, companion: Companion): Promise<void> {
   const { table, columns, references, search } = companion;
   const present = await presentTable(trx, table);
   if (!present) return;
@@ -139,6 +140,11 @@ export async function dropSurplus(trx: Transaction<Database>, companion: Compani
 }
 
 /** Drops the table. Throws if another table refers to it. */
-export async function dropTable(trx: Transaction<Database>, table: string): Promise<void> {
+export async function dropTable(trx: Kysely<Database>, table: string): Promise<void> {
   await sql`drop table if exists ${inSchema(table)}`.execute(trx);
+}
+
+/** Drops all companion tables. */
+export async function dropAllTables(trx: Kysely<Database>): Promise<void> {
+  for (const table of await listTables(trx)) await sql`drop table ${inSchema(table)} cascade`.execute(trx);
 }

@@ -15,18 +15,20 @@ const retryMilliseconds = 20;
 /**
  * Writes the row of every entity called `name`, in the order of the keys. The revision in force must have the companion table with the state `building` or
  * `ready`, so that whatever changes an entity meanwhile writes its row too. Calls `onRows` with the number of entities after each batch, and returns the keys of
- * those with a text that no index can hold.
+ * those with a text that no index can hold. With `isAlone` the
+ * transaction has locked all entities.
  */
 export async function fillCompanion(
   db: Kysely<Database>,
   name: string,
   companion: Companion,
   onRows: (rows: number) => void,
+  isAlone = false,
 ): Promise<string[]> {
   const tooLong: string[] = [];
   let waiting: StoredFields[] = [];
   for await (const batch of scanEntities(db, name)) {
-    waiting.push(...(await fillBatch(db, name, companion, batch, tooLong)));
+    waiting.push(...(await fillBatch(db, name, companion, batch, tooLong, isAlone)));
     onRows(batch.length);
   }
   while (waiting.length > 0) {
@@ -36,7 +38,7 @@ export async function fillCompanion(
     for await (const batch of scanKeys(db, name, [...seen.keys()])) {
       // Whatever changed the entity has written its row.
       const unchanged = batch.filter(({ key, version }) => seen.get(key) === version);
-      waiting.push(...(await fillBatch(db, name, companion, unchanged, tooLong)));
+      waiting.push(...(await fillBatch(db, name, companion, unchanged, tooLong, isAlone)));
     }
   }
   return tooLong;
@@ -49,6 +51,7 @@ async function fillBatch(
   companion: Companion,
   batch: readonly StoredFields[],
   tooLong: string[],
+  isAlone: boolean,
 ): Promise<StoredFields[]> {
   const rows = batch.flatMap(({ key, version, fields }) => {
     try {
@@ -66,7 +69,7 @@ async function fillBatch(
       with input as materialized (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input (${columns})),
       locked as materialized (
         select entity.key from entity join input on entity.key = input.key and entity.version = input.version
-        where entity.name = ${name} for share of entity skip locked
+        where entity.name = ${name} ${isAlone ? sql`` : sql`for share of entity skip locked`}
       ),
       written as (${upsertRows(companion, sql`input join locked using (key)`)})
       select key from locked`.execute(db),

@@ -13,10 +13,11 @@ const batchRows = 1_000;
 /** Bytes of a batch as PostgreSQL stores them. Compressed fields may have many times more. */
 const batchBytes = 262_144;
 
-/** The number of entities called `name`, counted up to `most` + 1. */
+/** The number of entities called `name`, counted up to `most` + 1. Infinity counts all, which can exceed the time limit of the pool. */
 export async function countEntities(db: Kysely<Database>, name: string, most = 1_000_000): Promise<number> {
+  const limit = most === Infinity ? sql`` : sql`limit ${most + 1}`;
   const { rows } = await sql<{ count: string }>`
-    select count(*) as count from (select from entity where name = ${name} limit ${most + 1}) as counted`.execute(db);
+    select count(*) as count from (select from entity where name = ${name} ${limit}) as counted`.execute(db);
   return Number(rows[0]?.count);
 }
 

@@ -9,7 +9,7 @@ import { buildOnline } from './build.ts';
 import { planOf, type TypeChange, type TypePlan } from './plan.ts';
 import { assertReferences, targetsOf } from './references.ts';
 import { completePart, isReferenced, needsBuild } from './rules.ts';
-import { findStoredType, type StoredType, type TypeRow } from './store.ts';
+import { findStoredType, listBuilds, type StoredType, type TypeRow } from './store.ts';
 import { wantedCompanion, type BuildProgress, type Outcome, type Start } from './transaction.ts';
 
 const rounds = 10;
@@ -78,6 +78,20 @@ export async function settleType(store: Store, actor: Actor, name: string, optio
     const plan = { ...start.plan, effect: isToBeBuilt ? ('build' as const) : ('none' as const) };
     return await carryOut(store, { ...start, plan }, options);
   });
+}
+
+/** Undoes builds that were interrupted, and returns their number. Those that are under way go on. */
+export async function settleInterrupted(store: Store, actor: Actor): Promise<number> {
+  let settled = 0;
+  for (const name of await listBuilds(store.db)) {
+    try {
+      await settleType(store, actor, name, { waitMs: 0 });
+      settled += 1;
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'busy')) throw error;
+    }
+  }
+  return settled;
 }
 
 /** Whether no build of the type was interrupted. */

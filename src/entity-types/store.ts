@@ -33,6 +33,14 @@ export function listTypes(db: Kysely<Database>): Promise<TypeSummary[]> {
   return inForce(db).orderBy('entity_type.name').execute();
 }
 
+/** The documents of all types in force, by name. */
+export async function listDocuments(db: Kysely<Database>): Promise<Map<string, Schema>> {
+  const rows = await inForce(db)
+    .select(sql<Schema>`entity_type_revision.document`.as('document'))
+    .execute();
+  return new Map(rows.map(({ name, document }) => [name, document]));
+}
+
 /** The type in force; undefined for a name without a type. */
 export function findType(db: Kysely<Database>, name: string): Promise<TypeRow | undefined> {
   // A type in force has a document.
@@ -64,6 +72,15 @@ export async function findStoredType(db: Kysely<Database>, name: string): Promis
   if (!row) return { revision: '0', id: undefined, type: undefined, companion: null };
   const { id, isPlaceholder: isOpen, companion, ...type } = row;
   return { revision: row.revision, id, type: isOpen ? undefined : type, companion };
+}
+
+/** The names whose type is being built, or was when its process ended. */
+export async function listBuilds(db: Kysely<Database>): Promise<string[]> {
+  const rows = await stored(db)
+    .where((where) => where.or([isPlaceholder, sql<boolean>`companion->>'state' = 'building'`]))
+    .orderBy('entity_type.name')
+    .execute();
+  return rows.map(({ name }) => name);
 }
 
 /** The companion tables of all names that have one, as their revisions describe them. */

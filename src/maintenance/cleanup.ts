@@ -4,10 +4,12 @@
  */
 import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
+import { theService } from '../administration/actor.ts';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { maintainHistory } from '../entities/history.ts';
 import { deleteOldKeys } from '../entities/idempotency.ts';
+import { settleInterrupted } from '../entity-types/apply.ts';
 import { deleteExpiredTransactions } from '../oidc/sign-in/store.ts';
 import { deleteIdleAttempts } from '../credentials/attempts.ts';
 import { deleteReplacedTokens } from '../sessions/store.ts';
@@ -51,7 +53,8 @@ export async function deleteEndedSessions(db: Kysely<Database>): Promise<number>
 }
 
 /** Runs the cleanup every ten minutes until the returned function is called. A failure is logged, and the next run tries again. */
-export function scheduleCleanup({ store: { db } }: Pick<Context, 'store'>, log: FastifyBaseLogger): () => void {
+export function scheduleCleanup({ store }: Pick<Context, 'store'>, log: FastifyBaseLogger): () => void {
+  const { db } = store;
   const work = async () => {
     try {
       const sessions = await deleteInBatches(() => deleteEndedSessions(db));
@@ -60,7 +63,18 @@ export function scheduleCleanup({ store: { db } }: Pick<Context, 'store'>, log: 
       const idempotencyKeys = await deleteInBatches(() => deleteOldKeys(db, batchRows));
       const transactions = await deleteInBatches(() => deleteExpiredTransactions(db, batchRows));
       const versions = await deleteInBatches(() => maintainHistory(db, batchRows));
-      log.info({ event: 'housekeeping', outcome: 'ok', sessions, replacedTokens, attempts, idempotencyKeys, transactions, versions });
+      const builds = await settleInterrupted(store, theService);
+      log.info({
+        event: 'housekeeping',
+        outcome: 'ok',
+        sessions,
+        replacedTokens,
+        attempts,
+        idempotencyKeys,
+        transactions,
+        versions,
+        builds,
+      });
     } catch (error) {
       log.warn({ event: 'housekeeping', outcome: 'failed', err: error });
     }

@@ -2,7 +2,11 @@ import { sql } from 'kysely';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { theService } from '../../src/administration/actor.ts';
+import { applyChange, settleInterrupted } from '../../src/entity-types/apply.ts';
+import { findStoredType } from '../../src/entity-types/store.ts';
 import { AdminCommand, runAdmin, startAdmin } from '../support/admin.ts';
+import { declareType, seed } from '../support/entities.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { newDataDir } from '../support/embedded.ts';
 import { dropTables, execute } from '../support/sql.ts';
@@ -164,4 +168,53 @@ describe('the embedded database', () => {
     expect(checks.find(({ name }) => name === 'disk')?.message).toContain('GiB free');
     expect(checks.find(({ name }) => name === 'database')?.message).toContain('(started)');
   }, 60_000);
+});
+
+describe('doctor on companion tables', () => {
+  test('finds entities without a row, rows without an entity, and rows with other values', async () => {
+    const admin = new AdminCommand(service().databaseUrl);
+    await service().createUser('ada');
+    for (const key of ['601', '602', '603']) await seed(service(), 'checked', key, { a: key }, 'ada');
+    await declareType(service(), 'checked', { properties: { a: { type: 'string' } }, 'x-index': [['a']] });
+    const finding = async (...words: string[]) => {
+      const { stdout } = await admin.run(['doctor', '--json', ...words]);
+      const { name: _, ...found } = (JSON.parse(stdout) as Report).checks.find(({ name }) => name === 'companions') ?? { name: '' };
+      return found;
+    };
+    expect(await finding()).toEqual({ status: 'ok', message: '1 table agrees with the entities, compared: 3; --all compares all' });
+    expect(await finding('--all')).toEqual({ status: 'ok', message: '1 table agrees with the entities, compared: 3' });
+    const { companion } = await findStoredType(service().db, 'checked');
+    const [table, column] = [sql.table(`entity_data.${companion?.table}`), sql.ref(companion?.columns[0]?.name ?? '')];
+    await sql`update ${table} set ${column} = 'other' where key = 602`.execute(service().db);
+    expect(await finding()).toMatchObject({ status: 'fail', message: expect.stringContaining('the rows of 1 entities differ, as of 602') });
+    await sql`delete from ${table} where key = 602`.execute(service().db);
+    expect(await finding('--all')).toMatchObject({ status: 'fail', message: expect.stringContaining('checked has 3 entities and 2 rows') });
+    await sql`insert into ${table} (key) values (602), (999)`.execute(service().db);
+    expect(await finding('--all')).toMatchObject({ status: 'fail', message: expect.stringContaining('checked has 3 entities and 4 rows') });
+  });
+
+  test('warns of a build that was interrupted', async () => {
+    const admin = new AdminCommand(service().databaseUrl);
+    await seed(service(), 'stopped', '611', { a: 'x' }, 'ada');
+    const document = { properties: { a: { type: 'string' } }, 'x-index': [['a']] };
+    const stop = () => {
+      throw new RangeError('stopped');
+    };
+    const build = applyChange(
+      service().store,
+      theService,
+      { name: 'stopped', document, source: 'command' },
+      { onProgress: ({ phase }) => phase === 'rows' && stop() },
+    );
+    await expect(build).rejects.toThrow(RangeError);
+    const { stdout } = await admin.run(['doctor', '--json']);
+    expect((JSON.parse(stdout) as Report).checks).toContainEqual({
+      name: 'builds',
+      status: 'warn',
+      message: expect.stringMatching(/^stopped: being built/),
+    });
+    await settleInterrupted(service().store, theService);
+    const after = await admin.run(['doctor', '--json']);
+    expect((JSON.parse(after.stdout) as Report).checks).toContainEqual({ name: 'builds', status: 'ok', message: 'no type is being built' });
+  });
 });

@@ -9,9 +9,12 @@ import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { writeBackup } from '../../src/database/transfer/backup-file.ts';
 import { withSnapshot } from '../../src/database/transfer/snapshot.ts';
+import { theService } from '../../src/administration/actor.ts';
+import { applyChange } from '../../src/entity-types/apply.ts';
 import { AdminCommand, startAdmin } from '../support/admin.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { connect, newDataDir } from '../support/embedded.ts';
+import { declareType, seed } from '../support/entities.ts';
 import { TestService, useService } from '../support/service.ts';
 import { dropTables, execute } from '../support/sql.ts';
 
@@ -101,6 +104,39 @@ describe('database copy', () => {
     } finally {
       await moved.close();
     }
+  });
+
+  test('the copy has the indexes and rules of types, and nothing of a build that is under way', async () => {
+    await seed(service(), 'parent', '501', { email: 'Ada@example.com' }, 'ada');
+    await seed(service(), 'child', '502', { parent: '501' }, 'ada');
+    await declareType(service(), 'parent', { properties: { email: { type: 'string' } }, 'x-unique': [{ fields: ['email'], fold: true }] });
+    const child = { properties: { parent: { type: 'string', format: 'int64' } }, 'x-references': { parent: { to: 'parent' } } };
+    await declareType(service(), 'child', child);
+    const stopped = applyChange(
+      service().store,
+      theService,
+      { name: 'child', document: { ...child, 'x-index': [['-parent']] }, source: 'command' },
+      {
+        onProgress({ phase }) {
+          if (phase === 'indexes') throw new RangeError('stopped');
+        },
+      },
+    );
+    await expect(stopped).rejects.toThrow(RangeError);
+    expect(await new AdminCommand(service().databaseUrl).say(['types', 'status'])).toMatch(/^child +\d+ +building +1 +0$/m);
+
+    expect((await admin.run(['database', 'copy', '--to', to])).code).toBe(0);
+    const status = await new AdminCommand(target.url).json<{ name: string; state: string }[]>(['types', 'status']);
+    expect(status.map(({ name, state }) => `${name} ${state}`)).toEqual(['child ready', 'parent ready']);
+    const { stdout } = await new AdminCommand(target.url).run(['doctor', '--all']);
+    expect(stdout).toMatch(/^ok +companions +2 tables agree with the entities, compared: 2$/m);
+    const [row] = await query<{ table: string; column: string }>(
+      target.url,
+      `select companion->>'table' as table, companion#>>'{columns,0,name}' as column from entity_type_revision where name = 'child' order by revision desc`,
+    );
+    await expect(query(target.url, `insert into entity_data.${row?.table} (key, ${row?.column}) values (503, 999)`)).rejects.toMatchObject({
+      code: '23503',
+    });
   });
 
   test('people read a comparison of the tables that have rows', async () => {
@@ -247,6 +283,31 @@ describe('database backup and restore', () => {
     const [event] = await query<{ detail: unknown }>(restored.url, `select detail from audit_event where event = 'database.restored'`);
     expect(event?.detail).toMatchObject({ by: 'administrator', via: 'cli', takenAt: (JSON.parse(run.stdout) as Summary).takenAt });
   }, 90_000);
+
+  test('a restored database has the indexes and rules of its types', async () => {
+    await seed(service(), 'rated', '521', { stars: 5 }, 'ada');
+    await declareType(service(), 'rated', {
+      properties: { stars: { type: 'number' } },
+      'x-index': [['stars']],
+      'x-unique': [{ fields: ['stars'] }],
+    });
+    const { file } = await backup('types.backup');
+    const target = await createDatabase();
+    onTestFinished(() => target.drop());
+    const command = new AdminCommand(target.url);
+    expect(await command.run(['database', 'restore', '--from', file])).toMatchObject({ code: 0 });
+    const status = await command.json<{ name: string; state: string }[]>(['types', 'status']);
+    expect(status).toContainEqual(expect.objectContaining({ name: 'rated', state: 'ready', entities: 1 }));
+    expect((await command.run(['doctor', '--all'])).stdout).toMatch(/^ok +companions +\d tables? agrees? with the entities/m);
+    const moved = await TestService.start({}, { ...target, drop: async () => undefined });
+    try {
+      const session = await moved.openSession((await moved.createUser('eve')).id);
+      const answer = await moved.call('POST', '/rest/entity/rated', { cookie: session, json: { stars: 5 } });
+      expect([answer.status, answer.body]).toEqual([409, expect.objectContaining({ code: 'unique-conflict' })]);
+    } finally {
+      await moved.close();
+    }
+  });
 
   test('the file is text under gzip: a header, the rows, and their checksum; it has no session', async () => {
     await service().signIn('ada');

@@ -55,13 +55,21 @@ const value = String.raw`(?:\$\d+|"input"\."\w+")`;
 const condition = new RegExp(String.raw`\bentity\.name = ${value} and \(${value}::text is null or entity\.created_by = ${value}\)`, 'g');
 
 describe('a statement on the table entity', () => {
-  test('is in one of four files, except for what no caller requests: to read or index all entities of a name, and to remove references', () => {
+  test('is in one of four files, except for what no caller requests: to read, index or verify all entities of a name, and to remove references', () => {
     const root = new URL('../../', import.meta.url);
     const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => onEntity.test(readFileSync(new URL(file, root), 'utf8')));
     expect(files.toSorted()).toEqual(
-      ['fill', 'grouped-writes', 'include-statements', 'list-statements', 'referrers', 'removal-statements', 'scan', 'statements'].map(
-        (name) => `src/entities/${name}.ts`,
-      ),
+      [
+        'fill',
+        'grouped-writes',
+        'include-statements',
+        'list-statements',
+        'referrers',
+        'removal-statements',
+        'scan',
+        'statements',
+        'verify',
+      ].map((name) => `src/entities/${name}.ts`),
     );
     expect(texts).toHaveLength(19);
   });

@@ -1,0 +1,34 @@
+/** The checks of `doctor` that concern the companion tables of entity types. */
+import type { Store } from '../database/port.ts';
+import { verifyCompanion } from '../entities/verify.ts';
+import { listBuilds, listCompanions } from '../entity-types/store.ts';
+import { fail, ok, warn, type Finding } from './check.ts';
+
+/** Entities of each type whose rows are compared unless all are. */
+const sampledEntities = 1_000;
+
+/** Whether each type in force has its indexes. */
+export async function checkBuilds({ db }: Store): Promise<Finding> {
+  const builds = await listBuilds(db);
+  if (builds.length === 0) return ok('no type is being built');
+  return warn(
+    `${builds.join(', ')}: being built, or a build was interrupted. Apply the type again to go on; otherwise the service undoes it within ten minutes`,
+  );
+}
+
+/** Whether the companion tables have the values of the entities. */
+export async function checkCompanions(store: Store, all: boolean): Promise<Finding> {
+  const problems: string[] = [];
+  let compared = 0;
+  const companions = (await listCompanions(store.db)).filter(({ companion }) => companion.state === 'ready');
+  for (const { name, companion } of companions) {
+    const found = await store.runLong((db) => verifyCompanion(db, name, companion, all ? undefined : sampledEntities));
+    compared += found.compared;
+    if (found.rows !== found.entities) problems.push(`${name} has ${found.entities} entities and ${found.rows} rows`);
+    const keys = found.different.slice(0, 10).join(', ');
+    if (found.different.length > 0) problems.push(`${name}: the rows of ${found.different.length} entities differ, as of ${keys}`);
+  }
+  if (problems.length > 0) return fail(`${problems.join('; ')}. Export the type, delete it, and apply it again`);
+  const tables = companions.length === 1 ? '1 table agrees' : `${companions.length} tables agree`;
+  return ok(`${tables} with the entities, compared: ${compared}${all ? '' : '; --all compares all'}`);
+}
