@@ -1191,7 +1191,7 @@ export interface components {
             }[];
             /** @description The number of entities of the name, counted up to 100,001. */
             entities: number;
-            /** @description The number of those that do not fit; 0 where nothing had to be checked. */
+            /** @description The number of those that do not fit; 0 where nothing had to be checked. One that shares values of several unique rules counts for each. */
             unfit: number;
             /** @description The first of them by key. */
             examples: {

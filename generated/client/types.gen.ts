@@ -794,7 +794,7 @@ export type TypePlan = {
      */
     entities: number;
     /**
-     * The number of those that do not fit; 0 where nothing had to be checked.
+     * The number of those that do not fit; 0 where nothing had to be checked. One that shares values of several unique rules counts for each.
      */
     unfit: number;
     /**

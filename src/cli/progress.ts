@@ -1,19 +1,87 @@
-/** Shows how far a transfer of rows has come: a bar on a terminal, otherwise a line for each table. */
+/** Shows how far long work has come: a bar on a terminal, otherwise lines. */
 import type { Contents, TableContents } from '../database/transfer/contents.ts';
+import type { BuildPhase, BuildProgress } from '../entity-types/transaction.ts';
 import type { Desk } from './command.ts';
 
 const width = 30;
 const redrawMilliseconds = 100;
 
-export class Progress {
+/** A line of a terminal that is drawn again and again. */
+class Bar {
   readonly #errors: Desk['errors'];
-  #total = 0;
-  #done = 0;
-  #table: { name: string; done: number } | undefined;
   #drawnAt = 0;
 
   constructor(errors: Desk['errors']) {
     this.#errors = errors;
+  }
+
+  draw(done: number, total: number, text: string, isLast = done === total): void {
+    const now = Date.now();
+    if (now - this.#drawnAt < redrawMilliseconds && !isLast) return;
+    this.#drawnAt = now;
+    const share = total === 0 ? 1 : Math.min(1, done / total);
+    const bar = '#'.repeat(Math.round(share * width)).padEnd(width, '-');
+    // Moves to the start of the line, and removes what the line before has more.
+    this.#errors.write(`\r[${bar}] ${Math.floor(share * 100)} %  ${text}\u001b[K`);
+  }
+
+  /** Ends the line. */
+  end(): void {
+    if (this.#drawnAt > 0) this.#errors.write('\n');
+  }
+}
+
+const phases: Readonly<Record<BuildPhase, string>> = {
+  check: 'entities checked',
+  rows: 'entities indexed',
+  indexes: 'indexes built',
+  references: 'references checked',
+};
+
+/** Of changes of types. Without a terminal each phase that is done is a line. */
+export class TypeProgress {
+  readonly #errors: Desk['errors'];
+  readonly #bar: Bar;
+  #phase = '';
+  #isTold = false;
+  #since = 0;
+
+  constructor(errors: Desk['errors']) {
+    this.#errors = errors;
+    this.#bar = new Bar(errors);
+  }
+
+  report({ name, phase, done, total }: BuildProgress): void {
+    const shown = `${name} ${phase}`;
+    if (this.#phase !== shown) {
+      this.#phase = shown;
+      this.#isTold = false;
+      this.#since = Date.now();
+    }
+    const seconds = (Date.now() - this.#since) / 1_000;
+    const rate = seconds >= 1 ? `, ${Math.round(done / seconds)}/s` : '';
+    const text = `${name}: ${done} of ${total} ${phases[phase]}`;
+    if (this.#errors.isTTY) this.#bar.draw(done, total, `${text}${rate}`);
+    else if (done === total && !this.#isTold) this.#errors.write(`${text}\n`);
+    this.#isTold = done === total;
+  }
+
+  end(): void {
+    this.#bar.end();
+  }
+}
+
+/** Of a transfer of rows. Without a terminal each table that is done is a line. */
+export class Progress {
+  readonly #errors: Desk['errors'];
+  #total = 0;
+  #done = 0;
+  readonly #bar: Bar;
+  #table: { name: string; done: number } | undefined;
+
+  constructor(errors: Desk['errors']) {
+    this.#errors = errors;
+    this.#bar = new Bar(errors);
   }
 
   /** Gives the number of rows to come. Call it before {@link add}. */
@@ -24,22 +92,13 @@ export class Progress {
   add({ name, rows: ofTable }: TableContents, rows: number): void {
     this.#done += rows;
     this.#table = { name, done: rows + (this.#table?.name === name ? this.#table.done : 0) };
-    if (this.#errors.isTTY) this.#draw(name);
+    if (this.#errors.isTTY)
+      this.#bar.draw(this.#done, this.#total, `${this.#done} of ${this.#total} rows  ${name}`, this.#done >= this.#total);
     else if (this.#table.done === ofTable) this.#errors.write(`${name}: ${ofTable === 1 ? '1 row' : `${ofTable} rows`}\n`);
   }
 
   /** Ends the line of the bar. */
   end(): void {
-    if (this.#errors.isTTY && this.#drawnAt > 0) this.#errors.write('\n');
-  }
-
-  #draw(name: string): void {
-    const now = Date.now();
-    if (now - this.#drawnAt < redrawMilliseconds && this.#done < this.#total) return;
-    this.#drawnAt = now;
-    const share = this.#total === 0 ? 1 : this.#done / this.#total;
-    const bar = '#'.repeat(Math.round(share * width)).padEnd(width, '-');
-    // Moves to the start of the line, and removes what the line before has more.
-    this.#errors.write(`\r[${bar}] ${Math.floor(share * 100)} %  ${this.#done} of ${this.#total} rows  ${name}\u001b[K`);
+    this.#bar.end();
   }
 }

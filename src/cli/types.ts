@@ -1,14 +1,22 @@
 /** `types …`: the entity types, from files to the database and back. */
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
+import type { Actor } from '../administration/actor.ts';
+import type { Kysely } from 'kysely';
+import type { Store } from '../database/port.ts';
+import type { Database } from '../database/tables.ts';
+import { Problem } from '../errors.ts';
 import { applyChange } from '../entity-types/apply.ts';
-import { faultText, readTypeFiles } from '../entity-types/files.ts';
+import { faultText, readTypeFiles, refusalText } from '../entity-types/files.ts';
 import { findingsOf, unfitEntities, type Findings } from '../entity-types/findings.ts';
 import { planOf, type TypeChange, type TypePlan } from '../entity-types/plan.ts';
-import { findType, listTypes } from '../entity-types/store.ts';
+import { inOrder } from '../entity-types/order.ts';
+import { faultsOfReferences } from '../entity-types/references.ts';
+import { findType, listBuilds, listDocuments, listTypes } from '../entity-types/store.ts';
 import { countEntities } from '../entities/scan.ts';
 import { digestText, typeName } from './arguments.ts';
 import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { TypeProgress } from './progress.ts';
 import { printable, Refusal, table, timeText, toJson, type Outcome } from './output.ts';
 
 interface PlanOptions {
@@ -40,9 +48,10 @@ export function typeCommands(program: Command, desk: Desk): void {
     .option('--allow-unfit', 'accept stored entities that do not fit: they can be read, and must fit at their next update')
     .action((paths: string[], options: Shown & ApplyOptions) => onDatabase(desk, options, (admin) => apply(admin, paths, options)));
   leaf(types, 'list', 'list the types', ['types list']).action((options: Shown) => onDatabase(desk, options, list));
-  leaf(types, 'status', 'check all entities of declared names against their types', ['types status', 'types status --json']).action(
-    (options: Shown) => onDatabase(desk, options, status),
-  );
+  leaf(types, 'status', 'check all entities of declared names against their types, and tell which types are being built', [
+    'types status',
+    'types status --json',
+  ]).action((options: Shown) => onDatabase(desk, options, status));
   leaf(types, 'export', 'print the document of a type', ['types export customer > types/customer.json'])
     .argument('<name>', 'the name of the entities', typeName)
     .action((name: string, options: Shown) => onDatabase(desk, options, (admin) => exportDocument(admin, name)));
@@ -61,14 +70,25 @@ interface Planned {
   findings: Findings;
 }
 
-async function planAll(admin: Admin, changes: readonly TypeChange[]): Promise<Planned[]> {
-  const { db } = admin.store;
+/** The changes that do something. Throws {@link Refusal} for references that `faultsOfReferences` refuses. */
+async function planAll({ store: { db } }: Admin, changes: readonly TypeChange[], rulesOnly = false): Promise<Planned[]> {
+  await assertReferences(db, changes);
   const planned: Planned[] = [];
   for (const change of changes) {
     const plan = planOf(await findType(db, change.name), change);
-    planned.push({ change, plan, findings: await findingsOf(db, plan, change) });
+    planned.push({ change, plan, findings: await findingsOf(db, plan, change, { rulesOnly }) });
   }
   return planned.filter(({ plan }) => plan.steps.length > 0);
+}
+
+async function assertReferences(db: Kysely<Database>, changes: readonly TypeChange[]): Promise<void> {
+  const documents = new Map(changes.map(({ name, document }) => [name, document]));
+  const problems: string[] = [];
+  for (const change of changes) {
+    const faults = await faultsOfReferences(db, change, documents);
+    problems.push(...faults.map((fault) => `${change.name}: ${printable(faultText(fault))}`));
+  }
+  if (problems.length > 0) throw new Refusal(problems.join('; '));
 }
 
 async function changesOf({ store: { db } }: Admin, paths: readonly string[], { prune }: PlanOptions): Promise<TypeChange[]> {
@@ -103,7 +123,7 @@ function describePlanned({ plan, findings }: Planned): string {
   const steps = plan.steps.map(({ effect, kind, pointer }) => [`  ${effect}`, kind, pointer]);
   const misfits = examples.map(({ key, errors }) => `    ${key}: ${errors.map(faultText).map(printable).join('; ')}`);
   const more = unfit > examples.length ? [`    and ${unfit - examples.length} more`] : [];
-  const finding = plan.effect === 'check' ? `, ${unfit} do not fit` : '';
+  const finding = plan.effect === 'check' || plan.effect === 'build' ? `, ${unfit} do not fit` : '';
   return [
     `${plan.name} (${entities} entities${finding})`,
     ...table(['  EFFECT', 'KIND', 'POINTER'], steps, '').split('\n'),
@@ -113,7 +133,7 @@ function describePlanned({ plan, findings }: Planned): string {
 }
 
 async function apply(admin: Admin, paths: readonly string[], options: ApplyOptions): Promise<Outcome> {
-  return await carryOut(admin, await planAll(admin, await changesOf(admin, paths, options)), options);
+  return await carryOut(admin, await planAll(admin, await changesOf(admin, paths, options), options.allowUnfit), options);
 }
 
 async function remove(admin: Admin, name: string, options: Pick<ApplyOptions, 'confirm'>): Promise<Outcome> {
@@ -122,18 +142,43 @@ async function remove(admin: Admin, name: string, options: Pick<ApplyOptions, 'c
   return await carryOut(admin, planned, options);
 }
 
-/** Carries out the changes, each in a transaction of its own; none if one of them cannot be. */
-async function carryOut({ store, actor }: Admin, planned: readonly Planned[], { confirm, allowUnfit }: ApplyOptions): Promise<Outcome> {
+/** Carries out the changes, each by itself; none if one of them cannot be. */
+async function carryOut({ desk, store, actor }: Admin, planned: readonly Planned[], options: ApplyOptions): Promise<Outcome> {
+  const { confirm, allowUnfit } = options;
   const reported = report(planned);
   const unfit = planned.filter(({ findings }) => findings.unfit > 0).map(({ plan }) => plan.name);
-  if (unfit.length > 0 && !allowUnfit)
-    return { ...reported, failure: `entities of ${unfit.join(', ')} do not fit: correct them, or give --allow-unfit` };
+  const remedy = allowUnfit ? '' : ', or give --allow-unfit, unless they violate a rule';
+  if (unfit.length > 0) return { ...reported, failure: `entities of ${unfit.join(', ')} do not fit: correct them${remedy}` };
   if (planned.some(isLoss) && confirm !== digestOf(planned))
     return { ...reported, failure: `this loses something: give --confirm ${digestOf(planned)}` };
-  for (const { change, plan } of planned) await applyChange(store, actor, change, { allowUnfit, confirm: plan.digest });
-  const names = planned.map(({ change }) => change.name);
-  const text = names.length > 0 ? `Applied: ${names.join(', ')}.` : reported.text;
-  return { document: { ...(reported.document as object), changed: names.length > 0 }, text };
+  await applyAll(store, actor, planned, desk, allowUnfit);
+  const applied = planned.map(({ change }) => change.name);
+  const text = applied.length > 0 ? `Applied: ${applied.join(', ')}.` : reported.text;
+  return { document: { ...(reported.document as object), changed: applied.length > 0 }, text };
+}
+
+async function applyAll(
+  store: Store,
+  actor: Actor,
+  planned: readonly Planned[],
+  { errors }: Desk,
+  allowUnfit: true | undefined,
+): Promise<void> {
+  const digests = new Map(planned.map(({ plan }) => [plan.name, plan.digest]));
+  const changes = planned.map(({ change }) => change);
+  const progress = new TypeProgress(errors);
+  try {
+    for (const change of inOrder(changes, await listDocuments(store.db))) {
+      const confirm = digests.get(change.name);
+      const { type } = await applyChange(store, actor, change, { allowUnfit, confirm, onProgress: (build) => progress.report(build) });
+      // A type that first loses its references is deleted afterwards.
+      digests.set(change.name, planOf(type, { ...change, document: null }).digest);
+    }
+  } catch (error) {
+    throw error instanceof Problem && error.code === 'type-conflict' ? new Refusal(refusalText(error)) : error;
+  } finally {
+    progress.end();
+  }
 }
 
 async function list({ store: { db } }: Admin): Promise<Outcome> {
@@ -142,16 +187,28 @@ async function list({ store: { db } }: Admin): Promise<Outcome> {
   return { document: types, text: table(['NAME', 'REVISION', 'SOURCE', 'APPLIED', 'BY'], rows, 'There are no types.') };
 }
 
+interface TypeStatus extends Findings {
+  name: string;
+  /** 0 while the first type of the name is being built. */
+  revision: string;
+  state: 'ready' | 'building';
+}
+
 async function status({ store: { db } }: Admin): Promise<Outcome> {
-  const document = [];
+  const document: TypeStatus[] = [];
+  const builds = await listBuilds(db);
   for (const { name } of await listTypes(db)) {
     const type = await findType(db, name);
     if (!type) continue;
     const { unfit, examples } = await unfitEntities(db, type);
-    document.push({ name, revision: type.revision, entities: await countEntities(db, name), unfit, examples });
+    const state = builds.includes(name) ? 'building' : 'ready';
+    document.push({ name, revision: type.revision, state, entities: await countEntities(db, name), unfit, examples });
   }
-  const rows = document.map(({ name, revision, entities, unfit }) => [name, revision, String(entities), String(unfit)]);
-  return { document, text: table(['NAME', 'REVISION', 'ENTITIES', 'UNFIT'], rows, 'There are no types.') };
+  // The first type of these names is being built.
+  for (const name of builds.filter((each) => !document.some((type) => type.name === each)))
+    document.push({ name, revision: '0', state: 'building', entities: await countEntities(db, name), unfit: 0, examples: [] });
+  const rows = document.map(({ name, revision, state, entities, unfit }) => [name, revision, state, String(entities), String(unfit)]);
+  return { document, text: table(['NAME', 'REVISION', 'STATE', 'ENTITIES', 'UNFIT'], rows, 'There are no types.') };
 }
 
 async function exportDocument({ store: { db } }: Admin, name: string): Promise<Outcome> {

@@ -74,9 +74,10 @@ async function assertWithinLimit(db: Kysely<Database>, { change, limit }: Start)
     throw new Problem('type-conflict', { faults: [{ pointer: '', code: 'too-many-values', values: { limit } }] });
 }
 
-function examine(db: Kysely<Database>, { change, plan, allowUnfit, limit, onProgress }: Start) {
-  const report = (done: number, total: number) => onProgress({ name: change.name, phase: 'check', done, total });
-  return findingsOf(db, plan, change, { limit, rulesOnly: allowUnfit, onProgress: report });
+async function examine(db: Kysely<Database>, { change, plan, allowUnfit, limit, onProgress }: Start) {
+  const total = await countEntities(db, change.name, Infinity);
+  const report = (done: number) => onProgress({ name: change.name, phase: 'check', done: Math.min(done, total), total });
+  return await findingsOf(db, plan, change, { limit, rulesOnly: allowUnfit, onProgress: report });
 }
 
 /** Undefined if the type has changed meanwhile. */
@@ -104,10 +105,10 @@ async function begin(db: Kysely<Database>, start: Start): Promise<Begun | undefi
 async function fill(db: Kysely<Database>, { change: { name }, stored, onProgress }: Start, { wanted }: Begun): Promise<void> {
   const complete = completePart(stored);
   if (!needsRows(complete, wanted)) return;
-  const total = await countEntities(db, name);
+  const total = await countEntities(db, name, Infinity);
   let done = 0;
   const tooLong = await fillCompanion(db, name, whileBuilding(complete, wanted), (rows) => {
-    done += rows;
+    done = Math.min(done + rows, total);
     onProgress({ name, phase: 'rows', done, total });
   });
   if (tooLong.length > 0) throw unfitProblem(tooLong.map((key): UnfitEntity => ({ key, errors: [{ pointer: '', code: 'too-long' }] })));

@@ -11,7 +11,9 @@ import { Problem, type Fault } from '../errors.ts';
 import { describeFault } from '../locales/describe.ts';
 import { applyChange } from './apply.ts';
 import { faultsOfDocument } from './document.ts';
+import { inOrder } from './order.ts';
 import type { TypeChange } from './plan.ts';
+import { listDocuments } from './store.ts';
 import type { Schema } from './subschemas.ts';
 
 const isTypeFile = (file: string) => /\.(json|ya?ml)$/.test(file);
@@ -76,18 +78,25 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 export async function applyTypeFiles(store: Store, { entityTypesDir }: Pick<Config, 'entityTypesDir'>): Promise<void> {
   if (entityTypesDir === undefined) return;
   const problems: string[] = [];
-  for (const change of await readTypeFiles([entityTypesDir], 'files', 'ENTITY_TYPES_DIR')) {
+  const changes = await readTypeFiles([entityTypesDir], 'files', 'ENTITY_TYPES_DIR');
+  for (const change of inOrder(changes, await listDocuments(store.db))) {
     try {
       await applyChange(store, typeFiles, change);
     } catch (error) {
-      if (!(error instanceof Problem && error.code === 'type-conflict')) throw error;
+      if (!(error instanceof Problem && (error.code === 'type-conflict' || error.code === 'validation-failed'))) throw error;
       problems.push(`ENTITY_TYPES_DIR: ${change.name}: ${refusalText(error)}`);
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-function refusalText({ faults }: Problem): string {
+/** The refusal of a change for people: `type-conflict`, or `validation-failed` of a document. */
+export function refusalText({ code, faults }: Problem): string {
   const places = faults.map(faultText).join('; ');
-  return `stored entities do not fit (each pointer begins with a key): ${places}. Correct them, or run "types apply --allow-unfit" first`;
+  const isOfEntities = code === 'type-conflict' && faults.every(({ pointer }) => pointer !== '');
+  if (!isOfEntities) return places;
+  return (
+    `stored entities do not fit (each pointer begins with a key): ${places} ` +
+    'Correct them, or, unless they violate a rule, run "types apply --allow-unfit" first'
+  );
 }

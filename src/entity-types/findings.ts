@@ -34,8 +34,8 @@ export interface Examination {
   limit?: number | undefined;
   /** Whether entities may fit the rules alone, and not the schema. */
   rulesOnly?: boolean | undefined;
-  /** Called after each batch with the number of entities that have been read, and of all, as far as they are counted. */
-  onProgress?: ((done: number, total: number) => void) | undefined;
+  /** Called after each batch with the number of entities that have been read. */
+  onProgress?: (done: number) => void;
 }
 
 /**
@@ -58,7 +58,7 @@ export async function findingsOf(
   let done = 0;
   for await (const batch of scanEntities(db, plan.name)) {
     await examiner.add(batch);
-    onProgress?.((done += batch.length), entities);
+    onProgress?.((done += batch.length));
   }
   return { entities, ...(await examiner.findings(plan.name)) };
 }

@@ -47,7 +47,7 @@ export function planOf(current: TypeRow | undefined, { name, document }: TypeCha
   const revision = current?.revision ?? '0';
   const effect = effects.findLast((each) => steps.some((step) => step.effect === each)) ?? 'none';
   const digest = createHash('sha256')
-    .update(JSON.stringify([name, revision, steps, sorted(document)]))
+    .update(JSON.stringify([name, sorted(current?.document), steps, sorted(document)]))
     .digest('hex');
   return { name, revision, steps, effect, digest };
 }

@@ -51,10 +51,12 @@ export async function isNotBeingBuilt(trx: Transaction<Database>, name: string):
   return rows[0]?.isLocked === true;
 }
 
+export type BuildPhase = 'check' | 'rows' | 'indexes' | 'references';
+
 /** How far a build has come. */
 export interface BuildProgress {
   name: string;
-  phase: 'check' | 'rows' | 'indexes' | 'references';
+  phase: BuildPhase;
   done: number;
   total: number;
 }
@@ -129,8 +131,8 @@ export async function writeChange(
   });
   const event = document === null ? 'type.deleted' : stored.type ? 'type.changed' : 'type.declared';
   const userName = actor.via === 'api' ? actor.name : undefined;
-  // The end of a build of a name without a type is no deletion.
-  if (document !== null || stored.type)
+  // Without steps only the companion table changes.
+  if (plan.steps.length > 0)
     await recordChange(trx, actor, { event, userName, detail: { type: name, revision, effect: plan.effect, ...unchecked } });
   return { name, revision, document: document as TypeRow['document'], source, appliedAt, appliedBy: actor.name };
 }

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
-import { expect, test } from 'vitest';
-import { Progress } from '../../src/cli/progress.ts';
+import { describe, expect, test } from 'vitest';
+import { Progress, TypeProgress } from '../../src/cli/progress.ts';
 
 const tables = [
   { name: 'user_account', columns: ['id'], rows: 2, checksum: '' },
@@ -29,4 +29,25 @@ test('on a terminal one line is drawn again, up to 100 %', () => {
 
 test('without a terminal each table that is done is a line', () => {
   expect(run(false)).toBe('user_account: 2 rows\nentity: 6 rows\n');
+});
+
+describe('a build of types', () => {
+  const report = (isTTY: boolean) => {
+    const errors = Object.assign(new PassThrough(), { isTTY });
+    const progress = new TypeProgress(errors);
+    for (const done of [2, 8, 8]) progress.report({ name: 'order', phase: 'rows', done, total: 8 });
+    for (const done of [0, 1]) progress.report({ name: 'order', phase: 'indexes', done, total: 1 });
+    progress.end();
+    return String(errors.read());
+  };
+
+  test('on a terminal one line is drawn again for each phase', () => {
+    const drawn = report(true).split('\r');
+    expect(drawn).toContain('[##############################] 100 %  order: 8 of 8 entities indexed\u001b[K');
+    expect(drawn.at(-1)).toBe('[##############################] 100 %  order: 1 of 1 indexes built\u001b[K\n');
+  });
+
+  test('without a terminal each phase that is done is a line', () => {
+    expect(report(false)).toBe('order: 8 of 8 entities indexed\norder: 1 of 1 indexes built\n');
+  });
 });

@@ -74,6 +74,56 @@ test('a deletion needs the digest that the command prints, which is that of the 
   expect(await admin.refusal(['types', 'delete', name, '--confirm', digest])).toBe(`there is no type called "${name}"`);
 });
 
+describe('types that refer to each other', () => {
+  const key = { type: 'string', format: 'int64' };
+  const texts = { email: { type: 'string' } };
+
+  test('are applied from one directory in any order of names, and deleted together', async () => {
+    const place = await mkdtemp(join(directory, 'references-'));
+    const [order, customer] = [`a-order${number}`, `b-customer${number}`];
+    const documents = {
+      [order]: { properties: { customer: key }, 'x-references': { customer: { to: customer } } },
+      [customer]: { properties: { ...texts, last: key }, 'x-unique': [{ fields: ['email'] }], 'x-references': { last: { to: order } } },
+    };
+    for (const [each, document] of Object.entries(documents)) await writeFile(join(place, `${each}.json`), JSON.stringify(document));
+    expect(await plan(place)).toMatchObject({
+      code: 3,
+      document: {
+        plans: [
+          { name: order, effect: 'build' },
+          { name: customer, effect: 'build' },
+        ],
+      },
+    });
+    expect(await admin.say(['types', 'apply', place])).toBe(`Applied: ${order}, ${customer}.\n`);
+    expect((await plan(place)).code).toBe(0);
+    expect(JSON.parse(await admin.say(['types', 'export', customer]))).toEqual(documents[customer]);
+  });
+
+  test('422 — a reference to a name without a type or a file is refused with its pointer, by the plan too', async () => {
+    const file = await fileOf({ properties: { customer: key }, 'x-references': { customer: { to: 'nobody' } } });
+    for (const command of ['plan', 'apply'])
+      expect(await admin.refusal(['types', command, file])).toBe(`${name}: /x-references/customer/to: There is no entity with this key.`);
+  });
+
+  test('a plan names entities that share a value, --allow-unfit makes no exception, and the progress is shown', async () => {
+    await create({ email: 'ada' });
+    await create({ email: 'ADA' });
+    const file = await fileOf({ properties: texts, required: ['other'], 'x-unique': [{ fields: ['email'], fold: true }] });
+    expect(await plan(file)).toMatchObject({ code: 3, document: { plans: [{ effect: 'build', entities: 2, unfit: 4 }] } });
+    const refused = await admin.run(['types', 'apply', file, '--allow-unfit']);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`entities of ${name} do not fit: correct them\n`) });
+    expect(refused.stdout).toContain('/email: Another entity has this value.');
+    const indexed = await fileOf({ properties: texts, 'x-index': [['email']] });
+    const applied = await admin.run(['types', 'apply', indexed]);
+    expect(applied).toMatchObject({ code: 0, stdout: `Applied: ${name}.\n` });
+    expect(applied.stderr).toBe(
+      [`${name}: 2 of 2 entities checked`, `${name}: 2 of 2 entities indexed`, `${name}: 1 of 1 indexes built`, ''].join('\n'),
+    );
+    expect(await admin.json(['types', 'status'])).toContainEqual(expect.objectContaining({ name, state: 'ready', entities: 2 }));
+  });
+});
+
 test('--prune plans the deletion of types without a file, exit code 4, and without it they stay', async () => {
   const file = await fileOf({ type: 'object' });
   await admin.say(['types', 'apply', file]);

@@ -1,7 +1,7 @@
 /** `DELETE /rest/entity-type/{name}`: only with the digest of its plan. */
 import { beforeAll, expect, test } from 'vitest';
 import { declareType, rowsOf, seed } from '../support/entities.ts';
-import { useService } from '../support/service.ts';
+import { useService, type ProblemBody } from '../support/service.ts';
 
 const service = useService();
 let cookie: string;
@@ -35,6 +35,24 @@ test('409 — the digest of an earlier revision confirms nothing', async () => {
   const answer = await service().call('DELETE', `${path('order')}?confirm=${digest}`, { cookie });
   expect(answer.body.code).toBe('confirmation-required');
   expect((await service().call('GET', path('order'), { cookie })).status).toBe(200);
+});
+
+test('409 — a type that others refer to; the answer names those that the caller may declare', async () => {
+  await declareType(service(), 'parent', { type: 'object' });
+  const document = { properties: { parent: { type: 'string', format: 'int64' } }, 'x-references': { parent: { to: 'parent' } } };
+  for (const name of ['child', 'secret']) await declareType(service(), name, document);
+  const bob = await service().openSession((await service().createUser('eve', { parent: ['type'], child: ['type'] })).id);
+  const confirmed = `${path('parent')}?confirm=${await digestOf('parent')}`;
+  const answer = await service().call('DELETE', confirmed, { cookie: bob });
+  expect([answer.status, answer.body.code]).toEqual([409, 'type-conflict']);
+  expect(answer.body.errors).toEqual([
+    expect.objectContaining({ pointer: '', code: 'conflicting', detail: expect.stringContaining('it: child.') }),
+  ]);
+  expect(answer.text).not.toContain('secret');
+  for (const name of ['child', 'secret', 'parent']) {
+    const deleted = await service().call('DELETE', `${path(name)}?confirm=${await digestOf(name)}`, { cookie });
+    expect(deleted.status, deleted.text).toBe(204);
+  }
 });
 
 test('404 — for a name without a type', async () => {

@@ -145,7 +145,57 @@ test('200 — a count ends at one more than its limit', async () => {
   expect(await countEntities(service().db, name, 2)).toBe(3);
 });
 
-test('409 — a request checks at most 100,000 entities', async () => {
+test('200 — tells which rules are built, which are gone, and which entities violate them', async () => {
+  const text = { type: 'string' };
+  const reference = { type: 'string', format: 'int64' };
+  await declareType(
+    service(),
+    name,
+    object({ a: text, b: text, c: reference, d: text }, { 'x-index': [['a'], ['b']], 'x-search': { fields: ['d'] } }),
+  );
+  await seed(service(), name, `${number}01`, { a: 'same', c: '999' }, 'ada');
+  await seed(service(), name, `${number}02`, { a: 'same' }, 'ada');
+  const rules = {
+    'x-unique': [{ fields: ['a'] }],
+    'x-index': [['b'], ['-a']],
+    'x-references': { c: { to: name } },
+  };
+  const { body } = await plan(object({ a: text, b: text, c: reference, d: text }, rules));
+  expect(body.steps.map(({ effect, kind, pointer }) => `${effect} ${kind} ${pointer}`)).toEqual([
+    'build rule /x-unique/0',
+    'build rule /x-index/1',
+    'build rule /x-references/c',
+    'none no-rule /x-index/0',
+    'none no-rule /x-search',
+  ]);
+  expect(body).toMatchObject({
+    effect: 'build',
+    entities: 2,
+    unfit: 3,
+    examples: [
+      { key: `${number}01`, errors: [{ pointer: '/c', code: 'reference-not-found' }] },
+      { key: `${number}01`, errors: [{ pointer: '/a', code: 'duplicate-value' }] },
+      { key: `${number}02`, errors: [{ pointer: '/a', code: 'duplicate-value' }] },
+    ],
+  });
+});
+
+test('200 — another order of rules, and another effect of a deletion, build nothing', async () => {
+  const reference = { type: ['string', 'null'], format: 'int64' };
+  const document = (more: object) => object({ a: reference }, more);
+  const index = [['a'], ['-a']];
+  expect(await stepsOf(document({ 'x-index': index }), document({ 'x-index': index.toReversed() }))).toEqual(['none note ']);
+  const references = (onDelete: string) => document({ 'x-references': { a: { to: name, onDelete } } });
+  expect(await stepsOf(references('restrict'), references('set-null'))).toEqual(['none note /x-references/a']);
+});
+
+test('422 — a reference to a name without a type, with the pointer into the body', async () => {
+  const document = object({ a: { type: 'string', format: 'int64' } }, { 'x-references': { a: { to: 'nobody' } } });
+  const answer = await plan<ProblemBody>(document);
+  expect(answer.body.errors).toMatchObject([{ pointer: '/document/x-references/a/to', code: 'reference-not-found' }]);
+});
+
+test('409 — a request reads at most 100,000 entities, also to build an index', async () => {
   // On a busy machine this takes more than the five seconds of a pooled connection.
   const { store } = service();
   await store.runLong((db) =>
@@ -155,5 +205,11 @@ test('409 — a request checks at most 100,000 entities', async () => {
   const refused = await plan<ProblemBody>({ type: 'object', required: ['email'] });
   expect([refused.status, refused.body.code]).toEqual([409, 'type-conflict']);
   expect(refused.body.errors).toEqual([expect.objectContaining({ pointer: '', code: 'too-many-values' })]);
+  const put = await service().call('PUT', `/rest/entity-type/${name}?allowUnfit=1`, {
+    cookie,
+    json: object({ a: { type: 'string' } }, { 'x-index': [['a']] }),
+    headers: { 'if-none-match': '*' },
+  });
+  expect(put.body).toMatchObject({ code: 'type-conflict', errors: [{ pointer: '', code: 'too-many-values' }] });
   await store.runLong((db) => sql`delete from entity where name = ${name}`.execute(db));
 });

@@ -2,12 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createAjv } from '../../src/contract/ajv.ts';
 import { faultsOfDocument } from '../../src/entity-types/document.ts';
 import { declareType, seed, type Entity } from '../support/entities.ts';
 import { statuses } from '../support/races.ts';
-import { useService, type ProblemBody } from '../support/service.ts';
+import { useService, type ProblemBody, type TestGrants } from '../support/service.ts';
 
 interface TypeBody {
   name: string;
@@ -284,6 +285,70 @@ test('201 and 422 — format decimal takes exact decimals only', async () => {
   for (const a of ['0', '-1', '1.50', '9'.repeat(31), `0.${'1'.repeat(18)}`]) expect([a, await create(a)]).toEqual([a, 201]);
   for (const a of ['', '+1', '01', '.5', '1.', '1e1', '-0', '-0.0', '9'.repeat(32), ' 1', '١'])
     expect([a, await create(a)]).toEqual([a, 422]);
+});
+
+describe('rules of a name with entities', () => {
+  const text = { type: 'string' };
+  const key = { type: 'string', format: 'int64' };
+
+  test('200 and 409 — a unique field is built, and refused with both keys as long as two entities share its value', async () => {
+    await declareType(service(), name, { properties: { email: text } });
+    for (const [index, email] of ['ada', 'bob', 'ADA'].entries()) await seed(service(), name, `${number}00${index}`, { email }, 'ada');
+    const document = { properties: { email: text }, 'x-unique': [{ fields: ['email'], fold: true }] };
+    const before = await typeInForce();
+    for (const query of ['', '?allowUnfit=1']) {
+      const refused = await put<ProblemBody>(document, { 'if-match': '*' }, query);
+      expect([refused.status, refused.body.code]).toEqual([409, 'type-conflict']);
+      expect(refused.body.errors?.map(({ pointer, code }) => `${code} ${pointer}`)).toEqual([
+        `duplicate-value /${number}000/email`,
+        `duplicate-value /${number}002/email`,
+      ]);
+    }
+    expect(await typeInForce()).toBe(before);
+    await sql`delete from entity where key = ${`${number}002`}`.execute(service().db);
+    const built = await put(document, { 'if-match': '*' });
+    expect([built.status, built.body.document]).toEqual([200, document]);
+    expect(Number(built.body.revision)).toBeGreaterThan(Number(before));
+  });
+
+  test('422 — a reference to a name without a type', async () => {
+    const document = { properties: { customer: key }, 'x-references': { customer: { to: 'nobody' } } };
+    const answer = await put<ProblemBody>(document);
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors).toMatchObject([{ pointer: '/x-references/customer/to', code: 'reference-not-found' }]);
+    expect(await typeInForce()).toBeUndefined();
+  });
+
+  test('403 — for a caller who may not read all entities, or not all that a new reference leads to (rule 64)', async () => {
+    await declareType(service(), 'target', {});
+    const grants = { [name]: ['type', 'read'], target: { actions: ['read'], condition: 'own' } } as const satisfies TestGrants;
+    const { id } = await service().createUser(`referrer${number}`, grants);
+    const session = await service().openSession(id);
+    const document = { properties: { target: key }, 'x-references': { target: { to: 'target' } } };
+    const declare = (json: object) => service().call('PUT', `/rest/entity-type/${name}`, { cookie: session, json, headers: isNew });
+    expect((await declare(document)).status).toBe(403);
+    expect(await typeInForce()).toBeUndefined();
+    expect((await declare({ ...document, 'x-references': { target: { to: name } } })).status).toBe(201);
+  });
+
+  test('503 — while another process builds the type, and 404 for a name whose first type is being built', async () => {
+    await seed(service(), name, `${number}001`, { a: 'x' }, 'ada');
+    const document = { properties: { a: text }, 'x-index': [['a']] };
+    const building = await service()
+      .db.transaction()
+      .execute(async (trx) => {
+        // The build waits for this entity.
+        await sql`select from entity where name = ${name} for update`.execute(trx);
+        const running = { answer: put(document) };
+        await expect.poll(typeInForce).toBeDefined();
+        expect((await service().call('GET', `/rest/entity-type/${name}`, { cookie })).status).toBe(404);
+        const other = await service().openSession((await service().createUser(`builder${number}`, { '*': ['type', 'read'] })).id);
+        const busy = await service().call('PUT', `/rest/entity-type/${name}`, { cookie: other, json: {}, headers: isNew });
+        expect([busy.status, busy.body.code, busy.headers.get('retry-after')]).toEqual([503, 'busy', '1']);
+        return running;
+      });
+    expect((await building.answer).status).toBe(201);
+  });
 });
 
 describe('a caller without the right', () => {
