@@ -11,8 +11,9 @@ to entity_application;
 -- For the keys of new entities, and the numbers of companion tables.
 grant usage on sequence entity_key_seq, entity_type_id_seq to entity_application;
 
--- Companion tables of entity types. The service creates and drops them itself.
+-- Companion tables of entity types. The service creates and drops them itself, and so does the owner, who runs the commands.
 grant usage, create on schema entity_data to entity_application;
+grant entity_application to current_user;
 
 -- Versions of entities are added; the owner's function drops what is too old.
 grant select, insert on entity_change to entity_application;

@@ -8,8 +8,12 @@ import { openEmbedded, type EmbeddedDatabase } from '../../src/database/embedded
 import { inDirectory, serverAccount } from '../../src/database/embedded/account.ts';
 import { findBinaries } from '../../src/database/embedded/binaries.ts';
 import { layoutOf } from '../../src/database/embedded/cluster.ts';
+import { theService } from '../../src/administration/actor.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { openStore } from '../../src/database/port.ts';
 import { analyzeGrownTables } from '../../src/database/statistics.ts';
+import { applyChange } from '../../src/entity-types/apply.ts';
+import { findStoredType } from '../../src/entity-types/store.ts';
 import { deleteOldKeys } from '../../src/entities/idempotency.ts';
 import { deleteEndedSessions } from '../../src/maintenance/cleanup.ts';
 import { deleteIdleAttempts } from '../../src/credentials/attempts.ts';
@@ -138,6 +142,33 @@ test('with these rights alone the service starts and does everything (rule 88)',
   } finally {
     await service.close();
     await prepared.close();
+  }
+});
+
+test('with these rights the service changes companion tables that the owner has made by a command, and the other way round (rule 88)', async () => {
+  const service = await TestService.start({}, { url: applicationUrl, drop: async () => undefined });
+  const owner = openStore(ownerUrl, 2, () => undefined);
+  try {
+    const cookie = await service.openSession((await service.createUser('bob')).id);
+    const create = async (name: string) => (await service.call('POST', `/rest/entity/${name}`, { cookie, json: { a: 'x' } })).status;
+    for (const [name, stores] of [
+      ['owned', [owner, service.store, owner]],
+      ['served', [service.store, owner, service.store]],
+    ] as const) {
+      expect(await create(name)).toBe(201);
+      const properties = { a: { type: 'string' }, b: { type: 'string' } };
+      for (const [index, store] of stores.entries()) {
+        const document = { type: 'object', properties, 'x-index': [['a'], ['b'], ['a', 'b']].slice(0, index + 1) };
+        await applyChange(store, theService, { name, document, source: 'command' });
+      }
+      await service.settle();
+      expect(await create(name)).toBe(201);
+      const { companion } = await findStoredType(service.db, name);
+      expect(await rows(applicationUrl, `select key from entity_data.${companion?.table}`)).toHaveLength(2);
+    }
+  } finally {
+    await owner.close();
+    await service.close();
   }
 });
 
