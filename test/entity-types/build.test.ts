@@ -10,7 +10,10 @@ import { declareType, seed } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
-beforeAll(() => service().createUser('ada'));
+let cookie: string;
+beforeAll(async () => {
+  cookie = await service().openSession((await service().createUser('ada')).id);
+});
 let name = '';
 let number = 0;
 beforeEach(() => {
@@ -203,18 +206,16 @@ describe('entities that do not fit the rules are refused, and the old type stays
       .execute(async (trx) => {
         // The build waits for this entity, and comes to the unique index only when the lock is gone.
         await sql`select from entity where name = ${name} for update`.execute(trx);
-        const running = { outcome: refusal(apply({ ...customer, ...rules, 'x-index': [['city'], ['email']] })) };
+        const running = { outcome: refusal(apply({ ...customer, ...rules, 'x-index': [['city'], ['email']] })), key: '' };
         await expect.poll(async () => (await storedType()).companion?.state).toBe('building');
-        const { companion } = await storedType();
-        const email = companion?.columns.find(({ fold }) => fold)?.name ?? '';
-        await seed(service(), name, keyOf(2), { email: 'A' }, 'ada');
-        const table = sql.table(`entity_data.${companion?.table}`);
-        await sql`insert into ${table} (key, ${sql.ref(email)}) values (${keyOf(2)}, 'a')`.execute(service().db);
-        return running;
+        await service().settle();
+        const created = await service().call<{ key: string }>('POST', `/rest/entity/${name}`, { cookie, json: { email: 'A' } });
+        expect(created.status, created.text).toBe(201);
+        return { ...running, key: created.body.key };
       });
     expect(await build.outcome).toEqual({
       code: 'type-conflict',
-      faults: [`duplicate-value /${keyOf(1)}/email`, `duplicate-value /${keyOf(2)}/email`],
+      faults: [`duplicate-value /${build.key}/email`, `duplicate-value /${keyOf(1)}/email`],
     });
     const after = await storedType();
     expect(after.type?.document).toEqual(before.type?.document);

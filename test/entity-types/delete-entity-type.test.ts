@@ -1,7 +1,7 @@
 /** `DELETE /rest/entity-type/{name}`: only with the digest of its plan. */
 import { beforeAll, expect, test } from 'vitest';
 import { declareType, rowsOf, seed } from '../support/entities.ts';
-import { useService, type ProblemBody } from '../support/service.ts';
+import { useService } from '../support/service.ts';
 
 const service = useService();
 let cookie: string;
