@@ -3,18 +3,17 @@
  * right to read their names (rule 64). Each comes once. An entity that is missing and one that the caller may not read are withheld alike
  * (decision 139).
  */
-import type { CompiledQuery } from 'kysely';
+import type { Run } from '../database/port.ts';
 import type { Field } from '../filter/fields.ts';
 import type { Include } from './include.ts';
 import { includedQuery, type IncludedRow, type WantedEntities } from './include-statements.ts';
 import { isProjected, type Projection } from './projection.ts';
 import { representEntity } from './represent.ts';
 
-type Run = <R>(query: CompiledQuery<R>) => Promise<R[]>;
 type Keys = readonly (string | null)[];
 
 /** An entity of the answer: its JSON text, and the keys of its references in the order of the includes. */
-export interface Item {
+export interface ReferringItem {
   text: string;
   references: Keys;
 }
@@ -30,7 +29,7 @@ interface Referring {
 }
 
 /** A reference with a key. */
-interface Step {
+interface FollowedReference {
   include: Include;
   key: string;
   position: number;
@@ -60,7 +59,7 @@ export interface Included {
 /** Follows the references of the items up to `bytes` of JSON text. The first item comes with all that it leads to, however long. */
 export async function readIncluded(
   run: Run,
-  items: readonly Item[],
+  items: readonly ReferringItem[],
   { includes, projection }: { includes: readonly Include[]; projection: Projection | undefined },
   bytes: number,
 ): Promise<Included> {
@@ -76,12 +75,12 @@ export async function readIncluded(
 }
 
 class IncludedReader {
-  readonly #items: readonly Item[];
+  readonly #items: readonly ReferringItem[];
   readonly #bytes: number;
   readonly #targets = new Map<string, Target>();
   kept: number;
 
-  constructor(items: readonly Item[], bytes: number) {
+  constructor(items: readonly ReferringItem[], bytes: number) {
     this.#items = items;
     this.#bytes = bytes;
     this.kept = items.length;
@@ -97,7 +96,7 @@ class IncludedReader {
   }
 
   /** Notes the targets of the steps, which are in the order of their positions. Returns those to read. */
-  #wantedBy(steps: readonly Step[]): WantedEntities[] {
+  #wantedBy(steps: readonly FollowedReference[]): WantedEntities[] {
     const wanted = Map.groupBy(
       steps.filter(({ include, key, position, isShown }) => {
         const isNew = this.#note(include.to, key, position, isShown);
@@ -151,7 +150,7 @@ class IncludedReader {
     for (const [id, { position }] of this.#targets) if (position >= end) this.#targets.delete(id);
   }
 
-  #next(steps: readonly Step[]): Referring[] {
+  #next(steps: readonly FollowedReference[]): Referring[] {
     const seen = new Map<Include, Set<string>>();
     return steps.flatMap(({ include, key, position }) => {
       const target = this.#targets.get(idOf(include.to, key));
@@ -178,7 +177,7 @@ class IncludedReader {
 
 const idOf = (name: string, key: string) => `${name}/${key}`;
 
-function stepsOf({ position, includes, keyOf, shows }: Referring): Step[] {
+function stepsOf({ position, includes, keyOf, shows }: Referring): FollowedReference[] {
   return includes.flatMap((include) => {
     const key = keyOf(include);
     return key === null ? [] : [{ include, key, position, isShown: shows(include.field) }];

@@ -7,14 +7,14 @@ import { faultsIn } from '../support/lists.ts';
 import { codeOf, readDocument, section, tableRows } from '../support/markdown.ts';
 import { useService, type Answer, type ProblemBody } from '../support/service.ts';
 
-type Document = Record<string, unknown>;
+type Properties = Record<string, unknown>;
 
 const service = useService();
 const page = readDocument('docs/modelling.md');
 const shown = [...page.matchAll(/^```yaml\n# (examples\/types\/(\w+)\.yaml)\n(.*?)^```$/gms)];
 /** Without the types, whose comments look like headings. */
 const text = page.replaceAll(/^```yaml\n.*?^```$/gms, '');
-const types = new Map(shown.map(([, , name = '', yaml = '']) => [name, parse(yaml) as Document]));
+const types = new Map(shown.map(([, , name = '', yaml = '']) => [name, parse(yaml) as Properties]));
 let ada: { cookie: string };
 
 beforeAll(async () => {
@@ -98,8 +98,8 @@ test('the updates of a type that requires If-Match', async () => {
 });
 
 describe('a change', () => {
-  const isObject = (value: unknown): value is Document => typeof value === 'object' && value !== null && !Array.isArray(value);
-  const merged = (target: Document, patch: Document): Document => ({
+  const isObject = (value: unknown): value is Properties => typeof value === 'object' && value !== null && !Array.isArray(value);
+  const merged = (target: Properties, patch: Properties): Properties => ({
     ...target,
     ...Object.fromEntries(
       Object.entries(patch).map(([name, value]) => {
@@ -110,7 +110,7 @@ describe('a change', () => {
   });
 
   test.for(tableRows(section(text, '## Change a type')))('%s', async ([change = '', effect]) => {
-    const document = change.startsWith('`') ? merged(types.get('customer') ?? {}, JSON.parse(codeOf(change)) as Document) : undefined;
+    const document = change.startsWith('`') ? merged(types.get('customer') ?? {}, JSON.parse(codeOf(change)) as Properties) : undefined;
     const plan = await service().call<{ effect: string }>('POST', '/rest/entity-type/customer/plan', { ...ada, json: { document } });
     expect(plan.body.effect, plan.text).toBe(codeOf(effect));
   });

@@ -79,6 +79,10 @@ export async function pagesOf(service: TestService, caller: Credential, name: st
 
 export const keysIn = (pages: readonly EntityPage[]): string[] => pages.flatMap(({ items }) => items.map(({ key }) => key));
 
+/** The keys of what a page or an entity includes, by name. JavaScript puts members of digits in their order. */
+export const keysIncluded = ({ included = {} }: { included?: EntityPage['included'] | undefined }): Record<string, string[]> =>
+  Object.fromEntries(Object.entries(included).map(([name, entities]) => [name, Object.keys(entities)]));
+
 /** Inserts entities, with the rows of a companion table, and returns their keys in order. `owners` take turns. */
 export async function seedMany({ db }: TestService, name: string, all: readonly object[], ...owners: string[]): Promise<string[]> {
   const { rows } = await sql<{ key: string }>`
