@@ -45,8 +45,13 @@ test('a type that is called like a schema of another one gets a digest, and the 
   });
 });
 
+test('a type whose operation would be called like one of another type gets a digest', () => {
+  const names = namesOf('customer', 'many-customer');
+  expect(names).toEqual({ customer: 'Customer', 'many-customer': expect.stringMatching(/^ManyCustomer__[0-9a-f]{8}$/) });
+});
+
 test('no name of any types is one of the contract or of another type, whatever the case', () => {
-  const word = fc.constantFrom('customer', 'Customer', 'page', 'Page', 'entity', 'type', 'Problem', 'patch', 'list', '2', 'map');
+  const word = fc.constantFrom('customer', 'Customer', 'page', 'Page', 'entity', 'type', 'Problem', 'patch', 'list', 'many', '2', 'map');
   const name = fc.tuple(word, fc.array(fc.tuple(fc.constantFrom('', '-', '_', '.'), word), { maxLength: 2 }));
   const texts = name.map(([first, rest]) => (/^[A-Za-z]/.test(first) ? '' : 'x') + first + rest.flat().join(''));
   fc.assert(

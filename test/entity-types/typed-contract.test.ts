@@ -4,6 +4,7 @@ import { methods, type ContractDocument } from '../../src/contract/contract.ts';
 import { schemaOf } from '../../src/entity-types/document.ts';
 import { fieldTypesOf } from '../../src/entity-types/field-types.ts';
 import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';
+import { roles } from '../../src/entity-types/typed-contract/names.ts';
 import { parseSort } from '../../src/filter/sort.ts';
 import type { Action } from '../../src/database/tables.ts';
 import { declareType } from '../support/entities.ts';
@@ -43,7 +44,7 @@ describe('the document', () => {
     });
     const added = Object.keys(schemasOf(body)).filter((name) => !(name in schemasOf(plain.body)));
     expect(added.filter((name) => name.startsWith('Customer'))).toEqual(
-      expect.arrayContaining(['', 'Patch', 'Filter', 'Sort', 'Entity', 'Page', 'Query'].map((role) => `Customer${role}`)),
+      expect.arrayContaining(['', ...roles].map((role) => `Customer${role}`)),
     );
     expect(pathsOf(body)).toEqual(['', '/query', '/bulk', '/{key}'].map((path) => `/rest/entity/customer${path}`));
     const ids = pathsOf(body).flatMap((path) => operationsAt(body, path).map((method) => String(body.paths[path]?.[method]?.operationId)));
@@ -100,6 +101,23 @@ describe('the document', () => {
   });
 });
 
+test('no body of an operation of a type has a schema for any name', async () => {
+  const { body } = await typedContract(service(), { cookie }, 'file');
+  const referred = (value: unknown = null) =>
+    [...JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);
+  const general = new Set(['Fields', 'Filter']);
+  // What includes other names, or has an entity as it was under another type.
+  const { Included: _, ...schemas } = schemasOf(body);
+  for (let before = 0; before < general.size;) {
+    before = general.size;
+    for (const [name, schema] of Object.entries(schemas)) if (referred(schema).some((each) => general.has(each))) general.add(name);
+  }
+  expect(general).toContain('EntityPage');
+  const operations = pathsOf(body).flatMap((path) => operationsAt(body, path).map((method) => body.paths[path]?.[method]));
+  const bodies = operations.flatMap((operation) => [operation?.requestBody, operation?.parameters, operation?.responses]);
+  expect(bodies.flatMap(referred).filter((name) => general.has(name))).toEqual([]);
+});
+
 describe('what the caller may not do is not in it (rule 64)', () => {
   test('without a right to any action on the name there is no such type, as if it were not declared', async () => {
     const reader = await signedIn({ customer: ['read'] });
@@ -114,8 +132,8 @@ describe('what the caller may not do is not in it (rule 64)', () => {
   });
 
   test.for<[Action[], string[], string[]]>([
-    [['read'], ['get', 'post /query', 'get /{key}'], ['', 'Filter', 'Sort', 'Entity', 'Page', 'Query']],
-    [['create'], ['post', 'post /bulk'], ['', 'Entity']],
+    [['read'], ['get', 'post /query', 'get /{key}'], ['', 'Filter', 'Sort', 'Entity', 'View', 'Page', 'Query']],
+    [['create'], ['post', 'post /bulk'], ['', 'List', 'Entity']],
     [['update'], ['post /{key}'], ['', 'Patch', 'Entity']],
     [['delete'], ['delete /{key}'], []],
     [['type'], [], ['']],
@@ -239,6 +257,14 @@ test('the answers and bodies of an entity’s life fit the operations of its typ
   const created = await service().call<{ key: string }>('POST', '/rest/entity/customer', { cookie, json: fields });
   expect(created.status).toBe(201);
   expect(faults(answered('', 'post', 201), created.body)).toEqual([]);
+
+  expect(faults(sent('/bulk', 'post'), [fields, fields])).toEqual([]);
+  expect(faults(sent('/bulk', 'post'), [fields, { company: 1 }])).not.toEqual([]);
+  const both = await service().call('POST', '/rest/entity/customer/bulk', {
+    cookie,
+    json: [{ ...fields, company: 'B' }, { company: 'C' }],
+  });
+  expect([both.status, faults(answered('/bulk', 'post', 200), both.body)]).toEqual([200, []]);
 
   const { key } = created.body;
   for (const patch of [{ credit: null, city: 'Paris' }, { address: { geo: null } }, { address: null, city: null, tags: null }]) {

@@ -74,8 +74,13 @@ const placeholder = { name: '\uE000', base: '\uE001' };
 function templateOf(contract: ContractDocument, actions: ReadonlySet<Action>): { paths: string; schemas: string } {
   const { name, base } = placeholder;
   const schemas = {
-    ...(may(actions, 'read', ...writing) && { [`${base}Entity`]: entitySchema(contract, name, base) }),
-    ...(may(actions, 'read') && { [`${base}Page`]: pageSchema(contract, base), [`${base}Query`]: querySchema(contract, base) }),
+    ...(may(actions, 'read', ...writing) && { [`${base}Entity`]: entitySchema(contract, 'Entity', name, base) }),
+    ...(may(actions, 'create') && { [`${base}List`]: { ...schemaIn(contract, 'FieldsList'), items: referTo(base) } }),
+    ...(may(actions, 'read') && {
+      [`${base}View`]: entitySchema(contract, 'EntityView', name, base),
+      [`${base}Page`]: pageSchema(contract, base),
+      [`${base}Query`]: querySchema(contract, base),
+    }),
   };
   return { paths: membersOf(typedPaths(contract, { name, base, actions })), schemas: membersOf(schemas) };
 }
@@ -107,8 +112,8 @@ function patchSchema(schema: Schema, name: string): Schema {
   return { description: `A merge patch (RFC 7396) of the fields of ${name}: null removes.`, ...schema, type: 'object' };
 }
 
-function entitySchema(contract: ContractDocument, name: string, base: string): Schema {
-  const { properties, ...entity } = schemaIn(contract, 'Entity');
+function entitySchema(contract: ContractDocument, schema: 'Entity' | 'EntityView', name: string, base: string): Schema {
+  const { properties, ...entity } = schemaIn(contract, schema);
   return { ...entity, properties: { ...(properties as Schema), name: { type: 'string', enum: [name] }, fields: referTo(base) } };
 }
 

@@ -8,7 +8,13 @@ import { entityOperations } from './entity-operations.ts';
 import { sharedTests } from './tests.ts';
 
 /** What follows the name of a type in the names of its further schemas. */
-export const roles = ['Patch', 'Filter', 'Sort', 'Entity', 'Page', 'Query'] as const;
+export const roles = ['Patch', 'List', 'Filter', 'Sort', 'Entity', 'View', 'Page', 'Query'] as const;
+
+const verbs = Object.values(entityOperations).map(({ verb }) => verb);
+/** What makes a verb of another one: a type `many-customers` would have `createManyCustomers`, too. */
+const infixes = verbs.flatMap((verb) =>
+  verbs.filter((other) => other !== verb && other.startsWith(verb)).map((other) => other.slice(verb.length)),
+);
 
 /** Globals that generated code uses under their own names. */
 const globals = (
@@ -25,7 +31,11 @@ export function schemaNames(names: readonly string[], contract: ContractDocument
     return { name, base: isTaken(pascal) ? `${pascal}Type` : pascal };
   });
   const counts = Map.groupBy(wanted, ({ base }) => base.toLowerCase());
-  const derived = new Set(wanted.flatMap(({ base }) => roles.map((role) => (base + role).toLowerCase())));
+  const derived = new Set(
+    wanted.flatMap(({ base }) =>
+      [...roles.map((role) => base + role), ...infixes.map((infix) => infix + base)].map((name) => name.toLowerCase()),
+    ),
+  );
   return new Map(
     wanted.map(({ name, base }) => {
       const isAlone = counts.get(base.toLowerCase())?.length === 1 && !derived.has(base.toLowerCase()) && !isTaken(base);
@@ -42,7 +52,6 @@ export function pascalCase(text: string): string {
 
 /** In lower case: schemas, tags, what follows the verb in an operation id, and globals. */
 function takenNames({ components, paths, tags }: ContractDocument): ReadonlySet<string> {
-  const verbs = Object.values(entityOperations).map(({ verb }) => verb);
   const operationIds = Object.values(paths).flatMap((path) =>
     Object.values(path).flatMap((operation) => ('operationId' in operation ? operation.operationId : [])),
   );

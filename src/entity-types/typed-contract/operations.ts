@@ -6,8 +6,8 @@ import { entityOperations } from './entity-operations.ts';
 import { referTo } from './tests.ts';
 
 const entityPath = '/rest/entity/{name}';
-/** The name is in the path, and the answer to a projection does not have the schema of the type. */
-const omittedParameters = new Set(['name', 'fields']);
+/** The name is in the path. A projection and an old version do not have the schema of the type. */
+const omittedParameters = new Set(['name', 'fields', 'version']);
 
 export interface TypedName {
   /** Of the entities. */
@@ -45,6 +45,8 @@ function typedOperation(contract: ContractDocument, operation: Schema, base: str
   const schemas = new Map([
     ['Fields', body],
     ...['Entity', 'Filter'].map((schema): [string, string] => [schema, base + schema]),
+    ['FieldsList', `${base}List`],
+    ['EntityView', `${base}View`],
     ['EntityPage', `${base}Page`],
     ['EntityQuery', `${base}Query`],
   ]);
