@@ -559,6 +559,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/entity/{name}/{key}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a version of an entity
+         * @description Gives the entity the fields that it had in an earlier version, as a new version. Nothing of the history is lost, so a restore can be undone
+         *     by another one. With `If-Match` it happens only if the version is still that one, else 412. The fields must fit the declared type as it is
+         *     now. The caller needs `update`. A deleted entity cannot be restored.
+         */
+        post: operations["restoreEntity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/batch": {
         parameters: {
             query?: never;
@@ -3078,6 +3100,59 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    restoreEntity: {
+        parameters: {
+            query: {
+                /**
+                 * @description The version whose fields the entity gets.
+                 * @example 1
+                 */
+                version: string;
+            };
+            header?: {
+                /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+                /**
+                 * @description The entity's key, in canonical decimal digits.
+                 * @example 42
+                 */
+                key: components["parameters"]["EntityKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entity, in its new version. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Entity"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["UniqueConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

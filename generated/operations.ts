@@ -31,6 +31,7 @@ export const operations = {
   updateEntity: { method: 'POST', path: '/rest/entity/{name}/{key}', tag: 'Entities', caller: 'principal' },
   deleteEntity: { method: 'DELETE', path: '/rest/entity/{name}/{key}', tag: 'Entities', caller: 'principal' },
   listVersions: { method: 'GET', path: '/rest/entity/{name}/{key}/history', tag: 'Entities', caller: 'principal' },
+  restoreEntity: { method: 'POST', path: '/rest/entity/{name}/{key}/restore', tag: 'Entities', caller: 'principal' },
   runBatch: { method: 'POST', path: '/rest/batch', tag: 'Batch', caller: 'principal' },
   listEntityTypes: { method: 'GET', path: '/rest/entity-type', tag: 'Entity types', caller: 'principal' },
   getEntityType: { method: 'GET', path: '/rest/entity-type/{name}', tag: 'Entity types', caller: 'principal' },

@@ -1,7 +1,7 @@
 // Generated from openapi.yaml by `npm run generate`. Do not edit.
 
 import { type Client, type ClientMeta, type Options as Options2, type RequestResult, type TDataShape, urlSearchParamsBodySerializer } from '../../src/client/operation.ts';
-import type { ChangePasswordData, ChangePasswordResponses, CreateEntitiesData, CreateEntitiesResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, DeleteEntityTypeData, DeleteEntityTypeResponses, EndSessionData, EndSessionResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetEntityTypeData, GetEntityTypeResponses, GetSessionData, GetSessionResponses, LinkIdentityData, LinkIdentityResponses, ListEntitiesData, ListEntitiesResponses, ListEntityTypesData, ListEntityTypesResponses, ListIdentitiesData, ListIdentitiesResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, ListVersionsData, ListVersionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, PlanEntityTypeData, PlanEntityTypeResponses, PutEntityTypeData, PutEntityTypeResponses, QueryEntitiesData, QueryEntitiesResponses, RefreshSessionData, RefreshSessionResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, RunBatchData, RunBatchResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UnlinkIdentityData, UnlinkIdentityResponses, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
+import type { ChangePasswordData, ChangePasswordResponses, CreateEntitiesData, CreateEntitiesResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, DeleteEntityTypeData, DeleteEntityTypeResponses, EndSessionData, EndSessionResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetEntityTypeData, GetEntityTypeResponses, GetSessionData, GetSessionResponses, LinkIdentityData, LinkIdentityResponses, ListEntitiesData, ListEntitiesResponses, ListEntityTypesData, ListEntityTypesResponses, ListIdentitiesData, ListIdentitiesResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, ListVersionsData, ListVersionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, PlanEntityTypeData, PlanEntityTypeResponses, PutEntityTypeData, PutEntityTypeResponses, QueryEntitiesData, QueryEntitiesResponses, RefreshSessionData, RefreshSessionResponses, RestoreEntityData, RestoreEntityResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, RunBatchData, RunBatchResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UnlinkIdentityData, UnlinkIdentityResponses, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape> = Options2<TData> & {
     /**
@@ -708,6 +708,37 @@ export const listVersions = (options: Options<ListVersionsData>): RequestResult<
         }
     ],
     url: '/rest/entity/{name}/{key}/history',
+    ...options
+});
+
+/**
+ * Restore a version of an entity
+ *
+ * Gives the entity the fields that it had in an earlier version, as a new version. Nothing of the history is lost, so a restore can be undone
+ * by another one. With `If-Match` it happens only if the version is still that one, else 412. The fields must fit the declared type as it is
+ * now. The caller needs `update`. A deleted entity cannot be restored.
+ *
+ */
+export const restoreEntity = (options: Options<RestoreEntityData>): RequestResult<RestoreEntityResponses> => options.client.post<RestoreEntityResponses>({
+    security: [
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/rest/entity/{name}/{key}/restore',
     ...options
 });
 

@@ -46,6 +46,7 @@ export const auditEvents = [
   'entity.created',
   'entity.updated',
   'entity.deleted',
+  'entity.restored',
   'type.declared',
   'type.changed',
   'type.deleted',

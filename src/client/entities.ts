@@ -109,6 +109,14 @@ export class Entities<T extends object, S extends ErrorStyle> {
     return this.#entity(include ? mapResult(result, withIncluded) : result);
   }
 
+  /** Gives the entity the fields of an earlier version again, as a new version; only in the given version, unless it is a key alone. */
+  async restore(entity: Version | Int64, version: number, options: CallOptions = {}): Promise<Outcome<S, Entity<T>>> {
+    const key = typeof entity === 'string' ? entity : entity.key;
+    const headers = typeof entity === 'string' ? {} : { 'If-Match': etag(entity) };
+    const request = { path: this.#path(key), query: { version: String(version) }, headers };
+    return this.#entity(await operations.restoreEntity({ client: this.#client, ...request, ...options }));
+  }
+
   /** The versions of the entity, newest first: up to 100 (`limit`), from the `next` of an earlier page on (`cursor`). */
   async history(key: Int64, { limit = 20, cursor, ...options }: HistoryOptions = {}): Promise<Outcome<S, History<T>>> {
     const query = { limit: String(limit), ...(cursor !== undefined && { cursor }) };

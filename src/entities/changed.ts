@@ -44,7 +44,7 @@ export const changeColumns = sql.join(Object.keys(columnTypes).map((name) => sql
 /** SQL: the same, each with its type. */
 export const typedChangeColumns = sql.join(Object.entries(columnTypes).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`));
 
-type Operation = 'created' | 'updated' | 'deleted';
+type Operation = 'created' | 'updated' | 'deleted' | 'restored';
 
 interface EntityChange {
   event: AuditEventName & `entity.${Operation}`;

@@ -22,6 +22,7 @@ import { listEntities, type ListedPage } from './list.ts';
 import { readListBody, readListQuery, type ListRequest } from './list-request.ts';
 import { pageLinks } from './links.ts';
 import { representEntity } from './represent.ts';
+import { restoreEntity } from './restore.ts';
 import type { EntityRow } from './row.ts';
 import { checkedBy, findEntity, findLight, insertEntity, stateOf, type Checked, type CheckedFields } from './store.ts';
 import { updateEntity } from './update.ts';
@@ -29,7 +30,15 @@ import { findView, readViewQuery } from './view.ts';
 
 type EntityHandlers = Pick<
   Handlers,
-  'listEntities' | 'queryEntities' | 'createEntity' | 'createEntities' | 'getEntity' | 'listVersions' | 'updateEntity' | 'deleteEntity'
+  | 'listEntities'
+  | 'queryEntities'
+  | 'createEntity'
+  | 'createEntities'
+  | 'getEntity'
+  | 'listVersions'
+  | 'restoreEntity'
+  | 'updateEntity'
+  | 'deleteEntity'
 >;
 
 export function entityHandlers({ config, store, entityTypes, entityQueues: queues }: Context): EntityHandlers {
@@ -143,6 +152,19 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
         listVersions(store, cursors, permit, key, { limit: Number(limit), cursor, keep }),
       );
       return { status: 200, body };
+    },
+
+    async restoreEntity({ params, query, headers, principal, caller }) {
+      const permit = authorize(principal, params.name, 'update');
+      const keep = keepOf((await entityTypes.find(params.name))?.document);
+      const row = await restoreEntity(writes, permit, caller, readKey(params.key), {
+        version: query.version ?? '',
+        versions: acceptedVersions(headers['if-match']),
+        isGuarded: headers['if-match'] !== undefined,
+        keep,
+        limitBytes: 2 * config.bodyLimitBytes,
+      });
+      return { status: 200, headers: { ETag: etagOf(row.version) }, body: representEntity(row) };
     },
 
     async updateEntity({ params, headers, bodyText, principal, caller }) {

@@ -137,25 +137,34 @@ export const storeMerged = (userName: RawBuilder<unknown>, limit: RawBuilder<unk
   from merged
   where entity.name = merged.name and entity.key = merged.key and octet_length(merged.fields::text) <= ${limit}`;
 
-/** Merges once, and again only where another transaction has changed the row meanwhile. */
-export const prepareUpdateOne = (companion: Companion | null, variant?: string) =>
-  prepare<GuardedPlace & CompanionText & { patch: string; limit: number }, EntityRow>(
-    'entity.update',
-    (value) =>
-      entityChanged<EntityRow>({
-        event: 'entity.updated',
-        steps: sql`
+type OneChange = GuardedPlace & CompanionText & { patch: string; limit: number };
+
+/** Changes one entity: computes its `fields` from the patch once, and again only where another transaction has changed the row meanwhile. */
+const changeOne =
+  (name: string, event: 'entity.updated' | 'entity.restored', fields: (patch: RawBuilder<string>) => RawBuilder<unknown>) =>
+  (companion: Companion | null, variant?: string) =>
+    prepare<OneChange, EntityRow>(
+      name,
+      (value) =>
+        entityChanged<EntityRow>({
+          event,
+          steps: sql`
       merged as materialized (
-        select name, key, json_merge_patch(fields, ${value('patch')}::jsonb) as fields
+        select name, key, ${fields(value('patch'))} as fields
         from entity where ${guardedRowAt(value)} for no key update
       )`,
-        written: sql`${storeMerged(value('userName'), value('limit'))} returning entity.*`,
-        value,
-        companion: companion ? updateRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
-        returning: columnList,
-      }).compile(builder),
-    variant,
-  );
+          written: sql`${storeMerged(value('userName'), value('limit'))} returning entity.*`,
+          value,
+          companion: companion ? updateRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
+          returning: columnList,
+        }).compile(builder),
+      variant,
+    );
+
+export const prepareUpdateOne = changeOne('entity.update', 'entity.updated', (patch) => sql`json_merge_patch(fields, ${patch}::jsonb)`);
+
+/** The patch has all fields of the entity. */
+export const prepareRestoreOne = changeOne('entity.restore', 'entity.restored', (patch) => sql`${patch}::jsonb`);
 
 export const prepareDeleteOne = (companion: Companion | null, variant?: string) =>
   prepare<GuardedPlace, { key: string }>(

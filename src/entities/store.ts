@@ -113,17 +113,27 @@ export async function updateGrouped(
  * and the type has not changed. Undefined when nothing was changed; {@link previewUpdate} tells why. Throws 409 `unique-conflict` and 422
  * `validation-failed` when a rule of the type does not hold.
  */
-export async function updateStoredEntity(
+export function updateStoredEntity(store: Store, permit: Permit<'update'>, origin: Origin, key: string, merge: Merge) {
+  return changeStored('updateOne', store, permit, origin, key, merge);
+}
+
+/** Like {@link updateStoredEntity}, but `patch` has all fields, which replace those of the entity. */
+export function restoreStoredEntity(store: Store, permit: Permit<'update'>, origin: Origin, key: string, merge: Merge) {
+  return changeStored('restoreOne', store, permit, origin, key, merge);
+}
+
+async function changeStored(
+  statement: 'updateOne' | 'restoreOne',
   store: Store,
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
   { patch, versions, limitBytes, typeRevision, companion }: Merge,
 ): Promise<EntityRow | undefined> {
-  const { updateOne } = writeStatementsOf(companion?.layout);
   const change = { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), patch, versions, limit: limitBytes };
   const values = { ...change, companion: textOf(companion) };
-  return await withUnknownOutcome(underRules(companion?.layout, async () => (await store.run(updateOne, values))[0]));
+  const run = writeStatementsOf(companion?.layout)[statement];
+  return await withUnknownOutcome(underRules(companion?.layout, async () => (await store.run(run, values))[0]));
 }
 
 /**
@@ -160,7 +170,7 @@ export async function previewUpdate(
 }
 
 /** The present state of a row that the permit covers; undefined when there is none. */
-export async function stateOf(store: Store, permit: Permit<'delete'>, key: string): Promise<RowState | undefined> {
+export async function stateOf(store: Store, permit: Permit<'update' | 'delete'>, key: string): Promise<RowState | undefined> {
   const [row] = await store.run(findState, placeOf(permit, key));
   return row;
 }

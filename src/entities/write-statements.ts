@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Companion } from '../companion/layout.ts';
 import { prepareInsertMany, prepareUpdateMany } from './grouped-writes.ts';
-import { prepareDeleteOne, prepareInsertWithKey, prepareUpdateOne } from './statements.ts';
+import { prepareDeleteOne, prepareInsertWithKey, prepareRestoreOne, prepareUpdateOne } from './statements.ts';
 
 function prepareAll(companion: Companion | null, variant?: string) {
   return {
@@ -10,6 +10,7 @@ function prepareAll(companion: Companion | null, variant?: string) {
     updateMany: prepareUpdateMany(companion, variant),
     insertWithKey: prepareInsertWithKey(companion, variant),
     updateOne: prepareUpdateOne(companion, variant),
+    restoreOne: prepareRestoreOne(companion, variant),
     deleteOne: prepareDeleteOne(companion, variant),
   };
 }

@@ -189,6 +189,13 @@ const changes: Row[] = [
     ['entity.updated'],
     ({ cookie, path }) => status(service().call('POST', path, { cookie, json: { text: 'second' } })),
   ],
+  [
+    'a restored entity',
+    200,
+    'entity',
+    ['entity.restored'],
+    ({ cookie, path }) => status(service().call('POST', `${path}/restore?version=1`, { cookie })),
+  ],
   ['a deleted entity', 204, 'entity', ['entity.deleted'], ({ cookie, path }) => status(service().call('DELETE', path, { cookie }))],
   [
     'user create',

@@ -64,6 +64,7 @@ const calls: Record<string, (client: EntityServiceClient<'result'>) => Promise<u
   getEntity: (client) => client.entities('customer').get(note.key),
   listVersions: (client) => client.entities('customer').history(note.key),
   createEntities: (client) => client.entities('customer').createMany([{}]),
+  restoreEntity: (client) => client.entities('customer').restore(note, 1),
   runBatch: (client) => client.runBatch(new Batch()),
   updateEntity: (client) => client.entities('customer').update(note, {}),
   deleteEntity: (client) => client.entities('customer').delete(note),

@@ -7,7 +7,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/contract/contract.ts';
 import { seed, rowsOf } from '../support/entities.ts';
 import { newKey, TestIssuer, writeIssuers } from '../support/issuer.ts';
-import { exampleCall, guarded, methodOf, pathOf, titled } from '../support/operations.ts';
+import { exampleCall, guarded, methodOf, urlOf, titled } from '../support/operations.ts';
 import { useService, type Answer, type Call } from '../support/service.ts';
 
 const corp = await TestIssuer.start('corp');
@@ -81,7 +81,7 @@ const ways: Record<string, Way> = {
 };
 
 const send = (operation: Operation, call: Call, values: Record<string, string> = {}): Promise<Answer<{ code: string }>> =>
-  service().call(methodOf(operation), pathOf(operation, values), exampleCall(operation, call));
+  service().call(methodOf(operation), urlOf(operation, values), exampleCall(operation, call));
 
 const schemesOf = ({ security }: Operation) => security.flatMap((alternative) => Object.keys(alternative));
 const wayOf = (scheme: string): Way => {

@@ -8,7 +8,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { resolve, type Operation, type Reference } from '../../src/contract/contract.ts';
 import { seed } from '../support/entities.ts';
 import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
-import { document, encodeBody, methodOf, operations, pathOf, titled } from '../support/operations.ts';
+import { document, encodeBody, methodOf, operations, urlOf, titled } from '../support/operations.ts';
 import { useService, type Answer, type TestService } from '../support/service.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 
@@ -102,6 +102,11 @@ const given: Record<string, () => Promise<unknown>> = {
     );
   },
   createEntities: () => sql`truncate entity_type, entity_type_revision`.execute(service().db),
+  restoreEntity: async () => {
+    await sql`truncate entity_change, entity_type, entity_type_revision`.execute(service().db);
+    await seedCustomer(2, { city: 'Paris' });
+    await sql`update entity_change set fields = ${JSON.stringify(customer)}`.execute(service().db);
+  },
   runBatch: async () => {
     await sql`truncate entity_type, entity_type_revision`.execute(service().db);
     await seed(service(), 'customer', '7', { company: customer.company, city: 'Paris' }, 'ada');
@@ -172,7 +177,7 @@ async function send(operation: Operation, { body }: Example, status?: number) {
   if (answer) return answer;
   const server = operation.tag === 'OIDC' || (body && 'access_token' in body.value) ? trusting : service();
   const { headers = {}, query = '' } = (await conditions[operation.operationId]?.(status)) ?? {};
-  return await server.call<unknown>(methodOf(operation), pathOf(operation) + query, {
+  return await server.call<unknown>(methodOf(operation), urlOf(operation) + query, {
     headers,
     ...(operation.security.length > 0 && { cookie }),
     ...(body && { headers: { ...headers, 'content-type': body.type }, raw: encodeBody(body.type, await withToken(body.value)) }),

@@ -46,9 +46,11 @@ describe('the document', () => {
     expect(added.filter((name) => name.startsWith('Customer'))).toEqual(
       expect.arrayContaining(['', ...roles].map((role) => `Customer${role}`)),
     );
-    expect(pathsOf(body)).toEqual(['', '/query', '/bulk', '/{key}'].map((path) => `/rest/entity/customer${path}`));
+    expect(pathsOf(body)).toEqual(['', '/query', '/bulk', '/{key}', '/{key}/restore'].map((path) => `/rest/entity/customer${path}`));
     const ids = pathsOf(body).flatMap((path) => operationsAt(body, path).map((method) => String(body.paths[path]?.[method]?.operationId)));
-    expect(ids.toSorted()).toEqual(['create', 'createMany', 'delete', 'get', 'list', 'query', 'update'].map((verb) => `${verb}Customer`));
+    expect(ids.toSorted()).toEqual(
+      ['create', 'createMany', 'delete', 'get', 'list', 'query', 'restore', 'update'].map((verb) => `${verb}Customer`),
+    );
   });
 
   test('has the fields of the type, and its filter has a test for each by its type', async () => {
@@ -134,7 +136,7 @@ describe('what the caller may not do is not in it (rule 64)', () => {
   test.for<[Action[], string[], string[]]>([
     [['read'], ['get', 'post /query', 'get /{key}'], ['', 'Filter', 'Sort', 'Entity', 'View', 'Page', 'Query']],
     [['create'], ['post', 'post /bulk'], ['', 'List', 'Entity']],
-    [['update'], ['post /{key}'], ['', 'Patch', 'Entity']],
+    [['update'], ['post /{key}', 'post /{key}/restore'], ['', 'Patch', 'Entity']],
     [['delete'], ['delete /{key}'], []],
     [['type'], [], ['']],
   ])('%j has the operations %j and the schemas %j', async ([actions, operations, roles]) => {

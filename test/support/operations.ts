@@ -42,6 +42,15 @@ export function pathOf({ operationId, path, parameters }: Operation, values: Rec
   });
 }
 
+/** The path likewise, with the examples of the query parameters that the operation requires. */
+export function urlOf(operation: Operation, values: Record<string, string> = {}): string {
+  const query = operation.parameters
+    .filter((parameter) => parameter.in === 'query' && parameter.required === true)
+    .map(({ name, example }): [string, string] => [name, String(example)]);
+  const search = new URLSearchParams(query).toString();
+  return pathOf(operation, values) + (search && `?${search}`);
+}
+
 /** The media type of the operation's body, and its first example; undefined when the operation takes no body. */
 export function bodyOf(operation: Operation): { type: string; text: string } | undefined {
   return operation.requestBody && exampleBody(operation);

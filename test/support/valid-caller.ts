@@ -215,6 +215,7 @@ export class ValidCaller {
     }),
     listVersions: async (caller, draft) => ({ ...(await this.#newEntity(caller, draft)), without: ['cursor'] }),
     createEntities: async (_caller, { path }) => ({ values: path, body: [{ a: 1 }, {}] }),
+    restoreEntity: async (caller, draft) => ({ ...(await this.#newEntity(caller, draft)), query: { version: '1' } }),
     runBatch: async ({ name: owner }) => {
       const key = String(++this.#last);
       await seed(this.#service, 'note', key, { a: 1 }, owner);

@@ -11,5 +11,6 @@ export const entityOperations: Readonly<Record<EntityOperation, { verb: string; 
   createEntities: { verb: 'createMany', action: 'create' },
   getEntity: { verb: 'get', action: 'read' },
   updateEntity: { verb: 'update', action: 'update' },
+  restoreEntity: { verb: 'restore', action: 'update' },
   deleteEntity: { verb: 'delete', action: 'delete' },
 };
