@@ -66,6 +66,10 @@ export class TypeProgress {
     this.#isTold = done === total;
   }
 
+  wait(name: string): void {
+    this.#errors.write(`${name}: waiting for another build of this type\n`);
+  }
+
   end(): void {
     this.#bar.end();
   }

@@ -170,7 +170,12 @@ async function applyAll(
   try {
     for (const change of inOrder(changes, await listDocuments(store.db))) {
       const confirm = digests.get(change.name);
-      const { type } = await applyChange(store, actor, change, { allowUnfit, confirm, onProgress: (build) => progress.report(build) });
+      const { type } = await applyChange(store, actor, change, {
+        allowUnfit,
+        confirm,
+        onProgress: (build) => progress.report(build),
+        onWait: (name) => progress.wait(name),
+      });
       // A type that first loses its references is deleted afterwards.
       digests.set(change.name, planOf(type, { ...change, document: null }).digest);
     }

@@ -29,6 +29,8 @@ export interface ApplyOptions {
   /** Whether a refusal may tell that there is a type of this name; by default it may. */
   mayName?: (name: string) => boolean;
   onProgress?: (progress: BuildProgress) => void;
+  /** Called once if another process builds the type. */
+  onWait?: (name: string) => void;
 }
 
 export interface Applied {
@@ -44,7 +46,7 @@ export interface Applied {
  * that `faultsOfReferences` refuses, 503 `busy` if other changes are always faster or a build lasts longer than `waitMs`, and what `expect` throws.
  */
 export async function applyChange(store: Store, actor: Actor, change: TypeChange, options: ApplyOptions = {}): Promise<Applied> {
-  return await repeatedly(options, async () => {
+  return await repeatedly(change.name, options, async () => {
     const stored = await findStoredType(store.db, change.name);
     const plan = planOf(stored.type, change);
     options.expect?.(stored.type, plan);
@@ -67,7 +69,7 @@ export async function applyChange(store: Store, actor: Actor, change: TypeChange
  * is about to refer to the name, which needs a table of its keys. Throws as {@link applyChange}.
  */
 export async function settleType(store: Store, actor: Actor, name: string, options: ApplyOptions = {}, isTarget = false): Promise<void> {
-  await repeatedly(options, async () => {
+  await repeatedly(name, options, async () => {
     const stored = await findStoredType(store.db, name);
     if (stored.id === undefined) return 'settled';
     const change = { name, document: stored.type?.document ?? null, source: stored.type?.source ?? ('command' as const) };
@@ -111,15 +113,24 @@ async function carryOut(store: Store, start: Start, { mayName = () => true }: Ap
   return await changeAtOnce(store, start, mayName);
 }
 
-/** Runs `work` until nothing has changed meanwhile, ten times at most, and the type is not being built. */
-async function repeatedly<T>({ waitMs = Infinity }: ApplyOptions, work: () => Promise<T | Exclude<Outcome, TypeRow>>): Promise<T> {
+/** Runs `work` until nothing has changed meanwhile, ten times at most, and the type called `name` is not being built. */
+async function repeatedly<T>(
+  name: string,
+  { waitMs = Infinity, onWait }: ApplyOptions,
+  work: () => Promise<T | Exclude<Outcome, TypeRow>>,
+): Promise<T> {
   const end = performance.now() + waitMs;
+  let isWaiting = false;
   for (let round = 0; round < rounds;) {
     const result = await work();
     if (result !== 'changed meanwhile' && result !== 'being built') return result;
     if (result === 'changed meanwhile') round++;
     else if (performance.now() > end) break;
-    else await delay(waitMilliseconds);
+    else {
+      if (!isWaiting) onWait?.(name);
+      isWaiting = true;
+      await delay(waitMilliseconds);
+    }
   }
   throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
 }

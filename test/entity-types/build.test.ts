@@ -370,6 +370,24 @@ test('two processes that apply the same document at once build it once', async (
   expect(await companionRows()).toHaveLength(50);
 });
 
+test('a process waits for the build of another one, and tells so', async () => {
+  await seedAll([{ email: 'a' }]);
+  const waited: string[] = [];
+  const document = { ...customer, ...rules };
+  const { both } = await service()
+    .db.transaction()
+    .execute(async (trx) => {
+      // The build waits for this entity.
+      await sql`select from entity where name = ${name} for update`.execute(trx);
+      const first = apply(document);
+      await expect.poll(async () => (await storedType()).companion?.state).toBe('building');
+      const second = apply(document, { onWait: (each) => waited.push(each) });
+      await expect.poll(() => waited).toEqual([name]);
+      return { both: Promise.all([first, second]) };
+    });
+  expect((await both).map(({ changed }) => changed)).toEqual([true, false]);
+});
+
 test('503 — a change of a type that is being built longer than the caller waits', async () => {
   await seedAll([{ email: 'a' }]);
   await apply(customer);
