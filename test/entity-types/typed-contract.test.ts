@@ -4,10 +4,12 @@ import { methods, type ContractDocument } from '../../src/contract/contract.ts';
 import { schemaOf } from '../../src/entity-types/document.ts';
 import { fieldTypesOf } from '../../src/entity-types/field-types.ts';
 import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';
+import { PartMaker } from '../../src/entity-types/typed-contract/derive.ts';
 import { roles } from '../../src/entity-types/typed-contract/names.ts';
 import { parseSort } from '../../src/filter/sort.ts';
 import type { Action } from '../../src/database/tables.ts';
 import { declareType } from '../support/entities.ts';
+import { document } from '../support/operations.ts';
 import { list, queryBy } from '../support/lists.ts';
 import { useService, type ProblemBody, type TestGrants } from '../support/service.ts';
 import { hostileTypes, typedContract, validatorsOf } from '../support/typed-documents.ts';
@@ -220,6 +222,22 @@ describe('the ETag', () => {
     await declareType(service(), 'note', { type: 'object' });
     expect(await tagOf('note')).toBe(before);
   });
+});
+
+test('references may lead to one another as often as a document can have them', () => {
+  const link = (index: number) => ({
+    type: 'object',
+    properties: { next: { $ref: `#/$defs/d${index + 1}` }, other: { $ref: '#/$defs/d0' } },
+  });
+  const $defs = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`d${index}`, link(index)]));
+  const type = { name: 'chain', base: 'Chain', actions: new Set(['read', 'update'] as const) };
+  const part = new PartMaker(document).part({
+    ...type,
+    document: { type: 'object', properties: { first: { $ref: '#/$defs/d0' } }, $defs },
+  });
+  const schemas = JSON.parse(`{${part.schemas}}`) as object;
+  expect(Object.keys(schemas).filter((name) => /^Chain_D\d+$/.test(name))).toHaveLength(2_000);
+  expect(Object.keys(schemas).filter((name) => name.endsWith('Test')).length, 'as deep as a filter may be').toBeLessThan(10);
 });
 
 test('422 — for documents that are too long together; one of them is not', async () => {
