@@ -23,7 +23,17 @@ test('of orval, swagger-typescript-api and openapi-client-axios under strict rul
   await runTool('orval', '--input', document, '--output', 'generated/typed/orval.ts', '--client', 'fetch');
   await runTool('swagger-typescript-api', 'generate', '-p', document, '-o', 'generated/typed', '-n', 'swagger-typescript-api.ts');
   await writeFile(join(folder, 'generated/typed/openapi-client-axios.d.ts'), await runTool('typegen', document));
-  const options = ['--strict', '--noEmit', '--skipLibCheck', '--target', 'es2024', '--lib', 'es2024,dom,dom.iterable', '--module', 'esnext'];
+  const options = [
+    '--strict',
+    '--noEmit',
+    '--skipLibCheck',
+    '--target',
+    'es2024',
+    '--lib',
+    'es2024,dom,dom.iterable',
+    '--module',
+    'esnext',
+  ];
   const files = ['orval.ts', 'swagger-typescript-api.ts', 'openapi-client-axios.d.ts'].map((name) => `generated/typed/${name}`);
   expect(await runOwnTool('tsc', ...options, '--moduleResolution', 'bundler', ...files)).toBe('');
 });

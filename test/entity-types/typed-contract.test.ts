@@ -154,6 +154,11 @@ describe('what the caller may not do is not in it (rule 64)', () => {
     expect(Object.keys(schemasOf(body)).filter((name) => /^(Customer|OrderLine|Tree)/.test(name))).toEqual([]);
   });
 
+  test('the right to delete shows no word of the document', async () => {
+    const { body } = await typedContract(service(), { cookie: await signedIn({ customer: ['delete'] }) }, 'customer');
+    expect(body.tags[0]).toEqual({ name: 'Customer', description: 'customer', 'x-entity-type': 'customer' });
+  });
+
   test('own rows count as a right, and a name is not told by the name of another schema', async () => {
     const { body } = await typedContract(
       service(),

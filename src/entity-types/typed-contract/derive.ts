@@ -39,11 +39,11 @@ export class PartMaker {
   /** What the type adds to the contract: the schemas of what the caller may do, and the operations. */
   part({ name, base, actions, document: whole }: VisibleType): TypePart {
     const document = schemaOf(whole);
-    const { title = name, description } = document;
+    const described = [document['title'] ?? name, document['description']].filter((text) => typeof text === 'string').join('. ');
     const components = new Components(document, base);
     const filters = new Filters(components, fieldTypesOf(document));
-    if (may(actions, 'read', 'type', ...writing))
-      components.define('', base, () => ({ ...(components.fields(document) as Schema), type: 'object' }));
+    const seesFields = may(actions, 'read', 'type', ...writing);
+    if (seesFields) components.define('', base, () => ({ ...(components.fields(document) as Schema), type: 'object' }));
     if (may(actions, 'update')) components.define('Patch', `${base}Patch`, () => patchSchema(components.patch(document) as Schema, name));
     if (may(actions, 'read')) {
       components.define('Test', `${base}Filter`, () => filters.filter(document, `${base}Filter`, name));
@@ -53,7 +53,7 @@ export class PartMaker {
     const template = this.#templateFor(actions);
     const fill = (text: string) => text.replaceAll(placeholder.name, name).replaceAll(placeholder.base, base);
     return {
-      tag: { name: base, description: [title, description].filter((text) => typeof text === 'string').join('. '), 'x-entity-type': name },
+      tag: { name: base, description: seesFields ? described : name, 'x-entity-type': name },
       paths: fill(template.paths),
       schemas: joined([membersOf(components.schemas), fill(template.schemas)]),
       tests: filters.used,
