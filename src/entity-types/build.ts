@@ -31,6 +31,7 @@ import {
   checkTime,
   isUnchanged,
   lockBuild,
+  unlockBuild,
   wantedCompanion,
   withTypesLocked,
   writeChange,
@@ -50,7 +51,17 @@ interface Begun {
  * new document or its rules; then the table is as before. If the process or the connection ends meanwhile, the same change continues the build.
  */
 export async function buildOnline(db: Kysely<Database>, start: Start): Promise<Outcome> {
-  if (!(await lockBuild(db, start.change.name))) return 'being built';
+  const { name } = start.change;
+  if (!(await lockBuild(db, name))) return 'being built';
+  try {
+    return await build(db, start);
+  } finally {
+    // The end of the connection does it too, unless there is a transaction pooler in between.
+    await unlockBuild(db, name).catch(() => undefined);
+  }
+}
+
+async function build(db: Kysely<Database>, start: Start): Promise<Outcome> {
   await assertWithinLimit(db, start);
   const since = await checkTime(db);
   const { unfit, examples } = await examine(db, start);
@@ -63,7 +74,8 @@ export async function buildOnline(db: Kysely<Database>, start: Start): Promise<O
     return await finish(db, start, begun, needsCheck(start.plan) && !start.allowUnfit ? since : undefined);
   } catch (error) {
     if (!(error instanceof Problem || error instanceof DatabaseError)) throw error;
-    await undo(db, start, begun);
+    // If it fails too, the build counts as interrupted.
+    await undo(db, start, begun).catch(() => undefined);
     throw isViolation(error) ? await violationProblem(db, start, error) : error;
   }
 }
