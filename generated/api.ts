@@ -1280,6 +1280,8 @@ export interface components {
         /** @description What to list. */
         EntityQuery: {
             filter?: components["schemas"]["Filter"];
+            /** @description As the parameter `search`. */
+            search?: string;
             /** @description As the parameter `sort`, each field a text. */
             sort?: string[];
             /** @description The most items of the page; 50 without it. */
@@ -1907,6 +1909,12 @@ export interface components {
         Cursor: string;
         /** @description The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent. */
         FieldNames: string;
+        /**
+         * @description Words that the entities must have in the texts that the `x-search` of the declared type names, as a web search reads them: all words,
+         *     `"a phrase"`, `or`, and `-` in front of a word for none. Without `sort` the best matches come first if there are at most 10,000, else
+         *     the list is by key. A name without `x-search` is 422.
+         */
+        Search: string;
         /**
          * @description The references to follow, up to five, separated by commas: fields in the `x-references` of the declared type. A dot leads into an
          *     object, or from a reference to one of the entities that it leads to. The entities come in `included`, each once, those of the way
@@ -2698,6 +2706,12 @@ export interface operations {
                  *     200 values at most.
                  */
                 filter?: components["parameters"]["Filter"];
+                /**
+                 * @description Words that the entities must have in the texts that the `x-search` of the declared type names, as a web search reads them: all words,
+                 *     `"a phrase"`, `or`, and `-` in front of a word for none. Without `sort` the best matches come first if there are at most 10,000, else
+                 *     the list is by key. A name without `x-search` is 422.
+                 */
+                search?: components["parameters"]["Search"];
                 /**
                  * @description Up to four fields, separated by commas; `-` in front sorts descending, a dot leads into an object. `$key`, `$version`, `$createdAt`,
                  *     `$createdBy`, `$updatedAt` and `$updatedBy` are not fields and sort, too. By default the list is sorted by `$key`, and entities that

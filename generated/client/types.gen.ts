@@ -902,6 +902,10 @@ export type FieldTest = string | number | boolean | null | {
 export type EntityQuery = {
     filter?: Filter;
     /**
+     * As the parameter `search`.
+     */
+    search?: string;
+    /**
      * As the parameter `sort`, each field a text.
      */
     sort?: Array<string>;
@@ -1113,6 +1117,14 @@ export type Cursor = string;
  * The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent.
  */
 export type FieldNames = string;
+
+/**
+ * Words that the entities must have in the texts that the `x-search` of the declared type names, as a web search reads them: all words,
+ * `"a phrase"`, `or`, and `-` in front of a word for none. Without `sort` the best matches come first if there are at most 10,000, else
+ * the list is by key. A name without `x-search` is 422.
+ *
+ */
+export type Search = string;
 
 /**
  * The references to follow, up to five, separated by commas: fields in the `x-references` of the declared type. A dot leads into an
@@ -2656,6 +2668,13 @@ export type ListEntitiesData = {
          *
          */
         filter?: string;
+        /**
+         * Words that the entities must have in the texts that the `x-search` of the declared type names, as a web search reads them: all words,
+         * `"a phrase"`, `or`, and `-` in front of a word for none. Without `sort` the best matches come first if there are at most 10,000, else
+         * the list is by key. A name without `x-search` is 422.
+         *
+         */
+        search?: string;
         /**
          * Up to four fields, separated by commas; `-` in front sorts descending, a dot leads into an object. `$key`, `$version`, `$createdAt`,
          * `$createdBy`, `$updatedAt` and `$updatedBy` are not fields and sort, too. By default the list is sorted by `$key`, and entities that

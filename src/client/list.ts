@@ -64,6 +64,8 @@ export type EntitySort<T extends object = Fields> = string extends keyof T ? str
 
 export interface ListOptions<T extends object = Fields> extends CallOptions {
   filter?: EntityFilter<T>;
+  /** Words to search for in the texts that the type searches, up to 200 characters: all words, `"a phrase"`, `or`, and `-` for none. */
+  search?: string;
   /** Up to four fields, `-` in front for descending, with dots into objects; by default `$key`. */
   sort?: readonly EntitySort<T>[];
   /** The most entities of a page: 1 to 1000, 50 by default. */
@@ -101,12 +103,13 @@ export class EntityList<T extends object, S extends ErrorStyle, W = unknown> imp
   readonly #query: Omit<EntityQuery, 'filter'> & { filter?: object };
   readonly #options: CallOptions;
 
-  constructor(client: Client, style: S, name: string, { filter, sort, limit, fields, include, count, ...options }: ListOptions<T>) {
+  constructor(client: Client, style: S, name: string, { filter, search, sort, limit, fields, include, count, ...options }: ListOptions<T>) {
     this.#client = client;
     this.#style = style;
     this.#name = name;
     this.#query = {
       ...(filter && { filter }),
+      ...(search !== undefined && { search }),
       ...(sort && { sort: [...sort] }),
       ...(limit !== undefined && { limit }),
       ...(fields && { fields: [...fields] }),

@@ -1,6 +1,7 @@
 /** SQL that reads parts of the indexes of a companion table: walks in the order of an index, and candidates in no order. */
 import { sql, type RawBuilder } from 'kysely';
 import type { Companion } from './layout.ts';
+import { matchesRow } from './search.ts';
 import { inSchema } from './table.ts';
 import { columnRef, keyColumn, pinned, pinnedList, type Column } from './source.ts';
 import type { Limit } from './bounds.ts';
@@ -74,11 +75,12 @@ export function candidateCount(companion: Companion, ranges: readonly Range[], l
 }
 
 function partsOf(companion: Companion, ranges: readonly Range[], selected: RawBuilder<unknown>): RawBuilder<unknown>[] {
-  return ranges.flatMap(({ fixed, limits }) =>
-    listCombinations(fixed).map(
-      (values) => sql`select ${selected} from ${inSchema(companion.table)} as x where ${allOf([...values, ...limits.map(limitCondition)])}`,
-    ),
-  );
+  return ranges.flatMap(({ fixed, limits, words }) => {
+    const conditions = [...limits.map(limitCondition), ...(words === undefined ? [] : [matchesRow(companion, words)])];
+    return listCombinations(fixed).map(
+      (values) => sql`select ${selected} from ${inSchema(companion.table)} as x where ${allOf([...values, ...conditions])}`,
+    );
+  });
 }
 
 const limitCondition = ({ column, operator, value }: Limit): Condition =>

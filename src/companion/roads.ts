@@ -17,6 +17,8 @@ export interface IndexColumn extends Column {
 export interface Range {
   fixed: readonly (Values & { column: IndexColumn })[];
   limits: readonly Limit[];
+  /** Instead, the part of the index of texts that matches these words. */
+  words?: string;
 }
 
 /** A part of an index in the order of a sort. */
@@ -97,7 +99,8 @@ export function restOf(filter: Filter, { fixed, limits }: Walk): Filter {
 }
 
 /** Whether the range is narrowed by a field, and not by the key alone. */
-export const isOfFields = ({ fixed, limits }: Range): boolean => [...fixed, ...limits].some(({ column }) => column.name !== keyColumn.name);
+export const isOfFields = ({ fixed, limits, words }: Range): boolean =>
+  words !== undefined || [...fixed, ...limits].some(({ column }) => column.name !== keyColumn.name);
 
 /** For each column what it must have, up to the first that may have any value. */
 function fixedOf(columns: readonly IndexColumn[], { values }: Bounds): Range['fixed'] {
@@ -120,6 +123,7 @@ export function candidatesOf(filter: Filter, companion: Companion): Range[][] {
   const bounds = boundsOf(conditions, companion);
   const ofIndexes = indexesOf(companion)
     .flatMap((index) => rangeOf(index, bounds))
+    .concat(conditions.flatMap(rangeOfWords))
     .toSorted((a, b) => b.weight - a.weight)
     .map(({ range }) => [range]);
   const ofAlternatives = conditions.flatMap((condition) => {
@@ -139,6 +143,13 @@ function rangeOf({ columns, endsWithKey }: Index, bounds: Bounds): { range: Rang
   if (fixed.length + limits.length === 0) return [];
   const isOneRow = next === undefined && fixed.every(({ values }) => values.length === 1 && values[0] !== null);
   return [{ range: { fixed, limits }, weight: (isOneRow ? 1_000 : 0) + 10 * fixed.length + Math.min(limits.length, 2) }];
+}
+
+/** More words leave fewer rows, but one word may leave many. */
+const weightOfWords = 15;
+
+function rangeOfWords(condition: Filter): { range: Range; weight: number }[] {
+  return condition.kind === 'search' ? [{ range: { fixed: [], limits: [], words: condition.words }, weight: weightOfWords }] : [];
 }
 
 function indexesOf({ columns, indexes, uniques }: Companion): Index[] {

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql, type RawBuilder } from 'kysely';
 import type { Companion } from './layout.ts';
 import { isKey, type Field, type ScalarType } from '../filter/fields.ts';
+import { matches } from './search.ts';
 import { entitySource, sqlTypes, type Source } from '../filter/source.ts';
 import { testsOf, type Filter, type Test } from '../filter/syntax.ts';
 import type { SortTerm } from '../filter/sort.ts';
@@ -51,10 +52,15 @@ export function columnsUsed(companion: Companion, filter: Filter, sort: readonly
   return [...named.values()];
 }
 
+/** The table `entity`, with the texts that the type searches. */
+export function searchedSource(companion: Companion): Source {
+  return { ...entitySource, matches: (words) => matches(companion, words) };
+}
+
 /** The companion table, as `x`, beside the table `entity`. */
 export function companionSource(companion: Companion): Source {
   return {
-    json: (field) => entitySource.json(field),
+    ...searchedSource(companion),
     typed(field, type) {
       const column = columnOf(companion, field, type);
       return column ? columnRef(column) : entitySource.typed(field, type);

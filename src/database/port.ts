@@ -13,9 +13,10 @@ import type { Database } from './tables.ts';
 
 /**
  * How PostgreSQL may read tables: `by-index` never reads a table or the matching part of an index as a whole, where there is another way. It is for
- * statements that need the first rows of an index only; the planner may be wrong about how many rows there are.
+ * statements that need the first rows of an index only; the planner may be wrong about how many rows there are. `by-bitmap` may read the matching part of
+ * an index, which an index of texts needs.
  */
-export type Scans = 'by-index' | 'any';
+export type Scans = 'by-index' | 'by-bitmap' | 'any';
 
 /** Runs a statement of a read-only transaction; `by-index` unless it says otherwise. */
 export type Run = <R>(query: CompiledQuery<R>, scans?: Scans) => Promise<R[]>;
@@ -82,9 +83,9 @@ export interface Store {
 /** To compile a statement takes longer than the statements of a list, whose cost the planner overestimates. */
 const settingsOf = (limitMs: number, scans: Scans) => sql`
   select set_config(name, value, true) from (values
-    ('statement_timeout', ${String(limitMs)}), ('jit', 'off'), ('enable_seqscan', ${onOff[scans]}), ('enable_bitmapscan', ${onOff[scans]})
+    ('statement_timeout', ${String(limitMs)}), ('jit', 'off'), ('enable_seqscan', ${onOff(scans === 'any')}), ('enable_bitmapscan', ${onOff(scans !== 'by-index')})
   ) as setting (name, value)`;
-const onOff: Readonly<Record<Scans, string>> = { 'by-index': 'off', any: 'on' };
+const onOff = (isOn: boolean) => (isOn ? 'on' : 'off');
 
 /** The store of a process, which {@link openStore} opens. */
 export class PostgresStore implements Store {

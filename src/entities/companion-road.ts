@@ -5,9 +5,9 @@
 import type { Companion } from '../companion/layout.ts';
 import type { Run } from '../database/port.ts';
 import { columnsUsed, companionSource } from '../companion/source.ts';
-import { orderOf, reversed } from '../filter/order.ts';
+import { reversed } from '../filter/order.ts';
 import { candidatesOf, columnOrderOf, isOfFields, restOf, reversedColumns, reversedWalk, walkOf, type Range } from '../companion/roads.ts';
-import type { Filter } from '../filter/syntax.ts';
+import { all, conjuncts, type Filter } from '../filter/syntax.ts';
 import {
   candidatesRows,
   indexEndQuery,
@@ -18,7 +18,7 @@ import {
   splitFilter,
   type IndexWalk,
 } from './companion-statements.ts';
-import { areFew, budgetOf, isIndexedIn, listLimits, type FoundRows, type Part, type Road, type Wanted } from './road.ts';
+import { areFew, budgetOf, listLimits, orderFor, type FoundRows, type Part, type Road, type Wanted } from './road.ts';
 
 /** The road over the columns of `companion`; undefined if its indexes are of no use for the list. */
 export function companionRoad(wanted: Wanted, companion: Companion): Road | undefined {
@@ -37,11 +37,11 @@ class CompanionRoad implements Road {
   readonly #rest: Filter;
 
   constructor(wanted: Wanted, companion: Companion) {
-    const { filter, sort } = wanted;
+    const { filter, sort, relevantTo } = wanted;
     this.#wanted = wanted;
     this.#companion = companion;
-    this.order = orderOf(sort, filter, companionSource(companion), isIndexedIn(companion));
-    this.#columnOrder = columnOrderOf(sort, filter, companion);
+    this.order = orderFor(wanted, companionSource(companion));
+    this.#columnOrder = relevantTo === undefined ? columnOrderOf(sort, filter, companion) : undefined;
     this.#walk = this.#columnOrder && walkOf(filter, this.#columnOrder, companion);
     this.#candidates = candidatesOf(filter, companion);
     this.#rest = this.#walk ? restOf(filter, this.#walk) : filter;
@@ -59,14 +59,14 @@ class CompanionRoad implements Road {
 
   get selected() {
     const { permit, filter } = this.#wanted;
-    return selectedByColumns(this.#companion, permit, splitFilter(filter, this.#companion));
+    return selectedByColumns(this.#companion, permit, filter);
   }
 
   async find(run: Run, part: Part): Promise<FoundRows | undefined> {
     const walk = this.#walkFor(part);
-    if (walk && this.isCheap) return { ...indexRows(walk, part.limit), end: undefined };
+    if (walk && this.isCheap) return { ...indexRows(walk, part.limit), end: undefined, scans: 'by-index' };
     for (const ranges of this.#candidates) if (await this.#areFew(run, ranges)) return this.#sorted(ranges, part);
-    if (walk) return { ...indexRows(walk, part.limit), end: indexEndQuery(walk) };
+    if (walk) return { ...indexRows(walk, part.limit), end: indexEndQuery(walk), scans: 'by-index' };
     const whole: Range[] = [{ fixed: [], limits: [] }];
     return this.#candidates.length === 0 && (await this.#areFew(run, whole)) ? this.#sorted(whole, part) : undefined;
   }
@@ -87,11 +87,12 @@ class CompanionRoad implements Road {
   }
 
   async #areFew(run: Run, ranges: readonly Range[]): Promise<boolean> {
-    return areFew(await run(rangesQuery(this.#companion, ranges, listLimits.candidates + 1)));
+    return areFew(await run(rangesQuery(this.#companion, ranges, listLimits.candidates + 1), scansOf(ranges)));
   }
 
   #sorted(ranges: readonly Range[], { after, isBackwards, limit }: Part): FoundRows {
-    const [companion, { permit, filter, sort }] = [this.#companion, this.#wanted];
+    const [companion, { permit, sort }] = [this.#companion, this.#wanted];
+    const filter = unserved(this.#wanted.filter, ranges);
     const query = {
       companion,
       permit,
@@ -102,6 +103,15 @@ class CompanionRoad implements Road {
       columnOrder: this.#columnOrder && isBackwards ? reversedColumns(this.#columnOrder) : this.#columnOrder,
       columns: columnsUsed(companion, filter, sort),
     };
-    return { ...candidatesRows(query, limit), end: undefined };
+    return { ...candidatesRows(query, limit), end: undefined, scans: scansOf(ranges) };
   }
+}
+
+const areOfWords = (ranges: readonly Range[]) => ranges.some(({ words }) => words !== undefined);
+
+const scansOf = (ranges: readonly Range[]) => (areOfWords(ranges) ? 'by-bitmap' : 'by-index');
+
+/** The filter without the words of the ranges: tests of columns are cheap, to match words is not. */
+function unserved(filter: Filter, ranges: readonly Range[]): Filter {
+  return areOfWords(ranges) ? all(conjuncts(filter).filter(({ kind }) => kind !== 'search')) : filter;
 }

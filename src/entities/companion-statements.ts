@@ -1,6 +1,7 @@
 /** What the statements of lists read of a companion table. Their rows are keys; the condition of the permit is beside the entity of each key. */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
+import { matchesRow } from '../companion/search.ts';
 import { inSchema } from '../companion/table.ts';
 import { builder } from '../database/driver/prepared.ts';
 import { columnRef, companionSource, isOfColumn, keyColumn, type Column } from '../companion/source.ts';
@@ -8,7 +9,7 @@ import { filterCondition } from '../filter/compile.ts';
 import { isAfter, type Order, type RowPosition } from '../filter/order.ts';
 import { candidateCount, candidateRows, inOrder, walkRows } from '../companion/range-sql.ts';
 import type { ColumnOrder, Range, Walk } from '../companion/roads.ts';
-import { all, conjuncts, testsOf, type Filter } from '../filter/syntax.ts';
+import { all, conjuncts, testsOf, type Filter, type Test } from '../filter/syntax.ts';
 import type { PermitValues } from '../rights/row-predicate.ts';
 import { entityOf, selectedBeside, type PageRows, type WalkEnd } from './list-statements.ts';
 
@@ -19,8 +20,12 @@ export interface SplitFilter {
 }
 
 export function splitFilter(filter: Filter, companion: Companion): SplitFilter {
+  return split(filter, (test) => isOfColumn(companion, test));
+}
+
+function split(filter: Filter, isOfColumns: (test: Test) => boolean): SplitFilter {
   const { columns = [], fields = [] } = Object.groupBy(conjuncts(filter), (condition) =>
-    testsOf(condition).every((test) => isOfColumn(companion, test)) ? 'columns' : 'fields',
+    testsOf(condition).every(isOfColumns) ? 'columns' : 'fields',
   );
   return { ofColumns: all(columns), ofFields: all(fields) };
 }
@@ -103,8 +108,9 @@ export function rangesQuery(companion: Companion, ranges: readonly Range[], limi
 }
 
 /** SQL: a row without columns for each entity that fulfils the filter. The planner chooses how. */
-export function selectedByColumns(companion: Companion, permit: PermitValues, { ofColumns, ofFields }: SplitFilter): RawBuilder<unknown> {
-  const source = companionSource(companion);
+export function selectedByColumns(companion: Companion, permit: PermitValues, filter: Filter): RawBuilder<unknown> {
+  const source = { ...companionSource(companion), matches: (words: string) => matchesRow(companion, words) };
+  const { ofColumns, ofFields } = split(filter, (test) => test.kind === 'search' || isOfColumn(companion, test));
   const columns = filterCondition(ofColumns, source);
   if (isEverything(ofFields)) return sql`select from ${inSchema(companion.table)} as x where ${columns}`;
   return selectedBeside(permit, sql`${inSchema(companion.table)} as x`, sql`${columns} and ${filterCondition(ofFields, source)}`);

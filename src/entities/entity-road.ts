@@ -1,15 +1,17 @@
 /** A list without an index of fields: by key, looking at a number of rows, or sorted if there are few. */
 import { isKey } from '../filter/fields.ts';
-import { orderOf } from '../filter/order.ts';
+import { searchedSource } from '../companion/source.ts';
 import { entitySource } from '../filter/source.ts';
 import { all, conjuncts, type Filter } from '../filter/syntax.ts';
 import { candidatesQuery, selected, selectedRows, walkedRows, walkEndQuery, type Selection } from './list-statements.ts';
-import { areFew, budgetOf, isIndexedIn, listLimits, type Road, type Wanted } from './road.ts';
+import { areFew, budgetOf, listLimits, orderFor, type Road, type Wanted } from './road.ts';
 
-export function entityRoad({ permit, filter, sort, companion }: Wanted): Road {
+export function entityRoad(wanted: Wanted): Road {
+  const { permit, filter, companion } = wanted;
+  const source = companion ? searchedSource(companion) : entitySource;
   const { keys = [], rest = [] } = Object.groupBy(conjuncts(filter), (test) => (isServed(test) ? 'keys' : 'rest'));
-  const selection: Selection = { permit, keys: all(keys), rest: all(rest) };
-  const order = orderOf(sort, filter, entitySource, isIndexedIn(companion));
+  const selection: Selection = { permit, source, keys: all(keys), rest: all(rest) };
+  const order = orderFor(wanted, source);
   const isByKey = order.columns.length === 0;
   const looksAtMore = rest.length > 0 || permit.owner !== null;
   return {
@@ -19,10 +21,10 @@ export function entityRoad({ permit, filter, sort, companion }: Wanted): Road {
     async find(run, { after, isBackwards }) {
       if (isByKey && looksAtMore) {
         const walk = { keyDescending: order.keyDescending !== isBackwards, after, budget: budgetOf(selection.rest) };
-        return { ...walkedRows(selection, walk), end: walkEndQuery(selection, walk) };
+        return { ...walkedRows(selection, walk), end: walkEndQuery(selection, walk), scans: 'by-index' };
       }
       if (!isByKey && !areFew(await run(candidatesQuery(selection, listLimits.candidates + 1)))) return undefined;
-      return { ...selectedRows(selection, after), end: undefined };
+      return { ...selectedRows(selection, after), end: undefined, scans: 'by-index' };
     },
   };
 }

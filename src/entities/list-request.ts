@@ -13,6 +13,8 @@ export type CountKind = 'none' | 'capped' | 'estimated' | 'exact';
 
 export interface ListRequest {
   filter: Filter;
+  /** Words to search for; undefined for no search. */
+  search: string | undefined;
   sort: readonly SortTerm[];
   limit: number;
   cursor: string | undefined;
@@ -21,13 +23,13 @@ export interface ListRequest {
   /** The references to follow. */
   includes: readonly Include[];
   count: CountKind;
-  /** The filter and the sort as text, the same for the same query however it came. */
+  /** The filter, the sort and the search as text, the same for the same query however it came. */
   canonical: string;
   /** How the caller sent it, for the places of later faults. */
   carrier: Carrier;
 }
 
-type Member = 'filter' | 'sort' | 'limit' | 'cursor' | 'fields' | 'include' | 'count';
+type Member = 'filter' | 'search' | 'sort' | 'limit' | 'cursor' | 'fields' | 'include' | 'count';
 
 /** Where the members of a query are. */
 export interface Carrier {
@@ -46,13 +48,14 @@ type Query = Partial<NonNullable<operations['listEntities']['parameters']['query
 
 /** Reads the parameters of a URL. Throws 400 for a filter that is no JSON, and 422 for one that is not accepted. */
 export function readListQuery(
-  { filter, sort, limit, cursor, fields, count }: Query,
+  { filter, search, sort, limit, cursor, fields, count }: Query,
   includes: ReadIncludes,
   types: FieldTypes = undeclaredFields,
 ): ListRequest {
   return readRequest(
     {
       filter: filter === undefined ? {} : readFilterText(filter),
+      search,
       sort: sort === undefined ? [] : sort.split(','),
       limit: limit === undefined ? defaultLimit : Number(limit),
       cursor,
@@ -72,8 +75,8 @@ export function readListBody(
   includes: ReadIncludes,
   types: FieldTypes = undeclaredFields,
 ): ListRequest {
-  const { filter = {}, sort = [], limit = defaultLimit, cursor, fields, count } = body;
-  return readRequest({ filter, sort, limit, cursor, fields, count, includes }, types, bodyCarrier, bodyLimits);
+  const { filter = {}, search, sort = [], limit = defaultLimit, cursor, fields, count } = body;
+  return readRequest({ filter, search, sort, limit, cursor, fields, count, includes }, types, bodyCarrier, bodyLimits);
 }
 
 function readFilterText(text: string): unknown {
@@ -84,6 +87,7 @@ function readFilterText(text: string): unknown {
 
 interface RawRequest {
   filter: unknown;
+  search: string | undefined;
   sort: readonly string[];
   limit: number;
   cursor: string | undefined;
@@ -107,13 +111,14 @@ function readRequest({ includes, ...raw }: RawRequest, types: FieldTypes, carrie
   }
   return {
     filter: filter.filter ?? everything,
+    search: raw.search,
     sort: sort.sort,
     limit: raw.limit,
     cursor: raw.cursor,
     projection: projection?.projection,
     includes: includes.includes,
     count: raw.count ?? 'none',
-    canonical: JSON.stringify([raw.filter, sort.sort]),
+    canonical: JSON.stringify([raw.filter, sort.sort, raw.search]),
     carrier,
   };
 }

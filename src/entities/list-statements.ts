@@ -6,7 +6,7 @@ import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../database/driver/prepared.ts';
 import { filterCondition } from '../filter/compile.ts';
 import { isAfter, keyIsAfter, type Order, type RowPosition } from '../filter/order.ts';
-import { entitySource } from '../filter/source.ts';
+import { entitySource, type Source } from '../filter/source.ts';
 import type { Filter } from '../filter/syntax.ts';
 import { rowsCovered, type PermitValues } from '../rights/row-predicate.ts';
 import type { Include } from './include.ts';
@@ -77,6 +77,7 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
 /** What a list is about. */
 export interface Selection {
   permit: PermitValues;
+  source: Source;
   /** The tests of the key, which the primary key serves. */
   keys: Filter;
   /** All other tests. */
@@ -100,10 +101,10 @@ export interface KeyWalk {
 }
 
 /** The rows of the selection among those of the walk. */
-export function walkedRows({ permit, keys, rest }: Selection, walk: KeyWalk): PageRows {
+export function walkedRows({ permit, source, keys, rest }: Selection, walk: KeyWalk): PageRows {
   return {
     from: sql`(${nextByKey(permit.name, keys, walk, sql`entity.*`)} limit ${walk.budget}) as entity`,
-    where: sql`${covered(permit)} and ${filterCondition(rest, entitySource)}`,
+    where: sql`${covered(permit)} and ${filterCondition(rest, source)}`,
     after: undefined,
     isInOrder: true,
   };
@@ -153,8 +154,8 @@ export function selectedBeside(permit: PermitValues, table: RawBuilder<unknown>,
   return sql`select from entity join ${table} on x.key = entity.key where ${covered(permit)} and ${where}`;
 }
 
-function conditionsOf({ permit, keys, rest }: Selection): RawBuilder<unknown> {
-  return sql.join([covered(permit), filterCondition(keys, entitySource), filterCondition(rest, entitySource)], sql` and `);
+function conditionsOf({ permit, source, keys, rest }: Selection): RawBuilder<unknown> {
+  return sql.join([covered(permit), filterCondition(keys, source), filterCondition(rest, source)], sql` and `);
 }
 
 /** How many rows there are; `limit` at most, if there is one. */

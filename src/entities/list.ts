@@ -9,6 +9,7 @@ import { exceededStatementTime } from '../database/failure.ts';
 import type { Run, Store } from '../database/port.ts';
 import { Problem, type Fault } from '../errors.ts';
 import { reversed, type RowPosition } from '../filter/order.ts';
+import { all } from '../filter/syntax.ts';
 import { looksLikeName } from '../http/pointer.ts';
 import type { Permit } from '../rights/permit.ts';
 import { permitValues } from '../rights/row-predicate.ts';
@@ -19,7 +20,7 @@ import { countQuery, estimateQuery, pageQuery, type ListRow, type WalkEnd } from
 import { readIncluded, type Included } from './included.ts';
 import type { ListRequest } from './list-request.ts';
 import { representEntity } from './represent.ts';
-import type { FoundRows, Road, Wanted } from './road.ts';
+import type { FoundRows, Part, Road, Wanted } from './road.ts';
 
 /** The most entities that are counted unless the caller wants them all. */
 const maximumCounted = 10_000;
@@ -44,10 +45,19 @@ export async function listEntities(
   request: ListRequest,
   companion: Companion | null | undefined,
 ): Promise<ListedPage> {
+  assertSearchable(request, companion);
   const list = new List(cursors, permit, request, (companion && readable(companion)) ?? undefined);
   const position = await list.readCursor();
   if (list.isCheap) return await list.page((query) => store.query(query), position);
   return await store.readOnly(pageLimitMs, (run) => list.page(run, position));
+}
+
+/** Throws 422 for a search of a type without texts to search, or whose index of texts is being built. */
+function assertSearchable({ search, carrier }: ListRequest, companion: Companion | null | undefined): void {
+  if (search === undefined || (companion && readable(companion)?.search)) return;
+  const place = carrier.place('search');
+  if (companion?.search) throw tooExpensive({ ...place, code: 'needs-index' });
+  throw new Problem('validation-failed', { faults: [{ ...place, code: 'not-filterable' }] });
 }
 
 /**
@@ -61,22 +71,29 @@ function roadOf(wanted: Wanted): Road {
 class List {
   readonly #cursors: Cursors;
   readonly #request: ListRequest;
-  readonly #road: Road;
+  /** The first that finds the page is taken. */
+  readonly #roads: readonly Road[];
+  readonly #selected: Road['selected'];
   readonly #binding: string;
 
   constructor(cursors: Cursors, permit: Permit<'read'>, request: ListRequest, companion: Companion | undefined) {
     this.#cursors = cursors;
     this.#request = request;
-    const { filter, sort } = request;
-    this.#road = roadOf({ permit: permitValues(permit), filter, sort, companion });
+    const { search, sort } = request;
+    const filter = search === undefined ? request.filter : all([request.filter, { kind: 'search', field: [], words: search }]);
+    const wanted = { permit: permitValues(permit), filter, sort, companion };
+    const road = roadOf(wanted);
+    // The best matches come first if they are few, and otherwise those with the least keys.
+    this.#roads = search !== undefined && sort.length === 0 ? [roadOf({ ...wanted, relevantTo: search }), road] : [road];
+    this.#selected = road.selected;
     // With the types, because the values of a cursor are cast to them.
-    const types = this.#road.order.columns.map(({ sqlType, isCut }) => (isCut ? `${sqlType} cut` : sqlType));
+    const types = road.order.columns.map(({ sqlType, isCut }) => (isCut ? `${sqlType} cut` : sqlType));
     this.#binding = JSON.stringify([permit.userName, permit.entity, request.canonical, types]);
   }
 
   /** Whether one statement suffices, which reads no more than the page. */
   get isCheap(): boolean {
-    return this.#road.isCheap && this.#request.count === 'none';
+    return this.#roads.every(({ isCheap }) => isCheap) && this.#request.count === 'none';
   }
 
   async readCursor() {
@@ -90,11 +107,10 @@ class List {
   async page(run: Run, from: Awaited<ReturnType<List['readCursor']>>): Promise<ListedPage> {
     const { limit, projection, includes } = this.#request;
     const backwards = from?.direction === 'prev';
-    const way = await this.#within('sort', () => this.#road.find(run, { after: from, isBackwards: backwards, limit }));
-    if (!way) throw this.#needsIndex();
-    const order = backwards ? reversed(this.#road.order) : this.#road.order;
+    const way = await this.#within('sort', () => this.#find(run, { after: from, isBackwards: backwards, limit }));
+    const order = backwards ? reversed(way.order) : way.order;
     const query = pageQuery({ ...way, order, limit, bytes: maximumBytes, projection, includes });
-    const found = await this.#within('filter', () => run(query));
+    const found = await this.#within('filter', () => run(query, way.scans));
     const cut = found.findIndex(({ fields }, index) => fields === null || index === limit);
     const fitting = cut === -1 ? found : found.slice(0, cut);
     const texts = fitting.map((row) => representEntity({ ...row, fields: row.fields ?? '{}' }).text);
@@ -117,6 +133,16 @@ class List {
     return { body, next, prev };
   }
 
+  /** The rows of the page, in the order of its cursor. */
+  async #find(run: Run, part: Part): Promise<FoundRows & Pick<Road, 'order'>> {
+    for (const road of this.#roads) {
+      const isSameOrder = !part.after || part.after.values.length === road.order.columns.length;
+      const found = isSameOrder ? await road.find(run, part) : undefined;
+      if (found) return { ...found, order: road.order };
+    }
+    throw this.#needsIndex();
+  }
+
   /** What the rows refer to; undefined if the caller does not want it. */
   async #include(run: Run, rows: readonly ListRow[], texts: readonly string[]): Promise<Included | undefined> {
     if (this.#request.includes.length === 0) return undefined;
@@ -128,8 +154,9 @@ class List {
   #needsIndex(): Problem {
     const fields = this.#request.sort.map(({ field }) => field);
     const names = this.#request.sort.map(({ field, descending }) => `${descending ? '-' : ''}${field.join('.')}`);
-    const values = fields.flat().every(looksLikeName) ? { fields: names.join(', ') } : undefined;
-    return tooExpensive({ ...this.#request.carrier.place('sort'), code: 'needs-index', ...(values && { values }) });
+    const values = fields.length > 0 && fields.flat().every(looksLikeName) ? { fields: names.join(', ') } : undefined;
+    const place = this.#request.carrier.place(fields.length === 0 ? 'search' : 'sort');
+    return tooExpensive({ ...place, code: 'needs-index', ...(values && { values }) });
   }
 
   /** The last row at which the page has looked; undefined if the list ends before. */
@@ -142,12 +169,12 @@ class List {
     const kind = this.#request.count;
     if (kind === 'none') return undefined;
     const [row] = await this.#within('count', () =>
-      run(countQuery(this.#road.selected, kind === 'exact' ? undefined : maximumCounted + 1), 'any'),
+      run(countQuery(this.#selected, kind === 'exact' ? undefined : maximumCounted + 1), 'any'),
     );
     const value = Number(row?.count);
     if (kind === 'exact' || value <= maximumCounted) return { value, kind: 'exact' };
     if (kind === 'capped') return { value: maximumCounted, kind };
-    const [plan] = await this.#within('count', () => run(estimateQuery(this.#road.selected), 'any'));
+    const [plan] = await this.#within('count', () => run(estimateQuery(this.#selected), 'any'));
     return { value: Math.max(roundedTo2Digits(plan?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0), maximumCounted), kind };
   }
 

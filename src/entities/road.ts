@@ -1,10 +1,12 @@
 /** What the ways to find the rows of a page have in common. Each bounds what a page costs before it runs (decisions 111 and 133). */
 import type { CompiledQuery, RawBuilder } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
-import type { Run } from '../database/port.ts';
+import type { Run, Scans } from '../database/port.ts';
+import { relevance } from '../companion/search.ts';
 import { columnOf } from '../companion/source.ts';
 import { isEnvelopeName } from '../filter/fields.ts';
-import type { Order, RowPosition } from '../filter/order.ts';
+import { orderOf, type Order, type RowPosition } from '../filter/order.ts';
+import type { Source } from '../filter/source.ts';
 import type { SortTerm } from '../filter/sort.ts';
 import { testsOf, type Filter } from '../filter/syntax.ts';
 import type { PermitValues } from '../rights/row-predicate.ts';
@@ -29,6 +31,8 @@ export interface Wanted {
   sort: readonly SortTerm[];
   /** The companion table of the type, if statements may read it. */
   companion: Companion | undefined;
+  /** The words whose best matches come first; undefined for the order of the sort. */
+  relevantTo?: string | undefined;
 }
 
 /** The part of a list that a page needs. */
@@ -41,6 +45,8 @@ export interface Part {
 export interface FoundRows extends PageRows {
   /** Reads the last row at which the page may look; undefined if the page looks at no row that it does not show. */
   end: CompiledQuery<WalkEnd> | undefined;
+  /** How PostgreSQL may find them. */
+  scans: Scans;
 }
 
 export interface Road {
@@ -63,7 +69,11 @@ export function budgetOf(fields: Filter, lookUps = 0): number {
   return tests === 0 ? listLimits.rows : Math.min(listLimits.rowsWithFields, Math.floor(listLimits.tests / tests));
 }
 
-/** Whether a column has the values of the field. Texts that an index has are sorted whole, whether or not this list uses the index. */
-export function isIndexedIn(companion: Companion | undefined): (term: SortTerm) => boolean {
-  return ({ field, type }) => companion !== undefined && columnOf(companion, field, type) !== undefined;
+/** The order of the list over the values of `source`. Texts that an index has are sorted whole, whether or not this list uses the index. */
+export function orderFor({ sort, filter, companion, relevantTo }: Wanted, source: Source): Order {
+  if (companion && relevantTo !== undefined) {
+    const column = { expression: relevance(companion, relevantTo), sqlType: 'real', isCut: false, descending: true };
+    return { columns: [column], keyDescending: false };
+  }
+  return orderOf(sort, filter, source, ({ field, type }) => companion !== undefined && columnOf(companion, field, type) !== undefined);
 }

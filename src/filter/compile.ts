@@ -57,6 +57,8 @@ function testCondition(test: Test, source: Source): Condition {
       return sql<boolean>`${source.json(field)} = 'null'::jsonb`;
     case 'exists':
       return sql<boolean>`${source.json(field)} is not null`;
+    case 'search':
+      return source.matches(test.words);
   }
 }
 

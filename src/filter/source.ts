@@ -10,6 +10,8 @@ export interface Source {
   json(field: Field): RawBuilder<unknown>;
   /** The field, comparable with the SQL type of {@link sqlTypes}; SQL null if it is missing, null or not of the type. No value raises an error. */
   typed(field: Field, type: ScalarType): RawBuilder<unknown>;
+  /** SQL: whether the texts that the type searches match the words. Throws if nothing is searched. */
+  matches(words: string): RawBuilder<boolean>;
 }
 
 /** The SQL type, with its collation, in which values of a type are compared. */
@@ -42,6 +44,9 @@ export const entitySource: Source = {
   typed(field, type) {
     if (isEnvelopeName(field[0])) return type === 'string' ? sql`${envelope[field[0]]} collate "C"` : envelope[field[0]];
     return asType(fieldOf(field), type);
+  },
+  matches() {
+    throw new Error('the table entity has no texts to search');
   },
 };
 

@@ -20,7 +20,9 @@ export type Test =
   /** JSON null. */
   | { kind: 'null'; field: Field }
   /** Any value, null included. */
-  | { kind: 'exists'; field: Field };
+  | { kind: 'exists'; field: Field }
+  /** The texts that the type searches match the words. It is a test of no single field. */
+  | { kind: 'search'; field: Field; words: string };
 
 /** The filter that every entity fulfils. */
 export const everything: Filter = { kind: 'all', of: [] };

@@ -110,7 +110,7 @@ describe('a statement on the table entity', () => {
 describe('a statement of a list', () => {
   const key: Filter = { kind: 'compare', field: ['$key'], operator: '>', type: 'int64', value: '1' };
   const rest = not({ kind: 'compare', field: ['$createdBy'], operator: '=', type: 'string', value: 'ada' });
-  const selection: Selection = { permit: { name: 'note', owner: 'bob' }, keys: key, rest };
+  const selection: Selection = { permit: { name: 'note', owner: 'bob' }, source: entitySource, keys: key, rest };
   const page = { limit: 50, bytes: 1_000, projection: undefined, includes: [] };
   const sort: SortTerm[] = [{ field: ['a'], type: 'any', descending: true }];
   const sorted = { ...page, order: orderOf(sort, rest, entitySource), projection: { a: true as const } };

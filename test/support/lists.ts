@@ -24,6 +24,7 @@ export interface EntityPage {
 /** The query of a list, as the body of `queryEntities` has it. */
 export interface ListQuery {
   filter?: unknown;
+  search?: string;
   sort?: string[];
   limit?: number;
   cursor?: string;
@@ -35,9 +36,10 @@ export interface ListQuery {
 type Credential = { cookie: string } | { headers: Record<string, string> };
 
 /** The path of `listEntities` with this query. */
-export function listPath(name: string, { filter, sort, limit, cursor, fields, include, count }: ListQuery = {}): string {
+export function listPath(name: string, { filter, search, sort, limit, cursor, fields, include, count }: ListQuery = {}): string {
   const parameters = {
     filter: filter && JSON.stringify(filter),
+    search,
     sort: sort?.join() || undefined,
     limit,
     cursor,
