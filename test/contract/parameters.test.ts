@@ -59,7 +59,7 @@ describe.for(titled(operations))('%s', ([, operation]) => {
       const answer = await send(operation, `${path}?${query}`);
       expect(answer.status, answer.text).toBe(400);
       expect(answer.body.errors).toHaveLength(20);
-      expect(answer.text.length).toBeLessThan(4_096);
+      expect(answer.text.length).toBeLessThan(5_120);
     }
   });
 

@@ -1,6 +1,8 @@
 /** Runs the examples of docs/filters.md. */
 import { beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { operators } from '../../src/filter/operators.ts';
+import { declareIndexed } from '../support/companion.ts';
 import { faultsIn, keysIn, list, queryBy, seedMany, type ListQuery } from '../support/lists.ts';
 import { codeOf, readDocument, section, tableRows } from '../support/markdown.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
@@ -42,4 +44,18 @@ test('the body that it shows is accepted, and the place of a fault is as it says
   const filter = { $or: [{}, { credit: { $gte: null } }] };
   expect(faultsIn(await list<ProblemBody>(service(), ada, 'customer', { filter }))).toEqual(['filter /$or/1/credit/$gte invalid-type']);
   expect(faultsIn(await queryBy<ProblemBody>(service(), ada, 'customer', { filter }))).toEqual(['/filter/$or/1/credit/$gte invalid-type']);
+});
+
+test('a search finds what its table says', async () => {
+  const part = section(text, '## Search');
+  const companies = jsonIn('## Search') as { name: string }[];
+  const found = await seedMany(service(), 'company', companies, 'ada');
+  await declareIndexed(service(), 'company', parse(/```yaml\n([^`]+)```/.exec(part)?.[1] ?? '') as Record<string, unknown>);
+  const rows = tableRows(part);
+  expect(rows.length).toBeGreaterThan(3);
+  for (const [search = '', finds = ''] of rows) {
+    const { body } = await list(service(), ada, 'company', { search: codeOf(search) });
+    const expected = companies.flatMap(({ name }, index) => (finds.split(', ').includes(name.split(' ')[0] ?? '') ? [found[index]] : []));
+    expect(keysIn([body]).toSorted(), search).toEqual(expected);
+  }
 });

@@ -88,7 +88,7 @@ const query = mostly(
       `?state=${state}&state=${state}`,
     ),
     fc
-      .tuple(pick('filter', 'sort', 'fields', 'include', 'cursor', 'limit', 'count'), listText)
+      .tuple(pick('filter', 'search', 'sort', 'fields', 'include', 'cursor', 'limit', 'count'), listText)
       .map(([name, text]) => `?${name}=${encodeURIComponentLoosely(text)}`),
     anyText.map((text) => `?${encodeURIComponentLoosely(text)}`),
   ),
