@@ -50,7 +50,7 @@ describe('a search', () => {
     ['& | ! ( ) : * \\', []],
     ['nothing', []],
   ])('200 — %s', async ([search, expected]) => {
-    expect((await found({ search })).toSorted()).toEqual(expected);
+    expect((await found({ search })).toSorted((a, b) => a - b)).toEqual(expected);
     expect(await found({ search, sort: ['$key'] }, ada, queryBy)).toEqual(expected);
   });
 
@@ -98,9 +98,9 @@ describe('a search', () => {
         await list<ProblemBody>(service(), ada, name, { search: 'x' }),
         await queryBy<ProblemBody>(service(), ada, name, { search: 'x' }),
       ];
-      expect(answers.map((answer) => [answer.status, answer.body.code, ...faultsIn(answer)])).toEqual([
-        [422, 'validation-failed', 'search not-filterable'],
-        [422, 'validation-failed', '/search not-filterable'],
+      expect(answers.map((answer) => [answer.status, answer.body.code, faultsIn(answer)])).toEqual([
+        [422, 'validation-failed', ['search not-filterable']],
+        [422, 'validation-failed', ['/search not-filterable']],
       ]);
     }
   });
