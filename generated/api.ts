@@ -476,6 +476,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/entity/{name}/aggregate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Aggregate entities
+         * @description Counts, sums, averages and extremes over the entities of the name that the caller may read, in groups. Groups and measures are made of
+         *     fields with an index, by the `x-index`, `x-unique` or `x-references` of the declared type; the filter may have any field. It changes
+         *     nothing, so it may be repeated. What takes PostgreSQL more than five seconds is 422 `query-too-expensive`.
+         */
+        post: operations["aggregateEntities"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/entity/{name}/bulk": {
         parameters: {
             query?: never;
@@ -1297,6 +1319,69 @@ export interface components {
              * @enum {string}
              */
             count?: "none" | "capped" | "estimated" | "exact";
+        };
+        /** @description What to aggregate. */
+        EntityAggregation: {
+            filter?: components["schemas"]["Filter"];
+            /** @description As in a list. */
+            search?: string;
+            /** @description The fields whose values make groups, or periods of them. Without it all entities are one group. */
+            groupBy?: (string | {
+                /** @description The field. */
+                path: string;
+                /**
+                 * @description The period: `2026`, `2026-Q4`, `2026-11`, `2026-W47` (ISO 8601), `2026-11-20`, `2026-11-20T13`.
+                 * @enum {string}
+                 */
+                by: "year" | "quarter" | "month" | "week" | "day" | "hour";
+                /**
+                 * @description The time zone of the periods of a `date-time`; UTC without it.
+                 * @example Europe/Berlin
+                 */
+                zone?: string;
+            })[];
+            /** @description What to compute for each group, one to eight measures by names of letters, digits and `_`. `key` is no such name. */
+            measures: {
+                [key: string]: components["schemas"]["Measure"];
+            };
+            /** @description Tests of measures, by their names. Sums and averages are texts of decimals. */
+            having?: components["schemas"]["Filter"];
+            /** @description Measures and fields of `groupBy`, `-` in front for descending. Groups that are equal by it come in the order of their keys. */
+            sort?: string[];
+            /** @description The most groups of the answer; 1000 without it. */
+            limit?: number;
+        };
+        /** @description Exactly one of the members. */
+        Measure: {
+            /**
+             * @description The number of entities.
+             * @enum {boolean}
+             */
+            $count?: true;
+            /** @description The sum of a field of numbers, decimals or 64-bit integers, as a text. */
+            $sum?: string;
+            /** @description The average of such a field, as a text. */
+            $avg?: string;
+            /** @description The least value of a field, as the field is written; an instant in UTC. */
+            $min?: string;
+            /** @description The greatest value of a field. */
+            $max?: string;
+        };
+        /** @description The groups of an aggregation. */
+        EntityAggregated: {
+            /** @description The groups in their order. */
+            groups: components["schemas"]["EntityGroup"][];
+            /** @description Whether these are all groups. */
+            complete: boolean;
+        };
+        /** @description A group, with each measure as a member of its own. */
+        EntityGroup: {
+            /** @description The value of each field of `groupBy`; null for entities without one. */
+            key: {
+                [key: string]: string | number | boolean | null;
+            };
+        } & {
+            [key: string]: unknown;
         };
         /** @description A page of entities. */
         EntityPage: {
@@ -2862,6 +2947,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntityPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["QueryRefused"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    aggregateEntities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        /** @description What to aggregate. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EntityAggregation"];
+            };
+        };
+        responses: {
+            /** @description The groups. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityAggregated"];
                 };
             };
             400: components["responses"]["BadRequest"];

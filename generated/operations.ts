@@ -26,6 +26,7 @@ export const operations = {
   listEntities: { method: 'GET', path: '/rest/entity/{name}', tag: 'Entities', caller: 'principal' },
   createEntity: { method: 'POST', path: '/rest/entity/{name}', tag: 'Entities', caller: 'principal' },
   queryEntities: { method: 'POST', path: '/rest/entity/{name}/query', tag: 'Entities', caller: 'principal' },
+  aggregateEntities: { method: 'POST', path: '/rest/entity/{name}/aggregate', tag: 'Entities', caller: 'principal' },
   createEntities: { method: 'POST', path: '/rest/entity/{name}/bulk', tag: 'Entities', caller: 'principal' },
   getEntity: { method: 'GET', path: '/rest/entity/{name}/{key}', tag: 'Entities', caller: 'principal' },
   updateEntity: { method: 'POST', path: '/rest/entity/{name}/{key}', tag: 'Entities', caller: 'principal' },

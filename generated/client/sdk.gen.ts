@@ -1,7 +1,7 @@
 // Generated from openapi.yaml by `npm run generate`. Do not edit.
 
 import { type Client, type ClientMeta, type Options as Options2, type RequestResult, type TDataShape, urlSearchParamsBodySerializer } from '../../src/client/operation.ts';
-import type { ChangePasswordData, ChangePasswordResponses, CreateEntitiesData, CreateEntitiesResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, DeleteEntityTypeData, DeleteEntityTypeResponses, EndSessionData, EndSessionResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetEntityTypeData, GetEntityTypeResponses, GetSessionData, GetSessionResponses, LinkIdentityData, LinkIdentityResponses, ListEntitiesData, ListEntitiesResponses, ListEntityTypesData, ListEntityTypesResponses, ListIdentitiesData, ListIdentitiesResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, ListVersionsData, ListVersionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, PlanEntityTypeData, PlanEntityTypeResponses, PutEntityTypeData, PutEntityTypeResponses, QueryEntitiesData, QueryEntitiesResponses, RefreshSessionData, RefreshSessionResponses, RestoreEntityData, RestoreEntityResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, RunBatchData, RunBatchResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UnlinkIdentityData, UnlinkIdentityResponses, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
+import type { AggregateEntitiesData, AggregateEntitiesResponses, ChangePasswordData, ChangePasswordResponses, CreateEntitiesData, CreateEntitiesResponses, CreateEntityData, CreateEntityResponses, CreateKeyData, CreateKeyResponses, CreateSessionData, CreateSessionResponses, DeleteEntityData, DeleteEntityResponses, DeleteEntityTypeData, DeleteEntityTypeResponses, EndSessionData, EndSessionResponses, FinishOpenIdSignInData, GetEntityData, GetEntityResponses, GetEntityTypeData, GetEntityTypeResponses, GetSessionData, GetSessionResponses, LinkIdentityData, LinkIdentityResponses, ListEntitiesData, ListEntitiesResponses, ListEntityTypesData, ListEntityTypesResponses, ListIdentitiesData, ListIdentitiesResponses, ListIssuersData, ListIssuersResponses, ListKeysData, ListKeysResponses, ListProfilesData, ListProfilesResponses, ListSessionsData, ListSessionsResponses, ListVersionsData, ListVersionsResponses, LogoutFromProviderData, LogoutFromProviderResponses, PlanEntityTypeData, PlanEntityTypeResponses, PutEntityTypeData, PutEntityTypeResponses, QueryEntitiesData, QueryEntitiesResponses, RefreshSessionData, RefreshSessionResponses, RestoreEntityData, RestoreEntityResponses, RevokeKeyData, RevokeKeyResponses, RevokeOtherSessionsData, RevokeOtherSessionsResponses, RevokeSessionData, RevokeSessionResponses, RotateKeyData, RotateKeyResponses, RunBatchData, RunBatchResponses, SelectDefaultProfileData, SelectDefaultProfileResponses, SelectProfileData, SelectProfileResponses, StartOpenIdSignInData, UnlinkIdentityData, UnlinkIdentityResponses, UpdateEntityData, UpdateEntityResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape> = Options2<TData> & {
     /**
@@ -536,6 +536,41 @@ export const queryEntities = (options: Options<QueryEntitiesData>): RequestResul
         }
     ],
     url: '/rest/entity/{name}/query',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Aggregate entities
+ *
+ * Counts, sums, averages and extremes over the entities of the name that the caller may read, in groups. Groups and measures are made of
+ * fields with an index, by the `x-index`, `x-unique` or `x-references` of the declared type; the filter may have any field. It changes
+ * nothing, so it may be repeated. What takes PostgreSQL more than five seconds is 422 `query-too-expensive`.
+ *
+ */
+export const aggregateEntities = (options: Options<AggregateEntitiesData>): RequestResult<AggregateEntitiesResponses> => options.client.post<AggregateEntitiesResponses>({
+    security: [
+        {
+            in: 'cookie',
+            name: '__Host-sid',
+            type: 'apiKey'
+        },
+        { name: 'X-API-Key', type: 'apiKey' },
+        {
+            key: 'oauth2',
+            scheme: 'bearer',
+            type: 'http'
+        },
+        {
+            key: 'openId',
+            scheme: 'bearer',
+            type: 'http'
+        }
+    ],
+    url: '/rest/entity/{name}/aggregate',
     ...options,
     headers: {
         'Content-Type': 'application/json',

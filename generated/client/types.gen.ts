@@ -932,6 +932,105 @@ export type EntityQuery = {
 };
 
 /**
+ * What to aggregate.
+ */
+export type EntityAggregation = {
+    filter?: Filter;
+    /**
+     * As in a list.
+     */
+    search?: string;
+    /**
+     * The fields whose values make groups, or periods of them. Without it all entities are one group.
+     */
+    groupBy?: Array<string | {
+        /**
+         * The field.
+         */
+        path: string;
+        /**
+         * The period: `2026`, `2026-Q4`, `2026-11`, `2026-W47` (ISO 8601), `2026-11-20`, `2026-11-20T13`.
+         */
+        by: 'year' | 'quarter' | 'month' | 'week' | 'day' | 'hour';
+        /**
+         * The time zone of the periods of a `date-time`; UTC without it.
+         */
+        zone?: string;
+    }>;
+    /**
+     * What to compute for each group, one to eight measures by names of letters, digits and `_`. `key` is no such name.
+     */
+    measures: {
+        [key: string]: Measure;
+    };
+    /**
+     * Tests of measures, by their names. Sums and averages are texts of decimals.
+     */
+    having?: Filter;
+    /**
+     * Measures and fields of `groupBy`, `-` in front for descending. Groups that are equal by it come in the order of their keys.
+     */
+    sort?: Array<string>;
+    /**
+     * The most groups of the answer; 1000 without it.
+     */
+    limit?: number;
+};
+
+/**
+ * Exactly one of the members.
+ */
+export type Measure = {
+    /**
+     * The number of entities.
+     */
+    $count?: true;
+    /**
+     * The sum of a field of numbers, decimals or 64-bit integers, as a text.
+     */
+    $sum?: string;
+    /**
+     * The average of such a field, as a text.
+     */
+    $avg?: string;
+    /**
+     * The least value of a field, as the field is written; an instant in UTC.
+     */
+    $min?: string;
+    /**
+     * The greatest value of a field.
+     */
+    $max?: string;
+};
+
+/**
+ * The groups of an aggregation.
+ */
+export type EntityAggregated = {
+    /**
+     * The groups in their order.
+     */
+    groups: Array<EntityGroup>;
+    /**
+     * Whether these are all groups.
+     */
+    complete: boolean;
+};
+
+/**
+ * A group, with each measure as a member of its own.
+ */
+export type EntityGroup = {
+    /**
+     * The value of each field of `groupBy`; null for entities without one.
+     */
+    key: {
+        [key: string]: string | number | boolean | null;
+    };
+    [key: string]: unknown;
+};
+
+/**
  * A page of entities.
  */
 export type EntityPage = {
@@ -2970,6 +3069,97 @@ export type QueryEntitiesResponses = {
 };
 
 export type QueryEntitiesResponse = QueryEntitiesResponses[keyof QueryEntitiesResponses];
+
+export type AggregateEntitiesData = {
+    /**
+     * What to aggregate.
+     */
+    body: EntityAggregation;
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: never;
+    url: '/rest/entity/{name}/aggregate';
+};
+
+export type AggregateEntitiesErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * The filter, the sort, a field or an include is not accepted, or the query would cost too much.
+     */
+    422: Problem & {
+        code?: 'validation-failed' | 'query-too-expensive';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type AggregateEntitiesError = AggregateEntitiesErrors[keyof AggregateEntitiesErrors];
+
+export type AggregateEntitiesResponses = {
+    /**
+     * The groups.
+     */
+    200: EntityAggregated;
+};
+
+export type AggregateEntitiesResponse = AggregateEntitiesResponses[keyof AggregateEntitiesResponses];
 
 export type CreateEntitiesData = {
     /**

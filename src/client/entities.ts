@@ -3,11 +3,13 @@ import * as operations from '../../generated/client/sdk.gen.ts';
 import type {
   CreatedEntities,
   Entity as StoredEntity,
+  EntityAggregation,
   EntityHistory,
   EntityVersion,
   Fields,
   Int64,
 } from '../../generated/client/types.gen.ts';
+import type { Aggregated, AggregateOptions, EntityMeasure } from './aggregate.ts';
 import type { Clock } from './clock.ts';
 import { ApiError, ClientError } from './errors.ts';
 import { EntityList, withIncluded, type ListOptions, type WithIncluded } from './list.ts';
@@ -139,6 +141,22 @@ export class Entities<T extends object, S extends ErrorStyle> {
   list(options?: ListOptions<T>): EntityList<T, S>;
   list(options: ListOptions<T> = {}): EntityList<T, S> {
     return new EntityList<T, S>(this.#client, this.#style, this.#name, options);
+  }
+
+  /**
+   * Counts, sums, averages and extremes over the entities that the filter finds, in groups of indexed fields:
+   * `orders.aggregate({ groupBy: ['state'], measures: { count: { $count: true }, sum: { $sum: 'total' } } })`.
+   */
+  async aggregate<M extends Record<string, EntityMeasure<T>>>(options: AggregateOptions<T, M>): Promise<Outcome<S, Aggregated<M>>> {
+    const { filter, search, groupBy, measures, having, sort, limit, ...call } = options;
+    const body: object = { filter, search, groupBy, measures, having, sort, limit };
+    const result = await operations.aggregateEntities({
+      client: this.#client,
+      path: { name: this.#name },
+      body: body as EntityAggregation,
+      ...call,
+    });
+    return deliver(this.#style, result as Result<unknown> as Result<Aggregated<M>>);
   }
 
   /**

@@ -1,4 +1,5 @@
 /** The public API of the client. The generated operations are in `entity-service-client/operations`. */
+export type { Aggregated, AggregateOptions, EntityGroup, EntityMeasure, TimeGrouping } from './aggregate.ts';
 export { EntityServiceClient, type ClientOptions, type SignIn } from './client.ts';
 export type { Clock } from './clock.ts';
 export { CookieJar, type CookieJarOptions } from './cookies.ts';

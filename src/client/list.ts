@@ -47,8 +47,8 @@ export type EntityFilter<T extends object = Fields> = { [K in keyof T]?: FieldFi
 };
 
 type EnvelopeName = '$key' | '$version' | '$createdAt' | '$createdBy' | '$updatedAt' | '$updatedBy';
-/** Three names deep: more would be too many for a type that contains itself. */
-type FieldName<T, Depth extends unknown[] = []> = Depth['length'] extends 3
+/** The name of a field of `T`, three names deep: more would be too many for a type that contains itself. */
+export type FieldName<T, Depth extends unknown[] = []> = Depth['length'] extends 3
   ? never
   : { [K in keyof T & string]-?: NameIn<K, T[K], Depth> }[keyof T & string];
 type NameIn<K extends string, V, Depth extends unknown[]> = unknown extends V

@@ -97,6 +97,11 @@ export function lacksRelation(error: unknown): boolean {
   return ['42P01', '42703'].includes(codeOf(error) ?? '');
 }
 
+/** Whether PostgreSQL refused a value of the statement, such as the name of a time zone. */
+export function refusedValue(error: unknown): boolean {
+  return codeOf(error) === '22023';
+}
+
 /** The `constraint` that a unique violation names, or undefined for any other error. */
 export function violatedUnique(error: unknown): string | undefined {
   return error instanceof DatabaseError && error.code === '23505' ? error.constraint : undefined;

@@ -1,5 +1,5 @@
 /** What the statements of lists read of a companion table. Their rows are keys; the condition of the permit is beside the entity of each key. */
-import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
+import { sql, type CompiledQuery } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
 import { matchesRow } from '../companion/search.ts';
 import { inSchema } from '../companion/table.ts';
@@ -9,9 +9,10 @@ import { filterCondition } from '../filter/compile.ts';
 import { isAfter, type Order, type RowPosition } from '../filter/order.ts';
 import { candidateCount, candidateRows, inOrder, walkRows } from '../companion/range-sql.ts';
 import type { ColumnOrder, Range, Walk } from '../companion/roads.ts';
-import { all, conjuncts, testsOf, type Filter, type Test } from '../filter/syntax.ts';
+import { all, conjuncts, everything, testsOf, type Filter, type Test } from '../filter/syntax.ts';
+import { entitySource } from '../filter/source.ts';
 import type { PermitValues } from '../rights/row-predicate.ts';
-import { entityOf, selectedBeside, type PageRows, type WalkEnd } from './list-statements.ts';
+import { entityOf, selected, selectedBeside, type SelectedRows, type PageRows, type WalkEnd } from './list-statements.ts';
 
 /** The conditions of a filter that columns alone decide, and the others. */
 export interface SplitFilter {
@@ -107,11 +108,24 @@ export function rangesQuery(companion: Companion, ranges: readonly Range[], limi
   return sql<{ count: number }>`select ${candidateCount(companion, ranges, limit)} as count`.compile(builder);
 }
 
-/** SQL: a row without columns for each entity that fulfils the filter. The planner chooses how. */
-export function selectedByColumns(companion: Companion, permit: PermitValues, filter: Filter): RawBuilder<unknown> {
+/** The entities that fulfil the filter. A permit for all rows needs no look at an entity whose columns decide. */
+export function selectedByColumns(companion: Companion, permit: PermitValues, filter: Filter): SelectedRows {
   const source = { ...companionSource(companion), matches: (words: string) => matchesRow(companion, words) };
   const { ofColumns, ofFields } = split(filter, (test) => test.kind === 'search' || isOfColumn(companion, test));
   const columns = filterCondition(ofColumns, source);
-  if (isEverything(ofFields)) return sql`select from ${inSchema(companion.table)} as x where ${columns}`;
-  return selectedBeside(permit, sql`${inSchema(companion.table)} as x`, sql`${columns} and ${filterCondition(ofFields, source)}`);
+  const table = sql`${inSchema(companion.table)} as x`;
+  if (isEverything(ofFields) && permit.owner === null) return { from: table, where: columns };
+  return selectedBeside(permit, table, sql`${columns} and ${filterCondition(ofFields, source)}`);
+}
+
+/** The entities of an aggregation. Without columns of the companion table it needs none. */
+export function aggregatedRows(
+  companion: Companion | undefined,
+  permit: PermitValues,
+  filter: Filter,
+  needsColumns: boolean,
+): SelectedRows {
+  const isOfUse = companion && (needsColumns || testsOf(filter).some((test) => test.kind === 'search' || isOfColumn(companion, test)));
+  if (isOfUse) return selectedByColumns(companion, permit, filter);
+  return selected({ permit, source: entitySource, keys: everything, rest: filter });
 }

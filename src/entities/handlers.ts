@@ -8,6 +8,8 @@ import type { Context } from '../context.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import { findVersion, keepOf, listVersions } from './history.ts';
+import { aggregateEntities } from './aggregate.ts';
+import { readAggregation } from './aggregate-request.ts';
 import { createMany } from './bulk.ts';
 import { Cursors } from './cursors.ts';
 import { acceptedVersions, contentTag, etagOf, isCurrent } from './etag.ts';
@@ -32,6 +34,7 @@ type EntityHandlers = Pick<
   Handlers,
   | 'listEntities'
   | 'queryEntities'
+  | 'aggregateEntities'
   | 'createEntity'
   | 'createEntities'
   | 'getEntity'
@@ -74,6 +77,15 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
         readListBody(query, await includesOf(principal, type, query.include), type?.fields),
       );
       return { status: 200, headers: { ETag: etagOf(contentTag(body.text)) }, body };
+    },
+
+    async aggregateEntities({ params, body, principal, caller }) {
+      const permit = authorize(principal, params.name, 'read');
+      const answer = await readByType(entityTypes, params.name, (type) => {
+        const request = readAggregation(body, type?.fields);
+        return queues.runList(permit, caller, () => aggregateEntities(store, permit, request, type?.companion));
+      });
+      return { status: 200, body: answer };
     },
 
     async createEntity({ params, headers, body, bodyText, principal, caller, request }) {

@@ -144,14 +144,19 @@ export function candidatesQuery({ permit, keys }: Selection, limit: number): Com
     ) as candidates`.compile(builder);
 }
 
-/** SQL: a row without columns for each row of the selection. */
-export function selected(selection: Selection): RawBuilder<unknown> {
-  return sql`select from entity where ${conditionsOf(selection)}`;
+/** All rows of a list, in no order. The planner chooses how to read them. */
+export interface SelectedRows {
+  from: RawBuilder<unknown>;
+  where: RawBuilder<unknown>;
 }
 
-/** SQL: the same for each entity with a row in `table`, which has the name `x`, that fulfils `where`. */
-export function selectedBeside(permit: PermitValues, table: RawBuilder<unknown>, where: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`select from entity join ${table} on x.key = entity.key where ${covered(permit)} and ${where}`;
+export function selected(selection: Selection): SelectedRows {
+  return { from: sql`entity`, where: conditionsOf(selection) };
+}
+
+/** The entities with a row in `table`, which has the name `x`, that fulfil `where`. */
+export function selectedBeside(permit: PermitValues, table: RawBuilder<unknown>, where: RawBuilder<unknown>): SelectedRows {
+  return { from: sql`entity join ${table} on x.key = entity.key`, where: sql`${covered(permit)} and ${where}` };
 }
 
 function conditionsOf({ permit, source, keys, rest }: Selection): RawBuilder<unknown> {
@@ -159,12 +164,16 @@ function conditionsOf({ permit, source, keys, rest }: Selection): RawBuilder<unk
 }
 
 /** How many rows there are; `limit` at most, if there is one. */
-export function countQuery(rows: RawBuilder<unknown>, limit: number | undefined): CompiledQuery<{ count: string }> {
+export function countQuery({ from, where }: SelectedRows, limit: number | undefined): CompiledQuery<{ count: string }> {
   return sql<{ count: string }>`
-    select count(*) as count from (${rows} ${limit === undefined ? sql`` : sql`limit ${limit}`}) as counted`.compile(builder);
+    select count(*) as count from (select from ${from} where ${where} ${limit === undefined ? sql`` : sql`limit ${limit}`}) as counted`.compile(
+    builder,
+  );
 }
 
 /** How many rows the planner expects. */
-export function estimateQuery(rows: RawBuilder<unknown>): CompiledQuery<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }> {
-  return sql<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>`explain (format json) ${rows}`.compile(builder);
+export function estimateQuery({ from, where }: SelectedRows): CompiledQuery<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }> {
+  return sql<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>`explain (format json) select from ${from} where ${where}`.compile(
+    builder,
+  );
 }

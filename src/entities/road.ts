@@ -1,5 +1,5 @@
 /** What the ways to find the rows of a page have in common. Each bounds what a page costs before it runs (decisions 111 and 133). */
-import type { CompiledQuery, RawBuilder } from 'kysely';
+import type { CompiledQuery } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
 import type { Run, Scans } from '../database/port.ts';
 import { relevance } from '../companion/search.ts';
@@ -10,7 +10,7 @@ import type { Source } from '../filter/source.ts';
 import type { SortTerm } from '../filter/sort.ts';
 import { testsOf, type Filter } from '../filter/syntax.ts';
 import type { PermitValues } from '../rights/row-predicate.ts';
-import type { PageRows, WalkEnd } from './list-statements.ts';
+import type { PageRows, SelectedRows, WalkEnd } from './list-statements.ts';
 
 /** What a page may cost. The test with random lists lowers it, so that few rows reach it. */
 export const listLimits = {
@@ -56,8 +56,8 @@ export interface Road {
   isCheap: boolean;
   /** The rows of a page; undefined if they would be sorted without an index and are too many. */
   find(run: Run, part: Part): Promise<FoundRows | undefined>;
-  /** SQL: a row without columns for each entity of the list. */
-  selected: RawBuilder<unknown>;
+  /** All entities of the list. */
+  selected: SelectedRows;
 }
 
 /** Whether the count says that the rows may be sorted. */

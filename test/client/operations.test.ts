@@ -60,6 +60,7 @@ const calls: Record<string, (client: EntityServiceClient<'result'>) => Promise<u
       .entities('customer')
       .list({ filter: { a: 'x'.repeat(3_000) } })
       .page(),
+  aggregateEntities: (client) => client.entities('customer').aggregate({ measures: { n: { $count: true } } }),
   createEntity: (client) => client.entities('customer').create({}),
   getEntity: (client) => client.entities('customer').get(note.key),
   listVersions: (client) => client.entities('customer').history(note.key),

@@ -92,6 +92,7 @@ const conditions: Record<string, (status: number | undefined) => Promise<{ heade
 const given: Record<string, () => Promise<unknown>> = {
   listEntities: () => seedCustomer(3, customer),
   queryEntities: () => seedCustomer(3, customer),
+  aggregateEntities: () => seedCustomer(3, customer),
   getEntity: () => seedCustomer(3, customer),
   listVersions: async () => {
     await sql`truncate entity_change`.execute(service().db);

@@ -59,3 +59,19 @@ test('a search finds what its table says', async () => {
     expect(keysIn([body]).toSorted(), search).toEqual(expected);
   }
 });
+
+test('an aggregation answers what it shows', async () => {
+  const [orders, body, answer] = [...section(text, '## Aggregates').matchAll(/```json\n([^`]+)```/g)].map(
+    ([, json = '']) => JSON.parse(json) as object,
+  );
+  await seedMany(service(), 'order', orders as object[], 'ada');
+  const properties = {
+    state: { type: 'string' },
+    total: { type: 'string', format: 'decimal' },
+    placedAt: { type: 'string', format: 'date-time' },
+  };
+  const rules = { 'x-index': [['state'], ['total'], ['placedAt']] };
+  await declareIndexed(service(), 'order', { type: 'object', properties, ...rules });
+  const answered = await service().call('POST', '/rest/entity/order/aggregate', { ...ada, json: body ?? {} });
+  expect(answered.body).toEqual(answer);
+});

@@ -48,10 +48,12 @@ describe('the document', () => {
     expect(added.filter((name) => name.startsWith('Customer'))).toEqual(
       expect.arrayContaining(['', ...roles].map((role) => `Customer${role}`)),
     );
-    expect(pathsOf(body)).toEqual(['', '/query', '/bulk', '/{key}', '/{key}/restore'].map((path) => `/rest/entity/customer${path}`));
+    expect(pathsOf(body)).toEqual(
+      ['', '/query', '/aggregate', '/bulk', '/{key}', '/{key}/restore'].map((path) => `/rest/entity/customer${path}`),
+    );
     const ids = pathsOf(body).flatMap((path) => operationsAt(body, path).map((method) => String(body.paths[path]?.[method]?.operationId)));
     expect(ids.toSorted()).toEqual(
-      ['create', 'createMany', 'delete', 'get', 'list', 'query', 'restore', 'update'].map((verb) => `${verb}Customer`),
+      ['aggregate', 'create', 'createMany', 'delete', 'get', 'list', 'query', 'restore', 'update'].map((verb) => `${verb}Customer`),
     );
   });
 
@@ -136,7 +138,7 @@ describe('what the caller may not do is not in it (rule 64)', () => {
   });
 
   test.for<[Action[], string[], string[]]>([
-    [['read'], ['get', 'post /query', 'get /{key}'], ['', 'Filter', 'Sort', 'Entity', 'View', 'Page', 'Query']],
+    [['read'], ['get', 'post /query', 'post /aggregate', 'get /{key}'], ['', 'Filter', 'Sort', 'Entity', 'View', 'Page', 'Query']],
     [['create'], ['post', 'post /bulk'], ['', 'List', 'Entity']],
     [['update'], ['post /{key}', 'post /{key}/restore'], ['', 'Patch', 'Entity']],
     [['delete'], ['delete /{key}'], []],
@@ -173,7 +175,7 @@ describe('what the caller may not do is not in it (rule 64)', () => {
     const apiKey = await service().createKey(id, { scopes: [{ entity: 'file', actions: ['read'] }] });
     const credential = { headers: { 'x-api-key': apiKey } };
     const { body } = await typedContract(service(), credential, '*');
-    expect(pathsOf(body).flatMap((path) => operationsAt(body, path))).toEqual(['get', 'post', 'get']);
+    expect(pathsOf(body).flatMap((path) => operationsAt(body, path))).toEqual(['get', 'post', 'post', 'get']);
     expect((await typedContract(service(), credential, 'customer')).status).toBe(404);
   });
 

@@ -208,6 +208,10 @@ export class ValidCaller {
       const sort = lot % 3 === 0 ? ['-a', '$updatedAt'] : ['$key'];
       return { values: path, body: { filter, sort, limit: (lot % 1_000) + 1, count: lot % 5 === 0 ? 'exact' : 'none' } };
     },
+    aggregateEntities: async (_caller, { path, lot }) => ({
+      values: path,
+      body: { filter: { a: { $gte: lot % 7 } }, measures: { n: { $count: true } }, having: { n: { $gte: lot % 3 } }, sort: ['-n'] },
+    }),
     createEntity: async (_caller, { path }) => ({ values: path }),
     getEntity: async (caller, draft) => ({
       ...(await this.#newEntity(caller, draft)),

@@ -7,6 +7,7 @@ type EntityOperation = Extract<OperationId, `${string}${'Entity' | 'Entities'}`>
 export const entityOperations: Readonly<Record<EntityOperation, { verb: string; action: Action }>> = {
   listEntities: { verb: 'list', action: 'read' },
   queryEntities: { verb: 'query', action: 'read' },
+  aggregateEntities: { verb: 'aggregate', action: 'read' },
   createEntity: { verb: 'create', action: 'create' },
   createEntities: { verb: 'createMany', action: 'create' },
   getEntity: { verb: 'get', action: 'read' },
