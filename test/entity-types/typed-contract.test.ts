@@ -138,7 +138,11 @@ describe('what the caller may not do is not in it (rule 64)', () => {
   });
 
   test.for<[Action[], string[], string[]]>([
-    [['read'], ['get', 'post /query', 'post /aggregate', 'get /{key}'], ['', 'Filter', 'Sort', 'Entity', 'View', 'Page', 'Query']],
+    [
+      ['read'],
+      ['get', 'post /query', 'post /aggregate', 'get /{key}'],
+      ['', 'Filter', 'Sort', 'Entity', 'View', 'Page', 'Query', 'Aggregation'],
+    ],
     [['create'], ['post', 'post /bulk'], ['', 'List', 'Entity']],
     [['update'], ['post /{key}', 'post /{key}/restore'], ['', 'Patch', 'Entity']],
     [['delete'], ['delete /{key}'], []],

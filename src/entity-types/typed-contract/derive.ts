@@ -80,6 +80,7 @@ function templateOf(contract: ContractDocument, actions: ReadonlySet<Action>): {
       [`${base}View`]: entitySchema(contract, 'EntityView', name, base),
       [`${base}Page`]: pageSchema(contract, base),
       [`${base}Query`]: querySchema(contract, base),
+      [`${base}Aggregation`]: aggregationSchema(contract, base),
     }),
   };
   return { paths: membersOf(typedPaths(contract, { name, base, actions })), schemas: membersOf(schemas) };
@@ -129,6 +130,17 @@ function querySchema(contract: ContractDocument, base: string): Schema {
   return {
     ...query,
     properties: { ...others, filter: referTo(`${base}Filter`), sort: { ...(sort as Schema), items: referTo(`${base}Sort`) } },
+  };
+}
+
+/** The names in `having` are those of measures. */
+function aggregationSchema(contract: ContractDocument, base: string): Schema {
+  const { properties, ...aggregation } = schemaIn(contract, 'EntityAggregation');
+  const { having, ...others } = properties as Schema;
+  const { $ref: _, ...described } = having as Schema;
+  return {
+    ...aggregation,
+    properties: { ...others, filter: referTo(`${base}Filter`), having: { type: 'object', ...described, additionalProperties: true } },
   };
 }
 

@@ -49,6 +49,7 @@ function typedOperation(contract: ContractDocument, operation: Schema, base: str
     ['EntityView', `${base}View`],
     ['EntityPage', `${base}Page`],
     ['EntityQuery', `${base}Query`],
+    ['EntityAggregation', `${base}Aggregation`],
   ]);
   const { parameters, requestBody, responses, ...rest } = operation;
   const { Filter: filter, Sort: sort, ...shared } = contract.components['parameters'] ?? {};
