@@ -520,6 +520,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/entity/{name}/upsert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create an entity, or update the one with the same value
+         * @description `by` names the fields of a rule in `x-unique` of the declared type, and the body has a value for each. If an entity has these values, the body
+         *     is merged into it as `updateEntity` does; otherwise the entity is created with these fields. Of concurrent requests one creates it, and the
+         *     others change it. A merge that changes nothing is 200 with the same ETag: it makes no version, so the request can be repeated.
+         *
+         *     With `If-None-Match: *` the request only creates, with `If-Match` it only updates, else 412. The caller needs `create` and `update`, or only
+         *     the one that these headers leave. An entity that the caller may not update is 409 `unique-conflict`, as in a create.
+         */
+        post: operations["upsertEntity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/entity/{name}/{key}": {
         parameters: {
             query?: never;
@@ -3040,6 +3065,71 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    upsertEntity: {
+        parameters: {
+            query: {
+                /** @description The fields of a unique rule, with commas between and dots into objects. */
+                by: string;
+            };
+            header?: {
+                /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description `*`: act only if no entity has these values. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        /** @description The fields, a JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Fields"];
+            };
+        };
+        responses: {
+            /** @description The entity. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Entity"];
+                };
+            };
+            /** @description The entity is stored. */
+            201: {
+                headers: {
+                    /** @description Where the entity is. */
+                    Location: string;
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Entity"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["UniqueConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ValidationFailed"];
+            428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -28,6 +28,7 @@ export const operations = {
   queryEntities: { method: 'POST', path: '/rest/entity/{name}/query', tag: 'Entities', caller: 'principal' },
   aggregateEntities: { method: 'POST', path: '/rest/entity/{name}/aggregate', tag: 'Entities', caller: 'principal' },
   createEntities: { method: 'POST', path: '/rest/entity/{name}/bulk', tag: 'Entities', caller: 'principal' },
+  upsertEntity: { method: 'POST', path: '/rest/entity/{name}/upsert', tag: 'Entities', caller: 'principal' },
   getEntity: { method: 'GET', path: '/rest/entity/{name}/{key}', tag: 'Entities', caller: 'principal' },
   updateEntity: { method: 'POST', path: '/rest/entity/{name}/{key}', tag: 'Entities', caller: 'principal' },
   deleteEntity: { method: 'DELETE', path: '/rest/entity/{name}/{key}', tag: 'Entities', caller: 'principal' },

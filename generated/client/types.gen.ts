@@ -3258,6 +3258,134 @@ export type CreateEntitiesResponses = {
 
 export type CreateEntitiesResponse = CreateEntitiesResponses[keyof CreateEntitiesResponses];
 
+export type UpsertEntityData = {
+    /**
+     * The fields, a JSON object.
+     */
+    body: Fields;
+    headers?: {
+        /**
+         * Act only if the entity's ETag is one of these; `*` if it exists.
+         */
+        'If-Match'?: string;
+        /**
+         * `*`: act only if no entity has these values.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query: {
+        /**
+         * The fields of a unique rule, with commas between and dots into objects.
+         */
+        by: string;
+    };
+    url: '/rest/entity/{name}/upsert';
+};
+
+export type UpsertEntityErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * The answer would be application/json, which Accept rules out.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Another entity has the value of a unique field.
+     */
+    409: Problem & {
+        code?: 'unique-conflict';
+    };
+    /**
+     * The version is no longer the one named in If-Match.
+     */
+    412: Problem & {
+        code?: 'precondition-failed';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
+     * The entity's type requires If-Match, and the request has none.
+     */
+    428: Problem & {
+        code?: 'precondition-required';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type UpsertEntityError = UpsertEntityErrors[keyof UpsertEntityErrors];
+
+export type UpsertEntityResponses = {
+    /**
+     * The entity.
+     */
+    200: Entity;
+    /**
+     * The entity is stored.
+     */
+    201: Entity;
+};
+
+export type UpsertEntityResponse = UpsertEntityResponses[keyof UpsertEntityResponses];
+
 export type DeleteEntityData = {
     body?: never;
     headers?: {

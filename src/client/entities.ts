@@ -45,6 +45,11 @@ export interface CreateOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
+export interface UpsertOptions extends CallOptions {
+  /** The fields of a rule in `x-unique`, with dots into objects. */
+  by: readonly string[];
+}
+
 export interface GetOptions extends CallOptions {
   /** By default the present one; not together with `fields` or `include`. */
   version?: number;
@@ -165,6 +170,15 @@ export class Entities<T extends object, S extends ErrorStyle> {
    */
   async update(entity: Version | Int64, changes: Changes<T>, options: CallOptions = {}): Promise<Outcome<S, Entity<T>>> {
     return this.#entity(await this.#update(entity, changes, options));
+  }
+
+  /**
+   * Merges the fields into the entity that has the same values in the fields `by`, a unique rule of the type; creates it if there is none. A merge
+   * that changes nothing makes no version. The request is never repeated.
+   */
+  async upsert(fields: Changes<T>, { by, ...options }: UpsertOptions): Promise<Outcome<S, Entity<T>>> {
+    const path = { name: this.#name };
+    return this.#entity(await operations.upsertEntity({ client: this.#client, path, query: { by: by.join() }, body: fields, ...options }));
   }
 
   /**

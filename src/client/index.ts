@@ -4,7 +4,7 @@ export { EntityServiceClient, type ClientOptions, type SignIn } from './client.t
 export type { Clock } from './clock.ts';
 export { CookieJar, type CookieJarOptions } from './cookies.ts';
 export { Batch, type BatchOptions, type Reference, type WithReferences } from './batch.ts';
-export type { Changes, CreateOptions, Entities, Entity, GetOptions, History, HistoryOptions, Version } from './entities.ts';
+export type { Changes, CreateOptions, Entities, Entity, GetOptions, History, HistoryOptions, UpsertOptions, Version } from './entities.ts';
 export { ApiError, ClientError, EntityServiceError, type ApiErrorCode, type ClientErrorReason } from './errors.ts';
 export type { Credential, Fetch } from './http.ts';
 export type { EntityFilter, EntityList, EntityPage, EntitySort, FieldFilter, ListOptions, WithIncluded } from './list.ts';

@@ -65,3 +65,20 @@ export function isCurrent(ifNoneMatch: string | undefined, tag: string): boolean
   const tags = readTags(ifNoneMatch, 'If-None-Match');
   return tags === '*' || tags.some(({ opaque }) => opaque === tag);
 }
+
+/**
+ * Whether a request with these headers expects that there is nothing yet: `If-None-Match: *`. Throws 400 for any other value, and if `If-Match` is there
+ * too.
+ */
+export function expectsNothing({
+  'if-match': ifMatch,
+  'if-none-match': ifNoneMatch,
+}: {
+  'if-match'?: string;
+  'if-none-match'?: string;
+}): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifMatch === undefined && ifNoneMatch.trim() === '*') return true;
+  const code = ifMatch === undefined ? 'invalid-value' : 'conflicting';
+  throw new Problem('malformed-request', { faults: [{ parameter: 'If-None-Match', code }] });
+}

@@ -12,7 +12,7 @@ import { aggregateEntities } from './aggregate.ts';
 import { readAggregation } from './aggregate-request.ts';
 import { createMany } from './bulk.ts';
 import { Cursors } from './cursors.ts';
-import { acceptedVersions, contentTag, etagOf, isCurrent } from './etag.ts';
+import { acceptedVersions, contentTag, etagOf, expectsNothing, isCurrent } from './etag.ts';
 import { createOnce, findRepeat, readIdempotencyKey, type Created } from './idempotency.ts';
 import { deleteEntity } from './delete.ts';
 import { readByType, whileTypeIsCurrent } from './type-guard.ts';
@@ -27,7 +27,8 @@ import { representEntity } from './represent.ts';
 import { restoreEntity } from './restore.ts';
 import type { EntityRow } from './row.ts';
 import { checkedBy, findEntity, findLight, insertEntity, stateOf, type Checked, type CheckedFields } from './store.ts';
-import { updateEntity } from './update.ts';
+import { updateEntity, type Change } from './update.ts';
+import { upsertEntity } from './upsert.ts';
 import { findView, readViewQuery } from './view.ts';
 
 type EntityHandlers = Pick<
@@ -37,6 +38,7 @@ type EntityHandlers = Pick<
   | 'aggregateEntities'
   | 'createEntity'
   | 'createEntities'
+  | 'upsertEntity'
   | 'getEntity'
   | 'listVersions'
   | 'restoreEntity'
@@ -47,6 +49,14 @@ type EntityHandlers = Pick<
 export function entityHandlers({ config, store, entityTypes, entityQueues: queues }: Context): EntityHandlers {
   const entitiesPath = publicPath(config.publicUrl, '/rest/entity/');
   const writes = { store, queues, types: entityTypes };
+  const changeOf = (patch: string, ifMatch: string | undefined): Change => ({
+    patch,
+    isHeavy: isHeavy(patch),
+    versions: acceptedVersions(ifMatch),
+    isGuarded: ifMatch !== undefined,
+    // As PostgreSQL writes it, with a space after each comma and colon. Only numbers such as `1e308` can make a body longer than that.
+    limitBytes: 2 * config.bodyLimitBytes,
+  });
   const cursors = new Cursors(store);
   const readPage = (
     permit: Permit<'read'>,
@@ -126,6 +136,22 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       return { status: 200, body: { items: created } };
     },
 
+    async upsertEntity({ params, query, headers, body, bodyText, principal, caller }) {
+      const isNew = expectsNothing(headers);
+      const ifMatch = headers['if-match'];
+      const permits = {
+        create: ifMatch === undefined ? authorize(principal, params.name, 'create') : undefined,
+        update: isNew ? undefined : authorize(principal, params.name, 'update'),
+      };
+      const { row, isCreated } = await upsertEntity(writes, params.name, permits, caller, {
+        by: query.by ?? '',
+        fields: body,
+        ...changeOf(bodyText, ifMatch),
+      });
+      if (isCreated) return created(row, entitiesPath);
+      return { status: 200, headers: { ETag: etagOf(row.version) }, body: representEntity(row) };
+    },
+
     async getEntity({ params, query, headers, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
       const type = await entityTypes.find(params.name);
@@ -181,14 +207,7 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
 
     async updateEntity({ params, headers, bodyText, principal, caller }) {
       const permit = authorize(principal, params.name, 'update');
-      const row = await updateEntity(writes, permit, caller, readKey(params.key), {
-        patch: bodyText,
-        isHeavy: isHeavy(bodyText),
-        versions: acceptedVersions(headers['if-match']),
-        isGuarded: headers['if-match'] !== undefined,
-        // As PostgreSQL writes it, with a space after each comma and colon. Only numbers such as `1e308` can make a body longer than that.
-        limitBytes: 2 * config.bodyLimitBytes,
-      });
+      const row = await updateEntity(writes, permit, caller, readKey(params.key), changeOf(bodyText, headers['if-match']));
       return { status: 200, headers: { ETag: etagOf(row.version) }, body: representEntity(row) };
     },
 

@@ -74,7 +74,7 @@ export async function insertEntityWithKey(
 const textOf = (companion: Checked['companion']): string => JSON.stringify(companion?.values ?? {});
 
 /** The entity, or undefined when there is none that the permit covers. */
-export async function findEntity(store: Store, permit: Permit<'read'>, key: string): Promise<EntityRow | undefined> {
+export async function findEntity(store: Store, permit: Permit<'read'> | Permit<'update'>, key: string): Promise<EntityRow | undefined> {
   const [row] = await store.run(findHeavy, placeOf(permit, key));
   return row;
 }

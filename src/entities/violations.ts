@@ -8,26 +8,29 @@ import { pointerTo } from '../http/pointer.ts';
 /**
  * Runs `write`, a statement that writes the companion table `layout` too; undefined for a statement without one. Returns undefined when the table has
  * changed, so the type has. Throws 409 `unique-conflict` for a value that another entity has, and 422 `validation-failed` for a reference to no entity.
- * Statements that wait for each other's values in a circle run again.
  */
 export async function underRules<R>(layout: Companion | undefined, write: () => Promise<R | undefined>): Promise<R | undefined> {
   if (!layout) return await write();
   try {
-    return await whileTableExists(layout, () => retryOnConflict(write));
+    return await whileTableExists(layout, write);
   } catch (error) {
     throw violationOf(layout, error) ?? error;
   }
 }
 
-/** Runs `write` likewise. Returns undefined when the table or a column of it does not exist any more, so the type has changed. */
+/**
+ * Runs `write` likewise. Returns undefined when the table or a column of it does not exist any more, so the type has changed. Statements that wait for each
+ * other's companion rows in a circle run again.
+ */
 export async function whileTableExists<R>(
   layout: Companion | null | undefined,
   write: () => Promise<R | undefined>,
 ): Promise<R | undefined> {
+  if (!layout) return await write();
   try {
-    return await write();
+    return await retryOnConflict(write);
   } catch (error) {
-    if (layout && isMissingTable(error)) return undefined;
+    if (isMissingTable(error)) return undefined;
     throw error;
   }
 }

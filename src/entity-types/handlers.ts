@@ -10,7 +10,7 @@ import type { Context } from '../context.ts';
 import type { SecurityRequirement } from '../contract/contract.ts';
 import type { Handlers } from '../contract/operation.ts';
 import type { TypedContractSource } from '../contract/typed.ts';
-import { acceptedVersions, etagOf, isCurrent } from '../entities/etag.ts';
+import { acceptedVersions, etagOf, expectsNothing, isCurrent } from '../entities/etag.ts';
 import { Problem } from '../errors.ts';
 import { KeyedQueues } from '../http/concurrency-limit.ts';
 import { describeFault } from '../locales/describe.ts';
@@ -179,13 +179,10 @@ function requireType(current: TypeRow | undefined): void {
 function expectation(headers: { 'if-match'?: string; 'if-none-match'?: string }): (current: TypeRow | undefined) => void {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   if (ifMatch === undefined && ifNoneMatch === undefined) throw new Problem('precondition-required');
-  if (ifNoneMatch !== undefined && (ifMatch !== undefined || ifNoneMatch.trim() !== '*'))
-    throw new Problem('malformed-request', {
-      faults: [{ parameter: 'If-None-Match', code: ifMatch === undefined ? 'invalid-value' : 'conflicting' }],
-    });
+  const isNew = expectsNothing(headers);
   const revisions = acceptedVersions(ifMatch);
   return (current) => {
-    const isExpected = ifNoneMatch !== undefined ? !current : current !== undefined && (revisions?.includes(current.revision) ?? true);
+    const isExpected = isNew ? !current : current !== undefined && (revisions?.includes(current.revision) ?? true);
     if (!isExpected) throw new Problem('precondition-failed');
   };
 }

@@ -62,6 +62,7 @@ const calls: Record<string, (client: EntityServiceClient<'result'>) => Promise<u
       .page(),
   aggregateEntities: (client) => client.entities('customer').aggregate({ measures: { n: { $count: true } } }),
   createEntity: (client) => client.entities('customer').create({}),
+  upsertEntity: (client) => client.entities('customer').upsert({ company: 'Analytical Engines Ltd' }, { by: ['company'] }),
   getEntity: (client) => client.entities('customer').get(note.key),
   listVersions: (client) => client.entities('customer').history(note.key),
   createEntities: (client) => client.entities('customer').createMany([{}]),

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { allActions } from '../../src/rights/actions.ts';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { resolve, type Operation, type Reference } from '../../src/contract/contract.ts';
-import { seed } from '../support/entities.ts';
+import { declareType, seed } from '../support/entities.ts';
 import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { document, encodeBody, methodOf, operations, urlOf, titled } from '../support/operations.ts';
 import { useService, type Answer, type TestService } from '../support/service.ts';
@@ -80,6 +80,16 @@ const conditions: Record<string, (status: number | undefined) => Promise<{ heade
     );
     await service().settle();
     return { headers: { 'if-none-match': '*' } };
+  },
+  upsertEntity: async (status) => {
+    await sql`truncate entity_type, entity_type_revision`.execute(service().db);
+    if (status === 200) await seedCustomer(2, { company: customer.company, city: 'Paris' });
+    await declareType(service(), 'customer', {
+      type: 'object',
+      properties: { company: { type: 'string' } },
+      'x-unique': [{ fields: ['company'] }],
+    });
+    return { query: '?by=company' };
   },
   deleteEntityType: async () => {
     await seedType(customerType);

@@ -21,12 +21,12 @@ test('its requests give the schemas, paths, operations and tags that it names', 
   expect(schemas.filter((name) => name.startsWith('Customer')).toSorted()).toEqual(listed.toSorted());
   expect(all?.body.tags.map(({ name }) => name).slice(0, 3)).toEqual(['Customer', 'OrderLine', 'SessionType']);
   for (const name of ['OrderLine', 'SessionType']) expect(text).toContain(`\`${name}\``);
-  for (const path of ['', '/query', '/{key}']) {
+  for (const path of ['', '/query', '/bulk', '/upsert', '/{key}']) {
     expect(some?.body.paths).toHaveProperty([`/rest/entity/customer${path}`]);
     expect(text).toContain(`\`/rest/entity/customer${path}\``);
   }
   const ids = JSON.stringify(some?.body.paths).match(/(?<="operationId":")\w+Customer(?=")/g) ?? [];
   expect(ids.toSorted()).toEqual(
-    [...new Set(text.match(/(?<=`)(?:list|query|aggregate|create|createMany|get|update|restore|delete)Customer(?=`)/g))].toSorted(),
+    [...new Set(text.match(/(?<=`)(?:list|query|aggregate|create|createMany|upsert|get|update|restore|delete)Customer(?=`)/g))].toSorted(),
   );
 });

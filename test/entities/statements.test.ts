@@ -20,6 +20,9 @@ import {
 } from '../../src/entities/list-statements.ts';
 import { findHeavy, findLightOne, findState, previewOne } from '../../src/entities/statements.ts';
 import { writeStatementsOf, type WriteStatements } from '../../src/entities/write-statements.ts';
+import { builder } from '../../src/database/driver/prepared.ts';
+import { findByUnique } from '../../src/entities/upsert-statements.ts';
+import type { Permit } from '../../src/rights/permit.ts';
 import type { SpanDescription } from '../../src/telemetry/spans.ts';
 import { orderOf } from '../../src/filter/order.ts';
 import type { SortTerm } from '../../src/filter/sort.ts';
@@ -55,7 +58,7 @@ const value = String.raw`(?:\$\d+|"input"\."\w+")`;
 const condition = new RegExp(String.raw`\bentity\.name = ${value} and \(${value}::text is null or entity\.created_by = ${value}\)`, 'g');
 
 describe('a statement on the table entity', () => {
-  test('is in one of four files, except for what no caller requests: to read, index or verify all entities of a name, and to remove references', () => {
+  test('is in one of six files, except for what no caller requests: to read, index or verify all entities of a name, and to remove references', () => {
     const root = new URL('../../', import.meta.url);
     const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => onEntity.test(readFileSync(new URL(file, root), 'utf8')));
     expect(files.toSorted()).toEqual(
@@ -68,6 +71,7 @@ describe('a statement on the table entity', () => {
         'removal-statements',
         'scan',
         'statements',
+        'upsert-statements',
         'verify',
       ].map((name) => `src/entities/${name}.ts`),
     );
@@ -104,6 +108,22 @@ describe('a statement on the table entity', () => {
     expect(count(text, /, events as \(\s*insert into audit_event\b[^;]*?from (?:"?written"?|written join input using \(n\))\s*\)/g)).toBe(
       changes,
     );
+  });
+});
+
+describe('the statement of an upsert', () => {
+  const layout = companion('ready');
+  const [unique] = layout.uniques;
+
+  test('has the condition beside the values of the rule, and finds a row of another owner without its version (rule 64)', () => {
+    if (!unique) throw new Error('no unique rule');
+    const permit = { entity: 'note', userName: 'bob', ownOnly: true } as Permit<'update'>;
+    const { sql: text, parameters } = findByUnique(layout, unique, { c1: 'x' }, permit, '{}', true).compile(builder);
+    expect(count(text, reads)).toBe(1);
+    expect(text).toMatch(
+      /left join entity on entity\.name = \$\d+ and \(\$\d+::text is null or entity\.created_by = \$\d+\) and entity\.key = found\.key/,
+    );
+    expect(parameters.filter((parameter) => parameter === 'bob')).toHaveLength(2);
   });
 });
 

@@ -49,11 +49,13 @@ describe('the document', () => {
       expect.arrayContaining(['', ...roles].map((role) => `Customer${role}`)),
     );
     expect(pathsOf(body)).toEqual(
-      ['', '/query', '/aggregate', '/bulk', '/{key}', '/{key}/restore'].map((path) => `/rest/entity/customer${path}`),
+      ['', '/query', '/aggregate', '/bulk', '/upsert', '/{key}', '/{key}/restore'].map((path) => `/rest/entity/customer${path}`),
     );
     const ids = pathsOf(body).flatMap((path) => operationsAt(body, path).map((method) => String(body.paths[path]?.[method]?.operationId)));
     expect(ids.toSorted()).toEqual(
-      ['aggregate', 'create', 'createMany', 'delete', 'get', 'list', 'query', 'restore', 'update'].map((verb) => `${verb}Customer`),
+      ['aggregate', 'create', 'createMany', 'delete', 'get', 'list', 'query', 'restore', 'update', 'upsert'].map(
+        (verb) => `${verb}Customer`,
+      ),
     );
   });
 
@@ -144,7 +146,7 @@ describe('what the caller may not do is not in it (rule 64)', () => {
       ['', 'Filter', 'Sort', 'Entity', 'View', 'Page', 'Query', 'Aggregation'],
     ],
     [['create'], ['post', 'post /bulk'], ['', 'List', 'Entity']],
-    [['update'], ['post /{key}', 'post /{key}/restore'], ['', 'Patch', 'Entity']],
+    [['update'], ['post /upsert', 'post /{key}', 'post /{key}/restore'], ['', 'Patch', 'Entity']],
     [['delete'], ['delete /{key}'], []],
     [['type'], [], ['']],
   ])('%j has the operations %j and the schemas %j', async ([actions, operations, roles]) => {

@@ -213,6 +213,12 @@ export class ValidCaller {
       body: { filter: { a: { $gte: lot % 7 } }, measures: { n: { $count: true } }, having: { n: { $gte: lot % 3 } }, sort: ['-n'] },
     }),
     createEntity: async (_caller, { path }) => ({ values: path }),
+    upsertEntity: async (_caller, { lot }) => ({
+      values: await this.#newType('unique', { properties: { a: { type: 'string' } }, 'x-unique': [{ fields: ['a'] }] }),
+      query: { by: 'a' },
+      body: { a: `value ${lot % 10}` },
+      without: ['if-match', 'if-none-match'],
+    }),
     getEntity: async (caller, draft) => ({
       ...(await this.#newEntity(caller, draft)),
       ...(draft.lot % 4 === 0 ? { without: ['fields', 'include'], query: { version: '1' } } : { without: ['version'] }),
@@ -245,9 +251,9 @@ export class ValidCaller {
     return { values: { name, key } };
   }
 
-  /** Declares a type that accepts any object, unless the name has one. */
-  async #newType(name = 'note'): Promise<{ name: string }> {
-    await declareType(this.#service, name, { type: 'object' });
+  /** Declares a type that accepts any object, but for `rest`, unless the name has one. */
+  async #newType(name = 'note', rest: object = {}): Promise<{ name: string }> {
+    await declareType(this.#service, name, { type: 'object', ...rest });
     return { name };
   }
 

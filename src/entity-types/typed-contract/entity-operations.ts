@@ -10,6 +10,7 @@ export const entityOperations: Readonly<Record<EntityOperation, { verb: string; 
   aggregateEntities: { verb: 'aggregate', action: 'read' },
   createEntity: { verb: 'create', action: 'create' },
   createEntities: { verb: 'createMany', action: 'create' },
+  upsertEntity: { verb: 'upsert', action: 'update' },
   getEntity: { verb: 'get', action: 'read' },
   updateEntity: { verb: 'update', action: 'update' },
   restoreEntity: { verb: 'restore', action: 'update' },

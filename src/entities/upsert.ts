@@ -1,0 +1,174 @@
+/**
+ * Creates an entity, or merges fields into the one that has the same values in the fields of a unique rule. PostgreSQL holds the rule, so of concurrent
+ * requests one creates the entity and the others change it.
+ */
+import type { Caller } from '../authn/caller.ts';
+import { readable, type Companion, type CompanionUnique, type CompanionValues } from '../companion/layout.ts';
+import { companionValues } from '../companion/values.ts';
+import type { EntityType } from '../entity-types/types.ts';
+import { Problem, type Fault } from '../errors.ts';
+import { pointerTo } from '../http/pointer.ts';
+import type { Permit } from '../rights/permit.ts';
+import type { EntityRow } from './row.ts';
+import { checkedBy, findEntity, insertEntity } from './store.ts';
+import { updateEntity, type Change, type Writes } from './update.ts';
+import { findByUnique, findKeyByUnique, type FoundEntity } from './upsert-statements.ts';
+import { whileTableExists } from './violations.ts';
+
+/** A lost round means that another request has created, changed or deleted the entity meanwhile. */
+const rounds = 100;
+
+export interface Upsert extends Change {
+  /** The names of the fields of a unique rule, with commas between. */
+  by: string;
+  /** The parsed body, whose text is `patch`. */
+  fields: unknown;
+}
+
+/** The rights that the request needs: without `update` it only creates, without `create` it only updates. */
+export interface UpsertPermits {
+  create: Permit<'create'> | undefined;
+  update: Permit<'update'> | undefined;
+}
+
+export interface Upserted {
+  row: EntityRow;
+  isCreated: boolean;
+}
+
+/** An entity type with the rule, and the values that the body has for it. */
+interface Rule {
+  type: EntityType;
+  companion: Companion;
+  unique: CompanionUnique;
+  values: CompanionValues;
+}
+
+/**
+ * Creates or updates, and returns the row as it then is; a merge that changes nothing writes nothing. Throws 422 when `by` names no unique rule or the body lacks a value of
+ * it, 412 when the entity must not or must exist, 409 `unique-conflict` when the permit does not cover it or another rule is violated, 503 `busy` when others are
+ * always faster, and what `updateEntity` and `insertEntity` throw.
+ */
+export async function upsertEntity(
+  writes: Writes,
+  name: string,
+  permits: UpsertPermits,
+  caller: Caller,
+  upsert: Upsert,
+): Promise<Upserted> {
+  for (let round = 0; round < rounds; round++) {
+    const rule = ruleBy(await writes.types.find(name), upsert);
+    const done = await attempt(writes, rule, permits, caller, upsert);
+    if (done) return done;
+    writes.types.forget();
+  }
+  throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+}
+
+/** Throws 422 unless the type has the rule and the body a value for each of its fields. */
+function ruleBy(type: EntityType | undefined, { by, fields }: Upsert): Rule {
+  const companion = type?.companion ? readable(type.companion) : null;
+  const wanted = new Set(by.split(','));
+  const namesOf = ({ columns }: CompanionUnique) => columnsOf(companion, columns).map(({ field }) => field.join('.'));
+  const unique = companion?.uniques.find((each) => each.columns.length === wanted.size && namesOf(each).every((name) => wanted.has(name)));
+  if (!type || !companion || !unique) {
+    const allowed = (companion?.uniques ?? []).map((each) => namesOf(each).join(',')).join('; ');
+    const values = allowed === '' ? {} : { allowed };
+    throw new Problem('validation-failed', { faults: [{ parameter: 'by', code: 'invalid-value', values }] });
+  }
+  const values = companionValues(companion, fields);
+  const missing = columnsOf(companion, unique.columns).filter(({ name }) => values[name] === null);
+  if (missing.length > 0) {
+    const faults = missing.map(({ field }): Fault => ({ pointer: pointerTo(field), code: 'required' }));
+    throw new Problem('validation-failed', { faults });
+  }
+  return { type, companion, unique, values };
+}
+
+const columnsOf = (companion: Companion | null, names: readonly string[]) =>
+  companion?.columns.filter(({ name }) => names.includes(name)) ?? [];
+
+/** Undefined when the entity or its type was changed meanwhile. */
+async function attempt(
+  writes: Writes,
+  rule: Rule,
+  { create, update }: UpsertPermits,
+  caller: Caller,
+  upsert: Upsert,
+): Promise<Upserted | undefined> {
+  const found = update && (await find(writes, rule, update, caller, upsert));
+  if (found === 'table changed') return undefined;
+  if (update && found) return await updateFound(writes, rule, update, caller, upsert, found);
+  if (!create) throw new Problem('precondition-failed');
+  const inserted = await insertNew(writes, rule, create, caller, upsert);
+  if (inserted !== 'exists') return inserted;
+  if (!update) throw new Problem('precondition-failed');
+  return undefined;
+}
+
+async function find(
+  { store, queues }: Writes,
+  { companion, unique, values }: Rule,
+  permit: Permit<'update'>,
+  caller: Caller,
+  { patch, isHeavy }: Upsert,
+): Promise<FoundEntity | 'table changed' | undefined> {
+  const look = async (light: boolean) => {
+    const result = await whileTableExists(companion, () => findByUnique(companion, unique, values, permit, patch, light).execute(store.db));
+    return result ? result.rows[0] : ('table changed' as const);
+  };
+  const found = isHeavy ? undefined : await look(true);
+  const isUndecided = isHeavy || (typeof found === 'object' && found.version !== null && found.isUnchanged === null);
+  return isUndecided ? await queues.runHeavy(permit, caller, () => look(false)) : found;
+}
+
+async function updateFound(
+  writes: Writes,
+  { type, companion, unique }: Rule,
+  permit: Permit<'update'>,
+  caller: Caller,
+  upsert: Upsert,
+  { key, version, isUnchanged }: FoundEntity,
+): Promise<Upserted | undefined> {
+  if (version === null) throw conflictOf(companion, unique);
+  if (type.requiresIfMatch && !upsert.isGuarded) throw new Problem('precondition-required');
+  if (upsert.versions && !upsert.versions.includes(version)) throw new Problem('precondition-failed');
+  if (isUnchanged) {
+    const row = await findEntity(writes.store, permit, key);
+    return row?.version === version ? { row, isCreated: false } : undefined;
+  }
+  try {
+    return { row: await updateEntity(writes, permit, caller, key, { ...upsert, versions: [version], isGuarded: true }), isCreated: false };
+  } catch (error) {
+    const isLost = error instanceof Problem && (error.code === 'not-found' || error.code === 'precondition-failed');
+    if (isLost) return undefined;
+    throw error;
+  }
+}
+
+/** The entity exists, and the caller may not change it: the answer is that of a create. */
+function conflictOf(companion: Companion, unique: CompanionUnique): Problem {
+  const faults = columnsOf(companion, unique.columns).map(({ field }): Fault => ({ pointer: pointerTo(field), code: 'duplicate-value' }));
+  return new Problem('unique-conflict', { faults, headers: { 'Retry-After': '1' } });
+}
+
+/** Undefined when the type has changed, and `exists` when there is an entity with these values. */
+async function insertNew(
+  { store, queues }: Writes,
+  { type, companion, unique, values }: Rule,
+  permit: Permit<'create'>,
+  caller: Caller,
+  { fields, patch, isHeavy }: Upsert,
+): Promise<Upserted | 'exists' | undefined> {
+  type.check(fields);
+  const insert = () => insertEntity(store, permit, caller.origin, { fields: patch, ...checkedBy(type, fields) }, isHeavy);
+  try {
+    const row = await (isHeavy ? queues.runHeavy(permit, caller, insert) : insert());
+    return row && { row, isCreated: true };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'unique-conflict') throw error;
+    const found = await whileTableExists(companion, () => findKeyByUnique(companion, unique, values).execute(store.db));
+    if (found?.rows.length === 0) throw error;
+    return found && 'exists';
+  }
+}
