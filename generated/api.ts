@@ -3072,7 +3072,10 @@ export interface operations {
     upsertEntity: {
         parameters: {
             query: {
-                /** @description The fields of a unique rule, with commas between and dots into objects. */
+                /**
+                 * @description The fields of a unique rule, with commas between and dots into objects.
+                 * @example company
+                 */
                 by: string;
             };
             header?: {

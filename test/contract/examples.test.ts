@@ -89,7 +89,7 @@ const conditions: Record<string, (status: number | undefined) => Promise<{ heade
       properties: { company: { type: 'string' } },
       'x-unique': [{ fields: ['company'] }],
     });
-    return { query: '?by=company' };
+    return {};
   },
   deleteEntityType: async () => {
     await seedType(customerType);
