@@ -6,15 +6,17 @@ import { problemOfRemoval } from '../entities/delete.ts';
 import { drawKeys } from '../entities/key.ts';
 import { representEntity } from '../entities/represent.ts';
 import { Problem } from '../errors.ts';
-import { describeProblem } from '../http/problem.ts';
+import { describeProblem, problemOf } from '../http/problem.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';
-import { BatchReader, type Operation } from './operations.ts';
-import { runOperations, TypesChanged, type BatchRules, type Done } from './run.ts';
+import { BatchReader, problemAt, type Operation } from './operations.ts';
+import { Blocked, maximumBytes, runOperations, TypesChanged, type BatchRules, type Done } from './run.ts';
 
 type BatchHandlers = Pick<Handlers, 'runBatch'>;
 
 /** A lost round means that a type has changed meanwhile. */
 const rounds = 20;
+/** When operations are no transaction, none begins after so many milliseconds. */
+const maximumMs = 10_000;
 
 /** Ends the transaction of a dry run. */
 class DryRun extends Error {
@@ -42,7 +44,6 @@ export function batchHandlers({ config, store, entityTypes: types, entityQueues:
         types,
         limitBytes: 2 * config.bodyLimitBytes,
         defersReferences: reader.refersForward,
-        problemOf: (error) => problemOfRemoval(store, error, readable),
       };
       try {
         return await queues.runHeavy(first.permit, caller, () =>
@@ -54,6 +55,7 @@ export function batchHandlers({ config, store, entityTypes: types, entityQueues:
         );
       } catch (error) {
         if (error instanceof DryRun) return error.done;
+        if (error instanceof Blocked) throw problemAt(error.index, await problemOfRemoval(store, error.cause, readable));
         if (!(error instanceof TypesChanged)) throw error;
         types.forget();
       }
@@ -63,16 +65,26 @@ export function batchHandlers({ config, store, entityTypes: types, entityQueues:
 
   async function runEach(input: Input<'runBatch'>, reader: BatchReader, keys: readonly string[]): Promise<string[]> {
     const results: string[] = [];
+    const end = performance.now() + maximumMs;
+    let characters = 0;
     for (const index of reader.sent.keys()) {
       const key = keys[index] ?? '';
       try {
+        if (performance.now() > end)
+          throw problemAt(index, new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } }));
+        if (characters > maximumBytes) throw problemAt(index, new Problem('content-too-large', { values: { limit: maximumBytes } }));
         const [done] = await run(input, reader, async () => [await reader.read(index, key)]);
         reader.learn(index, key);
-        if (done) results.push(resultOf(done));
+        if (!done) continue;
+        const result = resultOf(done);
+        characters += result.length;
+        results.push(result);
       } catch (error) {
-        if (!(error instanceof Problem) || error.status >= 500) throw error;
-        const problem = describeProblem(error, input.request, config.publicUrl);
-        results.push(`{"status":${error.status},"problem":${JSON.stringify(problem)}}`);
+        const problem = problemOf(error, input.request);
+        // The outcome of the operations before must not be lost.
+        if (problem.status === 500) input.request.log.error({ event: 'fault', err: problem.cause }, 'an operation of a batch failed');
+        const described = describeProblem(problem, input.request, config.publicUrl);
+        results.push(`{"status":${problem.status},"problem":${JSON.stringify(described)}}`);
       }
     }
     return results;
@@ -82,9 +94,9 @@ export function batchHandlers({ config, store, entityTypes: types, entityQueues:
     async runBatch(input): Promise<Output<'runBatch'>> {
       const { body, bodyText, headers, principal } = input;
       const { atomic = true, operations: sent } = body;
-      const dryRun = /(?:^|,)\s*dry-run\s*(?:[,;]|$)/i.test(headers.prefer ?? '');
+      const dryRun = /(?:^|,)\s*dry-run\s*(?:=\s*(?:"")?\s*)?(?:[,;]|$)/i.test(headers.prefer ?? '');
       if (dryRun && !atomic) throw new Problem('malformed-request', { faults: [{ parameter: 'Prefer', code: 'conflicting' }] });
-      const reader = new BatchReader(principal, types, sent, bodyText);
+      const reader = new BatchReader(principal, types, { sent, bodyText, limitBytes: config.bodyLimitBytes });
       reader.checkForm();
       for (const index of sent.keys()) await reader.authorize(index);
       const keys = await drawKeys(store, sent.length);

@@ -2,6 +2,7 @@
 import type { components } from '../../generated/api.ts';
 import type { Principal } from '../authn/principal.ts';
 import { checkedBy, type Checked } from '../entities/store.ts';
+import { requireEntityLimits } from '../entities/entity-limits.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { maximumFaults, Problem, type Fault } from '../errors.ts';
 import type { Field } from '../filter/fields.ts';
@@ -74,18 +75,30 @@ export function checkFields<T>(check: () => T): T {
 
 const needed = { create: ['fields'], update: ['key', 'fields'], delete: ['key'], get: ['key'] } as const;
 
+export interface BatchInput {
+  sent: readonly Sent[];
+  /** The JSON text of the body. */
+  bodyText: string;
+  /** The most bytes of the fields of one operation. */
+  limitBytes: number;
+}
+
 /** Reads the operations of a batch: rights first, then fields and references. Each method throws the problem of an operation, placed in the batch. */
 export class BatchReader {
   readonly sent: readonly Sent[];
   readonly #principal: Principal;
   readonly #types: EntityTypes;
+  readonly #limitBytes: number;
+  readonly #ids: ReadonlySet<string>;
   /** The JSON text of each operation's fields; empty for one without. */
   readonly #texts: readonly string[];
   /** The creates that `$ref` can lead to, by their ids. */
   readonly #created = new Map<string, { key: string; index: number }>();
   #refersForward = false;
 
-  constructor(principal: Principal, types: EntityTypes, sent: readonly Sent[], bodyText: string) {
+  constructor(principal: Principal, types: EntityTypes, { sent, bodyText, limitBytes }: BatchInput) {
+    this.#limitBytes = limitBytes;
+    this.#ids = new Set(sent.flatMap(({ id }) => id ?? []));
     this.#principal = principal;
     this.#types = types;
     this.sent = sent;
@@ -180,8 +193,11 @@ export class BatchReader {
   /** The fields, with the key of a create in place of each reference to it. */
   #withKeys(index: number, { fields = {} }: Sent, type: EntityType | undefined): { text: string; fields: unknown } {
     let text = this.#texts[index] ?? '{}';
+    checkFields(() => requireEntityLimits(text, this.#limitBytes));
+    const references = new Set<string>();
     for (const { column } of type?.companion?.references ?? []) {
       const path = type?.companion?.columns.find(({ name }) => name === column)?.field ?? [];
+      references.add(path[0] ?? '');
       const id = referenceAt(fields, path);
       if (id === undefined) continue;
       const target = this.#created.get(id);
@@ -190,6 +206,9 @@ export class BatchReader {
         throw new Problem('validation-failed', { faults: [{ pointer: `/fields${pointerTo(path)}`, code: 'reference-not-found' }] });
       text = withReplaced(text, path, JSON.stringify(target.key));
     }
+    const stray = Object.keys(fields).find((name) => this.#ids.has(referenceAt(fields, [name]) ?? '') && !references.has(name));
+    if (stray !== undefined)
+      throw new Problem('validation-failed', { faults: [{ pointer: `/fields${pointerTo([stray])}`, code: 'not-a-reference' }] });
     return { text, fields: text === this.#texts[index] ? fields : (JSON.parse(text) as unknown) };
   }
 }

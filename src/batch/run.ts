@@ -9,7 +9,7 @@ import { holdTypes } from '../entities/removal-statements.ts';
 import type { EntityRow } from '../entities/row.ts';
 import { findHeavy, findState, lockOne, previewOne } from '../entities/statements.ts';
 import { checkedBy, placeOf } from '../entities/store.ts';
-import { isMissingTable, violationOf } from '../entities/violations.ts';
+import { isMissingTable, isStillReferenced, violationOf } from '../entities/violations.ts';
 import { writeStatementsOf } from '../entities/write-statements.ts';
 import type { Companion } from '../companion/layout.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
@@ -34,9 +34,23 @@ export interface BatchRules {
   limitBytes: number;
   /** Whether an operation refers to a later one, so that PostgreSQL checks references at the end. */
   defersReferences: boolean;
-  /** What entities that keep another one from being deleted mean for the caller. */
-  problemOf: (error: StillReferencedError) => Promise<Problem>;
 }
+
+/** Entities keep the one of an operation from being deleted. */
+export class Blocked extends Error {
+  readonly index: number;
+  override readonly cause: StillReferencedError;
+  constructor(index: number, cause: StillReferencedError) {
+    super('an operation deletes an entity that others refer to');
+    this.index = index;
+    this.cause = cause;
+  }
+}
+
+/** Locks are held for so long: no operation begins later, and no statement lasts longer. */
+const maximumMs = 5_000;
+/** The most bytes of the entities in an answer. */
+export const maximumBytes = 8_388_608;
 
 /** Runs the operations in their order and returns what each did. Throws the first refusal, placed in the batch, and {@link TypesChanged}. */
 export async function runOperations(
@@ -46,17 +60,27 @@ export async function runOperations(
   rules: BatchRules,
 ): Promise<Done[]> {
   const run = new BatchRun(trx, caller, rules);
+  const end = performance.now() + maximumMs;
+  await sql`set local statement_timeout = ${sql.lit(maximumMs)}`.execute(trx);
+  let bytes = 0;
   if (rules.defersReferences) await sql`set constraints all deferred`.execute(trx);
   const done: Done[] = [];
   while (done.length < operations.length) {
+    if (caller.hasLeft) throw new Problem('malformed-request');
+    if (performance.now() > end) throw tooLong();
+    const before = done.length;
     const creates = createsFrom(operations, done.length);
     const [operation] = operations.slice(done.length);
     if (creates.length > 0) done.push(...(await run.create(creates)));
     else if (operation) done.push(await at(operation.index, () => run.one(operation)));
+    for (const { row } of done.slice(before)) bytes += row ? Buffer.byteLength(row.fields) : 0;
+    if (bytes > maximumBytes) throw new Problem('content-too-large', { values: { limit: maximumBytes } });
   }
   if (rules.defersReferences) await run.checkReferences(operations);
   return done;
 }
+
+const tooLong = () => new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
 
 /** The creates of one name that follow each other from `start` on: one statement writes them. */
 function createsFrom(operations: readonly Operation[], start: number): Create[] {
@@ -67,6 +91,8 @@ function createsFrom(operations: readonly Operation[], start: number): Create[] 
   }
   return creates;
 }
+
+const textOf = (operation: Create | Update): string => (operation.op === 'create' ? operation.fields : operation.patch);
 
 class BatchRun {
   readonly #trx: Transaction<Database>;
@@ -122,24 +148,29 @@ class BatchRun {
     }
   }
 
-  async #remove(name: string, companion: Companion, key: string, change: ChangeValues): Promise<void> {
+  async #remove(index: number, name: string, companion: Companion, key: string, change: ChangeValues): Promise<void> {
     try {
-      await new Removal(this.#trx, this.#rules.types, change).run(name, companion, key);
+      await new Removal(this.#trx, this.#rules.types, change).run(name, companion, key, { checksLater: this.#rules.defersReferences });
     } catch (error) {
-      throw error instanceof StillReferencedError ? await this.#rules.problemOf(error) : error;
+      if (error instanceof StillReferencedError) throw new Blocked(index, error);
+      // A type that is being changed has a reference that it does not declare yet.
+      throw isStillReferenced(error) ? new Problem('still-referenced') : error;
     }
   }
 
-  /** Lets PostgreSQL check the references that were deferred. It does not tell which operation is to blame, so the first that may be is. */
+  /** Lets PostgreSQL check the references that were deferred. Its error has the key that is missing, and so leads to the operation that refers to it. */
   async checkReferences(operations: readonly Operation[]): Promise<void> {
     try {
       await sql`set constraints all immediate`.execute(this.#trx);
     } catch (error) {
-      for (const { index, type } of operations) {
+      const [, missing] = /\)=\((-?\d+)\)/.exec((error as { detail?: string }).detail ?? '') ?? [];
+      const writes = operations.filter((operation) => operation.op === 'create' || operation.op === 'update');
+      const guilty = [...writes.filter((operation) => textOf(operation).includes(`"${missing}"`)), ...writes];
+      for (const { index, type } of guilty) {
         const problem = type?.companion && violationOf(type.companion, error);
         if (problem && problem.faults.length > 0) throw problemAt(index, problem.under('/fields'));
       }
-      throw error;
+      throw isStillReferenced(error) ? new Problem('still-referenced') : error;
     }
   }
 
@@ -171,10 +202,10 @@ class BatchRun {
       const { rows } = await underRules(checked.companion?.layout, () => this.#trx.executeQuery(updateOne.query({ ...values, companion })));
       if (rows[0]) return { status: 200, row: rows[0] };
     }
-    throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+    throw tooLong();
   }
 
-  async #delete({ permit, key, ifMatch, type }: Delete): Promise<Done> {
+  async #delete({ index, permit, key, ifMatch, type }: Delete): Promise<Done> {
     const change = changeValues(permit, this.#caller.origin, type?.revision ?? '0');
     const values = { ...change, ...placeOf(permit, key), versions: ifMatch === undefined ? null : [ifMatch] };
     const isUnguarded = type?.requiresIfMatch === true && ifMatch === undefined;
@@ -186,7 +217,7 @@ class BatchRun {
       if (state.typeRevision !== change.typeRevision) throw new TypesChanged();
       throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
     }
-    if (type?.companion) await this.#remove(permit.entity, type.companion, key, change);
+    if (type?.companion) await this.#remove(index, permit.entity, type.companion, key, change);
     else await this.#trx.executeQuery(writeStatementsOf(undefined).deleteOne.query(values));
     return { status: 204, row: undefined };
   }

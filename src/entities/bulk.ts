@@ -7,6 +7,7 @@ import type { EntityType } from '../entity-types/types.ts';
 import { maximumFaults, Problem, type Fault } from '../errors.ts';
 import type { Permit } from '../rights/permit.ts';
 import { changeValues } from './changed.ts';
+import { requireEntityLimits } from './entity-limits.ts';
 import { rowOf } from './grouped-writes.ts';
 import { checkedBy, type CheckedFields } from './store.ts';
 import { isMissingTable, violationOf } from './violations.ts';
@@ -33,7 +34,7 @@ class RolledBack extends Error {}
 
 /**
  * Creates an entity for each of `items` and returns their keys in the same order. Undefined, with nothing written, when `type` has changed. Throws
- * 422 `validation-failed` or 409 `unique-conflict` with the faults of all items, whose pointers begin with the index of the item.
+ * 413 for an item beyond `limitBytes`, 422 `validation-failed` or 409 `unique-conflict` with the faults of all items, whose pointers begin with the index of the item.
  */
 export async function createMany(
   { store, queues }: Writes,
@@ -41,8 +42,9 @@ export async function createMany(
   caller: Caller,
   type: EntityType | undefined,
   items: readonly NewFields[],
+  limitBytes: number,
 ): Promise<CreatedKey[] | undefined> {
-  const checked = checkAll(type, items);
+  const checked = checkAll(type, items, limitBytes);
   return await queues.runHeavy(permit, caller, async () => {
     const bulk = new Bulk(permit, caller, checked);
     try {
@@ -68,15 +70,16 @@ export async function createMany(
 }
 
 /** Throws 422 with the faults of all items. */
-function checkAll(type: EntityType | undefined, items: readonly NewFields[]): CheckedFields[] {
+function checkAll(type: EntityType | undefined, items: readonly NewFields[], limitBytes: number): CheckedFields[] {
   const faults: Fault[] = [];
   const checked: CheckedFields[] = [];
   for (const [index, { fields, text }] of items.entries()) {
     try {
+      requireEntityLimits(text, limitBytes);
       type?.check(fields);
       checked.push({ fields: text, ...checkedBy(type, fields) });
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
+      if (!(error instanceof Problem) || error.code !== 'validation-failed') throw error;
       faults.push(...error.under(`/${index}`).faults);
       if (faults.length >= maximumFaults) break;
     }

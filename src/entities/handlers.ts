@@ -132,7 +132,9 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       const permit = authorize(principal, params.name, 'create');
       const texts = itemTexts(bodyText);
       const items = body.map((fields, index) => ({ fields, text: texts[index] ?? '{}' }));
-      const created = await whileTypeIsCurrent(entityTypes, params.name, (type) => createMany(writes, permit, caller, type, items));
+      const created = await whileTypeIsCurrent(entityTypes, params.name, (type) =>
+        createMany(writes, permit, caller, type, items, config.bodyLimitBytes),
+      );
       return { status: 200, body: { items: created } };
     },
 
@@ -160,7 +162,12 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
         const { version } = query;
         if (query.fields !== undefined || query.include !== undefined)
           throw new Problem('malformed-request', { faults: [{ parameter: 'version', code: 'conflicting' }] });
-        const found = await queues.runHeavyRead(permit, caller, () => findVersion(store, permit, key, version, keepOf(type?.document)));
+        const keep = keepOf(type?.document);
+        const found = await queues.runHeavyRead(permit, caller, async () => {
+          const kept = await findVersion(store, permit, key, version, keep);
+          const present = kept ? undefined : await findEntity(store, permit, key);
+          return kept ?? (present?.version === version ? present : undefined);
+        });
         if (!found) throw new Problem('not-found');
         const tag = { ETag: etagOf(found.version) };
         return isCurrent(headers['if-none-match'], found.version)

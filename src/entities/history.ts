@@ -11,6 +11,7 @@ import { permitValues, rowsCovered, type PermitValues } from '../rights/row-pred
 import type { Cursors } from './cursors.ts';
 import { representEntity } from './represent.ts';
 import type { EntityRow } from './row.ts';
+import { findLight } from './store.ts';
 
 /** How long the versions of a name are kept whose type does not say, as PostgreSQL reads an interval. */
 const defaultKeep = 'P7D';
@@ -86,8 +87,9 @@ const listFrom = prepare<Versions & { before: string | null; limit: number }, Li
     )
     .select([
       ...(['id', 'name', 'key', 'version', 'operation', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy'] as const),
-      sql<string[] | null>`case when earlier is not null then array(
-        select name from jsonb_object_keys(fields || earlier) as name where fields -> name is distinct from earlier -> name order by name
+      sql<string[] | null>`case when earlier is not null and n <= ${value('limit')} then array(
+        select key from jsonb_each(fields) as now full join jsonb_each(earlier) as before using (key)
+        where now.value is distinct from before.value order by key
       ) end`.as('changed'),
       sql<string | null>`case when n = 1 or (bytes <= ${sql.lit(maximumBytes)} and n <= ${value('limit')}) then fields::text end`.as(
         'fields',
@@ -122,7 +124,7 @@ export interface VersionQuery {
   keep: string;
 }
 
-/** A page of versions, newest first. Throws 404 if the permit covers none that is kept, and 400 for a cursor of another history. */
+/** A page of versions, newest first. Throws 404 if the permit covers no such entity and no version that is kept, and 400 for a cursor of another history. */
 export async function listVersions(
   store: Store,
   cursors: Cursors,
@@ -134,7 +136,8 @@ export async function listVersions(
   const from = cursor === undefined ? undefined : await cursors.open(cursor, binding);
   if (cursor !== undefined && !from) throw new Problem('malformed-request', { faults: [{ parameter: 'cursor', code: 'invalid-cursor' }] });
   const found = await store.run(listFrom, { ...permitValues(permit), key, keep, before: from?.key ?? null, limit });
-  if (found.length === 0 && !from) throw new Problem('not-found');
+  // An entity that has not changed for long has no version that is kept.
+  if (found.length === 0 && !from && !(await findLight(store, permit, key))) throw new Problem('not-found');
   const cut = found.findIndex(({ fields }, index) => fields === null || index === limit);
   const rows = cut === -1 ? found : found.slice(0, cut);
   const last = cut === -1 ? undefined : rows.at(-1);

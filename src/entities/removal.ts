@@ -23,6 +23,8 @@ interface Removed {
   name: string;
   companion: Companion;
   keys: string[];
+  /** By key, of the fields as JSON. */
+  bytes: ReadonlyMap<string, number>;
 }
 
 interface Cleared {
@@ -58,17 +60,19 @@ export class Removal {
 
   /**
    * Deletes the entity with this key, which the caller has locked. Throws a {@link StillReferencedError} if entities keep it from being deleted, or
-   * if more than 1,000 would be deleted or changed.
+   * if more than 1,000 would be deleted or changed. With `checksLater` the caller lets PostgreSQL check the references.
    */
-  async run(name: string, companion: Companion, key: string): Promise<void> {
-    await this.#remove({ name, companion, keys: [key] });
+  async run(name: string, companion: Companion, key: string, { checksLater = false } = {}): Promise<void> {
+    await this.#remove({ name, companion, keys: [key], bytes: new Map() });
     const blocking = this.#blocking.map(({ name: each, keys }) => ({ name: each, keys: this.#withoutRemoved(each, keys) }));
     if (blocking.some(({ keys }) => keys.length > 0)) throw new StillReferencedError(keysByName(blocking));
     await sql`set constraints all deferred`.execute(this.#trx);
     for (const cleared of this.#cleared) await this.#clear(cleared);
-    for (const { name: each, companion: layout, keys } of this.#removed.toReversed())
-      await deleteEntities(each, layout, keys, this.#change).execute(this.#trx);
-    await sql`set constraints all immediate`.execute(this.#trx);
+    for (const { name: each, companion: layout, keys, bytes } of this.#removed.toReversed()) {
+      const rest = keys.map((removed) => ({ key: removed, bytes: bytes.get(removed) ?? 0 }));
+      while (rest.length > 0) await deleteEntities(each, layout, nextBatch(rest), this.#change).execute(this.#trx);
+    }
+    if (!checksLater) await sql`set constraints all immediate`.execute(this.#trx);
   }
 
   /** Finds and locks what the removal of locked entities concerns. */
@@ -102,10 +106,11 @@ export class Removal {
     if (victims.length === 0) return;
     if (reference.onDelete === 'set-null') this.#cleared.push({ referrer, reference, victims });
     this.#refuseTooMany(reference.onDelete === 'cascade' ? { name, keys: victims.map(({ key }) => key) } : undefined);
-    if (reference.onDelete === 'cascade') await this.#remove({ name, companion, keys: victims.map(({ key }) => key) });
+    const bytes = new Map(victims.map((victim) => [victim.key, victim.bytes]));
+    if (reference.onDelete === 'cascade') await this.#remove({ name, companion, keys: [...bytes.keys()], bytes });
   }
 
-  #refuseTooMany(next: { name: string; keys: string[] } | undefined): void {
+  #refuseTooMany(next: Pick<Removed, 'name' | 'keys'> | undefined): void {
     const cleared = this.#cleared.map(({ referrer, victims }) => ({ name: referrer.name, keys: victims.map(({ key }) => key) }));
     const all = [...this.#removed.slice(1), ...cleared, ...(next ? [next] : [])];
     if (all.reduce((sum, { keys }) => sum + keys.length, 0) > maximumVictims) throw new StillReferencedError(keysByName(all));

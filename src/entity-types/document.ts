@@ -29,8 +29,8 @@ const ifMatchKeyword = 'x-if-match';
 /** Service keywords that this version does not enforce. */
 const plannedKeywords = new Set(['x-soft-delete']);
 const historyKeyword = 'x-history';
-/** A number of days, weeks, months or years (ISO 8601). */
-const duration = /^P[1-9][0-9]{0,3}[DWMY]$/;
+/** A number of days, weeks, months or years (ISO 8601), less than 100 years. */
+const duration = /^P(?:[1-9][0-9]{0,3}D|[1-9][0-9]{0,2}[WM]|[1-9][0-9]?Y)$/;
 /** Nothing is added to fields, and all fields can be read. */
 const unsupportedKeywords = new Set(['default', 'writeOnly']);
 /** A caller's references are JSON pointers only, so that {@link expansionOf} follows all of them. */

@@ -1,7 +1,7 @@
 /** The rules of a type's document: the companion table that they need, and how they differ from those of another document. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
-import type { Companion } from '../companion/layout.ts';
+import type { Companion, CompanionColumn } from '../companion/layout.ts';
 import { companionOf, rulesOf, type RuleKeywords } from '../companion/rules.ts';
 import type { Database } from '../database/tables.ts';
 import type { FieldTypes } from '../filter/fields.ts';
@@ -45,8 +45,8 @@ export function ruleDifferences(old: Schema, now: Schema): RuleDifference[] {
 
 function entriesOf(document: Schema): Entry[] {
   const types = typesOf(document);
-  const typed = (name: string) => {
-    const found = readField(name.replace(/^-/, ''), types);
+  const typed = (name: string, field = name) => {
+    const found = readField(field, types);
     return [name, 'type' in found ? found.type : undefined];
   };
   const keywords: RuleKeywords = document;
@@ -54,15 +54,20 @@ function entriesOf(document: Schema): Entry[] {
   return [
     ...uniques.map(({ fields, fold = false }, at) => ({
       pointer: `/x-unique/${at}`,
-      meaning: ['x-unique', fields.map(typed), fold],
+      meaning: ['x-unique', fields.map((name) => typed(name)), fold],
     })),
-    ...indexes.map((names, at) => ({ pointer: `/x-index/${at}`, meaning: ['x-index', names.map(typed)] })),
+    ...indexes.map((names, at) => ({
+      pointer: `/x-index/${at}`,
+      meaning: ['x-index', names.map((name) => typed(name, name.replace(/^-/, '')))],
+    })),
     ...Object.entries(references).map(([name, { to, onDelete = 'restrict' }]) => ({
       pointer: pointerTo(['x-references', name]),
       meaning: ['x-references', typed(name), to],
       rest: onDelete,
     })),
-    ...(search ? [{ pointer: '/x-search', meaning: ['x-search', search.fields.map(typed), search.language ?? 'simple'] }] : []),
+    ...(search
+      ? [{ pointer: '/x-search', meaning: ['x-search', search.fields.map((name) => typed(name)), search.language ?? 'simple'] }]
+      : []),
   ];
 }
 
@@ -93,7 +98,10 @@ export function needsBuild(complete: Companion | null, wanted: Companion | null)
 /** Whether rows must be filled to get from what is complete to `wanted`. */
 export function needsRows(complete: Companion | null, wanted: Companion): boolean {
   if (!complete || !isDeepStrictEqual(complete.search, wanted.search ?? complete.search)) return true;
-  return !wanted.columns.every(({ name }) => complete.columns.some((each) => each.name === name));
+  // With less room for a text, entities may have longer ones that were written since they were looked at.
+  const isComplete = ({ name, maximumLength = Infinity }: CompanionColumn) =>
+    complete.columns.some((each) => each.name === name && (each.maximumLength ?? Infinity) <= maximumLength);
+  return !wanted.columns.every(isComplete);
 }
 
 /** The table while `wanted` is being built: it has all that the old and the new type need. */

@@ -40,7 +40,8 @@ export function readJson(bytes: Buffer, limits: Readonly<JsonLimits> = jsonLimit
   return findFault(text, limits) ?? { text, value: JSON.parse(text) };
 }
 
-function findFault(text: string, limits: Readonly<JsonLimits>): Fault | undefined {
+/** The first fault of a JSON text, as {@link readJson} tells it. */
+export function findFault(text: string, limits: Readonly<JsonLimits>): Fault | undefined {
   /** The index or name being read in each open array and object, and the names so far in each open object. */
   const path: (string | number)[] = [];
   const names: (Set<string> | undefined)[] = [];

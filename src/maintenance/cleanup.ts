@@ -1,6 +1,7 @@
 /**
  * Deletes rows that have no effect any more: ended sessions, old replaced tokens, old sign-in attempts and idempotency keys, abandoned
- * sign-ins at a provider. Nothing depends on it, because every deadline is checked on reading (security rule 12).
+ * sign-ins at a provider, old versions of entities. Every deadline is checked on reading (security rule 12). It also makes the tables of coming months for the
+ * history of entities.
  */
 import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
@@ -79,6 +80,8 @@ export function scheduleCleanup({ store }: Pick<Context, 'store'>, log: FastifyB
       log.warn({ event: 'housekeeping', outcome: 'failed', err: error });
     }
   };
+  // Without the table of this month its rows would stay in the default partition.
+  maintainHistory(db, 0).catch((error: unknown) => log.warn({ event: 'housekeeping', outcome: 'failed', err: error }));
   const timer = setInterval(() => void work(), everyMilliseconds);
   timer.unref();
   return () => clearInterval(timer);

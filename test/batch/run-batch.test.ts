@@ -76,6 +76,16 @@ test('200 — entities of one batch refer to each other in a circle', async () =
   expect([one?.fields['main'], other?.fields['main']]).toEqual([other?.key, one?.key]);
 });
 
+test('200 — operations refer to later ones also beside deletions', async () => {
+  const old = await create('order', { number: newNumber() });
+  const { status, body } = await run([
+    { op: 'create', id: 'a', name: 'order', fields: { number: newNumber(), main: { $ref: 'b' } } },
+    { op: 'delete', name: 'order', key: old.key },
+    { op: 'create', id: 'b', name: 'order', fields: { number: newNumber() } },
+  ]);
+  expect([status, body.results.map((result) => result.status)]).toEqual([200, [201, 204, 201]]);
+});
+
 test('200 — with `atomic: false` each operation has its own outcome, and later ones may refer to those that succeeded', async () => {
   const used = newNumber();
   await create('order', { number: used });
@@ -105,6 +115,12 @@ test('200 — `Prefer: dry-run` tells what the batch would do, and writes nothin
   const { status, body, headers } = await run(operations, { headers: { prefer: 'respond-async, dry-run' } });
   expect([status, headers.get('preference-applied'), body.results[0]?.status]).toEqual([200, 'dry-run', 201]);
   expect(await count('order')).toBe(before);
+  const written = await service()
+    .db.selectFrom('entity_change')
+    .where('key', '=', body.results[0]?.entity?.key ?? '')
+    .select('id')
+    .execute();
+  expect(written).toEqual([]);
   expect((await get('order', body.results[0]?.entity?.key ?? '')).status).toBe(404);
   expect((await run(operations)).headers.get('preference-applied')).toBeNull();
 });
@@ -193,6 +209,23 @@ test.each(refusals)(
   },
 );
 
+test('422 — a missing key is told at the operation that refers to it, also where others refer to later creates', async () => {
+  const { status, body } = await run([
+    { op: 'create', id: 'a', name: 'order', fields: { number: newNumber(), main: { $ref: 'b' } } },
+    { op: 'create', id: 'b', name: 'order', fields: { number: newNumber(), main: '999999999' } },
+  ]);
+  expect([status, ...faultsOf(body)]).toEqual([422, 'validation-failed', 'reference-not-found /operations/1/fields/main']);
+});
+
+test('422 — `$ref` in a field that is no reference', async () => {
+  const sent = [
+    { ...note, id: 'a' },
+    { op: 'create', name: 'note', fields: { other: { $ref: 'a' } } },
+  ];
+  const { status, body } = await run(sent);
+  expect([status, ...faultsOf(body)]).toEqual([422, 'validation-failed', 'not-a-reference /operations/1/fields/other']);
+});
+
 test('422 — the faults of all creates are told', async () => {
   const { status, body } = await run([
     { op: 'create', name: 'line', fields: { quantity: 1 } },
@@ -276,6 +309,13 @@ test('400 — a dry run of operations that are no transaction', async () => {
   expect([status, body.errors]).toEqual([400, [expect.objectContaining({ parameter: 'Prefer', code: 'conflicting' })]]);
 });
 
-test('413 — a body beyond 4 MiB', async () => {
+test('413 — a body beyond 4 MiB, and an answer beyond 8 MiB', async () => {
   expect((await run([{ ...note, fields: { text: 'x'.repeat(4_200_000) } }])).status).toBe(413);
+  const large = await create('note', { text: 'x'.repeat(1_000_000) });
+  const get = { op: 'get', name: 'note', key: large.key };
+  const times = (count: number) => Array.from({ length: count }, () => get);
+  expect((await run(times(8))).status).toBe(200);
+  expect((await run([note, ...times(9)])).status).toBe(413);
+  const each = await run(times(12), { atomic: false });
+  expect(each.body.results.map(({ status }) => status)).toEqual([...times(9).map(() => 200), 413, 413, 413]);
 });

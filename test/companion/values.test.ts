@@ -67,12 +67,16 @@ test('a text that is longer than its index has room for is refused, by character
   );
 });
 
-test('searched texts are cut at 100,000 characters, between characters', () => {
+test('searched texts are words alone, and 100,000 characters together', () => {
   const search = { language: 'simple', texts: [{ name: 't1', field: ['a'] }] };
   const searched = (a: unknown) => companionValues(companion([], search), { a })['t1'];
   expect(searched('word')).toBe('word');
   expect(searched(1)).toBeNull();
-  expect(searched(`${'a'.repeat(99_999)}😀`)).toBe(`${'a'.repeat(99_999)}\uFFFD`);
+  expect(searched('ada_l@x.example, well-known: 😀')).toBe('ada l x example well known ');
+  expect(searched('é'.repeat(100_001))).toBe('é'.repeat(100_000));
+  const texts = ['t1', 't2'].map((name) => ({ name, field: [name] }));
+  const both = companionValues(companion([], { language: 'simple', texts }), { t1: 'a'.repeat(99_998), t2: 'four' });
+  expect(both['t2']).toBe('fo');
 });
 
 const stored: [type: ScalarType, value: string | number | boolean, text: string | null][] = [

@@ -83,17 +83,26 @@ test('422 — no item, 1,001 items and an item that is no object', async () => {
   expect(await rowsOf(service(), name)).toEqual([]);
 });
 
-test('413 — a body beyond 4 MiB', async () => {
+test('413 — a body beyond 4 MiB, and an item beyond the limit of one entity (rule 70)', async () => {
   const name = newName();
-  expect((await bulk(name, [{ text: 'x'.repeat(4_000_000) }])).status).toBe(200);
-  expect((await bulk(name, [{ text: 'x'.repeat(4_200_000) }])).status).toBe(413);
+  const text = 'x'.repeat(1_000_000);
+  expect((await bulk(name, [{ text }, { text }, { text }])).status).toBe(200);
+  expect((await bulk(name, [{ text }, { text: text + text }])).status).toBe(413);
+  expect((await bulk(name, [{ text }, { text }, { text }, { text }, { text }])).status).toBe(413);
+  expect(await rowsOf(service(), name)).toHaveLength(3);
 });
 
-test('400 — a body of more than 50,000 values (rule 70)', async () => {
+test('400 and 422 — more than 50,000 values, and more than 10,000 of an item (rule 70)', async () => {
   const name = newName();
-  expect((await bulk(name, [{ list: Array.from({ length: 40_000 }, () => 0) }])).status).toBe(200);
-  const { status, body } = await bulk(name, [{ list: Array.from({ length: 50_000 }, () => 0) }]);
-  expect([status, body.errors?.[0]?.code]).toEqual([400, 'too-many-values']);
+  const list = (length: number) => Array.from({ length }, () => 0);
+  expect((await bulk(name, [{ list: list(9_000) }, { list: list(9_000) }])).status).toBe(200);
+  const item = await bulk(name, [{}, { list: list(11_000) }]);
+  expect([item.status, item.body.errors?.[0]]).toEqual([
+    422,
+    expect.objectContaining({ code: 'too-many-values', pointer: '/1/list/9998' }),
+  ]);
+  const body = await bulk(name, [{ list: list(50_000) }]);
+  expect([body.status, body.body.errors?.[0]?.code]).toEqual([400, 'too-many-values']);
 });
 
 test('403 — a caller who may not create the entities creates none', async () => {

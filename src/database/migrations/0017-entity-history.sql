@@ -29,11 +29,12 @@ create view entity_history_keep as
 -- Makes the tables of this month and the next three, drops those of months of which nothing is kept, and deletes up to `most` rows of names that are kept
 -- for less than others. Returns how many rows it deleted. It runs as the owner, because the service may not own the tables.
 create function maintain_entity_history(most integer) returns integer
-language plpgsql security definer set lock_timeout = '1s' as $$
+language plpgsql security definer set lock_timeout = '1s' set timezone = 'UTC' as $$
 declare
   this_month timestamp := date_trunc('month', now() at time zone 'UTC');
-  longest interval := greatest('7 days', (select max(keep) from entity_history_keep));
+  oldest timestamptz := least(now() - interval '7 days', (select min(now() - keep) from entity_history_keep));
   month timestamp;
+  partition text;
   found record;
   deleted integer := 0;
   count integer;
@@ -42,21 +43,19 @@ begin
     return 0;
   end if;
   for month in select generate_series(this_month, this_month + interval '3 months', '1 month') loop
-    begin
-      execute format('create table if not exists entity_data.%I partition of entity_change for values from (%L) to (%L)',
-        to_char(month, '"change_"YYYY_MM'), month at time zone 'UTC', (month + interval '1 month') at time zone 'UTC');
-    exception when check_violation then
-      -- The default partition has rows of this month. They stay there.
-      null;
-    end;
+    partition := to_char(month, '"change_"YYYY_MM');
+    -- Rows of a month that the default partition has stay there.
+    continue when to_regclass('entity_data.' || partition) is not null or exists (
+      select from entity_data.change_default where at >= month and at < month + interval '1 month');
+    execute format('create table entity_data.%I partition of entity_change for values from (%L) to (%L)',
+      partition, month, month + interval '1 month');
   end loop;
   for found in
-    select relname::text, to_timestamp(substr(relname, 8) || ' +00', 'YYYY_MM TZH') + interval '1 month' as ended
-    from pg_class where relnamespace = 'entity_data'::regnamespace and relname ~ '^change_\d{4}_\d\d$'
-    union all
-    select 'change_default', null
+    -- Only the owner of the table can attach partitions to it, while others can make tables of any name.
+    select relname::text, case when relname <> 'change_default' then to_timestamp(substr(relname, 8), 'YYYY_MM') + interval '1 month' end as ended
+    from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = 'entity_change'::regclass
   loop
-    if found.ended < now() - longest then
+    if found.ended < oldest then
       execute format('drop table entity_data.%I', found.relname);
     elsif coalesce(found.ended < now() - interval '7 days', true) and deleted < most then
       execute format(
@@ -69,6 +68,8 @@ begin
   end loop;
   return deleted;
 end $$;
+-- The owner grants it to the role of the application.
+revoke execute on function maintain_entity_history(integer) from public;
 -- Temporary tables of the caller last: they must not stand in for those of the owner.
 do $$ begin
   execute format('alter function maintain_entity_history(integer) set search_path = %I, pg_temp', current_schema());
