@@ -21,5 +21,10 @@ export function relevance(companion: Companion, words: string): RawBuilder<numbe
 
 function queryOf({ search }: Companion, words: string): RawBuilder<unknown> {
   if (!search) throw new Error('the type has no texts to search');
-  return sql`websearch_to_tsquery(${search.language}::regconfig, ${words}::text)`;
+  return sql`websearch_to_tsquery(${search.language}::regconfig, ${withoutSigns(words)}::text)`;
+}
+
+/** The query in the words that `wordsOf` makes of texts. Quotes, and a `-` in front of a word, keep their meaning. */
+function withoutSigns(words: string): string {
+  return words.replaceAll(/[^\p{L}\p{M}\p{N}"-]+/gu, ' ').replaceAll(/(?<=[\p{L}\p{M}\p{N}"])-+/gu, ' ');
 }
