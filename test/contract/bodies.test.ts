@@ -1,6 +1,6 @@
 /** The bodies that an operation reads, for each operation of openapi.yaml: an undeclared body never reaches a validator or a handler. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { exampleBody, methodOf, operations, pathOf, titled, titledBodies } from '../support/operations.ts';
+import { exampleBody, methodOf, operations, pathOf, titled, titledBodies, urlOf } from '../support/operations.ts';
 import { sendBytes, type RawAnswer } from '../support/raw.ts';
 import { useService, type Call, type ProblemBody } from '../support/service.ts';
 
@@ -113,7 +113,7 @@ const withoutBody = operations.filter(
 
 describe.for(titled(withoutBody))('%s', ([, operation]) => {
   const method = methodOf(operation);
-  const path = pathOf(operation);
+  const path = urlOf(operation);
   const status = async ({ cookie, ...call }: Call) => {
     const answer = await service().call(method, path, { ...call, cookie: cookie ?? (await service().openSession(ada)) });
     return answer.status;

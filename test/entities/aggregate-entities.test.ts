@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { aggregateLimits } from '../../src/entities/aggregate.ts';
 import { declareIndexed } from '../support/companion.ts';
-import { faultsIn, seedMany } from '../support/lists.ts';
+import { faultsIn, seedMany, writeTypes } from '../support/lists.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
 
 const service = useService();
@@ -246,4 +246,15 @@ describe('aggregateEntities', () => {
     expect(await refused({ groupBy: [{ path: 'day', by: 'week' }], measures: { n } })).toEqual([422, 'query-too-expensive', 'needs-index']);
     expect(await groups({ measures: { n } })).toEqual([{ key: {}, n: 5 }]);
   });
+});
+
+test('404 — a name without a type, where only declared names exist', async () => {
+  const strict = await service().replica({ ENTITY_TYPES: 'declared', ENTITY_TYPES_DIR: await writeTypes({ listed: { type: 'object' } }) });
+  try {
+    const json = { measures: { n: { $count: true } } };
+    expect((await strict.call('POST', '/rest/entity/listed/aggregate', { ...ada, json })).status).not.toBe(404);
+    expect((await strict.call('POST', '/rest/entity/unlisted/aggregate', { ...ada, json })).status).toBe(404);
+  } finally {
+    await strict.close();
+  }
 });

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { declareWithRules } from '../support/companions.ts';
 import { declareType, rowsOf, type Entity } from '../support/entities.ts';
+import { writeTypes } from '../support/lists.ts';
 import { race, statuses } from '../support/races.ts';
 import { useService, type Answer, type Call, type ProblemBody, type TestService } from '../support/service.ts';
 
@@ -156,4 +157,16 @@ describe('upsertEntity', () => {
     expect((await upsert('email', { email: 'own@example.com', company }, { cookie: owner })).status).toBe(201);
     expect((await upsert('email', { email: 'own@example.com', company: 'Mine' }, { cookie: owner })).status).toBe(200);
   });
+});
+
+test('404 — a name without a type, where only declared names exist', async () => {
+  const strict = await service().replica({ ENTITY_TYPES: 'declared', ENTITY_TYPES_DIR: await writeTypes({ listed: { type: 'object' } }) });
+  try {
+    const sent = { cookie, json: { email: 'a@b' } };
+    expect((await strict.call('POST', '/rest/entity/listed/upsert?by=email', sent)).status).toBe(422);
+    expect((await strict.call('POST', '/rest/entity/unlisted/upsert?by=email', sent)).status).toBe(404);
+    expect(await rowsOf(service(), 'unlisted')).toEqual([]);
+  } finally {
+    await strict.close();
+  }
 });

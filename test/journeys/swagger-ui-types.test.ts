@@ -42,7 +42,7 @@ test('a person signs in, chooses a type by keyboard, creates an entity of it, an
   await page.keyboard.press('c');
   await page.locator('#operations-Customer-createCustomer').waitFor();
   expect(await page.evaluate('document.activeElement.value'), 'the selector has the focus again').toBe('customer');
-  expect(await page.locator('[id^=operations-Customer-]').count(), 'no update and no deletion').toBe(4);
+  expect(await page.locator('[id^=operations-Customer-]').count(), 'no update and no deletion').toBe(6);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   expect(await page.evaluate(lowContrast)).toEqual([]);
 

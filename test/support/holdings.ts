@@ -81,7 +81,6 @@ export const requests: Record<string, (holder: Holder) => Request> = {
   rotateKey: ({ keyId }) => ['POST', `/auth/keys/${keyId}/rotate`],
   linkIdentity: () => ['POST', '/auth/oidc/corp/link'],
   unlinkIdentity: ({ linkId }) => ['DELETE', `/auth/identities/${linkId}`],
-  runBatch: () => ['POST', '/rest/batch', { json: { atomic: false, operations: [{ op: 'get', name: 'note', key: '1' }] } }],
   planEntityType: ({ userName }) => ['POST', `/rest/entity-type/${userName}/plan`, { json: {} }],
   putEntityType: ({ userName }) => {
     const headers = { 'if-none-match': '*' };
