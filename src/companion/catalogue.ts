@@ -7,6 +7,8 @@ export const companionSchema = 'entity_data';
 
 export interface PresentTable {
   columns: ReadonlySet<string>;
+  /** The number of columns that the table has or had. */
+  used: number;
   /** By name, without the primary key. False: invalid, since its creation was interrupted. */
   indexes: ReadonlyMap<string, boolean>;
   /** The foreign keys by name. False: holds for new rows, and has not been validated for the others. */
@@ -16,6 +18,7 @@ export interface PresentTable {
 }
 
 interface Row {
+  used: number;
   columns: string[];
   indexes: Record<string, boolean>;
   references: Record<string, boolean>;
@@ -25,7 +28,7 @@ interface Row {
 /** The table in the catalogue of PostgreSQL; undefined if there is none. */
 export async function presentTable(db: Kysely<Database>, table: string): Promise<PresentTable | undefined> {
   const { rows } = await sql<Row>`
-    select
+    select x.relnatts as used,
       array(select attname::text from pg_attribute where attrelid = x.oid and attnum > 0 and not attisdropped) as columns,
       (select coalesce(json_object_agg(relname, indisvalid and indisready), '{}') from pg_index join pg_class on pg_class.oid = indexrelid
         where indrelid = x.oid and not indisprimary) as indexes,
@@ -37,6 +40,7 @@ export async function presentTable(db: Kysely<Database>, table: string): Promise
   if (!row) return undefined;
   return {
     columns: new Set(row.columns),
+    used: row.used,
     indexes: new Map(Object.entries(row.indexes)),
     references: new Map(Object.entries(row.references)),
     statistics: new Set(row.statistics),

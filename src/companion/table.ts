@@ -5,13 +5,20 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { companionSchema, listTables, presentTable } from './catalogue.ts';
+import { Problem } from '../errors.ts';
 import { columnType } from './columns.ts';
 import type { Companion, CompanionReference } from './layout.ts';
+
+/** PostgreSQL allows 1,600 columns, and counts those that were dropped. */
+const maximumColumns = 1_500;
 
 /** SQL: the name of a table or an index, with the schema. */
 export const inSchema = (name: string): RawBuilder<unknown> => sql.id(companionSchema, name);
 
-/** Creates the table unless it is there, and adds the columns that it lacks. They are SQL null in all rows. Call it in a transaction. */
+/**
+ * Creates the table unless it is there, and adds the columns that it lacks. They are SQL null in all rows. Call it in a transaction. Throws 409
+ * `type-conflict` when the table has had too many columns: the type must be deleted and declared again.
+ */
 export async function ensureColumns(trx: Kysely<Database>, { table, columns, search }: Companion): Promise<void> {
   let present = await presentTable(trx, table);
   if (!present) {
@@ -23,7 +30,10 @@ export async function ensureColumns(trx: Kysely<Database>, { table, columns, sea
     .filter(({ name }) => !present?.columns.has(name))
     .map((column) => sql`add column ${sql.ref(column.name)} ${columnType(column)}`);
   if (search && !present?.columns.has('search')) additions.push(sql`add column search tsvector`);
-  if (additions.length > 0) await sql`alter table ${inSchema(table)} ${sql.join(additions)}`.execute(trx);
+  if (additions.length === 0) return;
+  if (present && present.used + additions.length > maximumColumns)
+    throw new Problem('type-conflict', { faults: [{ pointer: '', code: 'too-many-values', values: { limit: maximumColumns } }] });
+  await sql`alter table ${inSchema(table)} ${sql.join(additions)}`.execute(trx);
 }
 
 /** With two roles the command may run as the owner of the schema. The service, whose role may create tables there, has to change the table too. */

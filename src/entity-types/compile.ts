@@ -28,6 +28,7 @@ export function compileType(revision: string, document: Schema, source: TypeSour
       if (!validate(fields)) throw faultsOf(validate.errors ?? [], 'body', sent());
     },
     fields: fieldTypesOf(schemaOf(document)),
+    isPlaceholder: false,
     requiresIfMatch: requiresIfMatch(document),
     companion,
   };

@@ -44,7 +44,9 @@ export class TypeRegistry implements EntityTypes {
       if (this.#onlyDeclared) throw new Problem('not-found');
       return undefined;
     }
-    return this.#types.get(revision) ?? (await this.#types.forceFetch(revision));
+    const type = this.#types.get(revision) ?? (await this.#types.forceFetch(revision));
+    if (this.#onlyDeclared && type.isPlaceholder) throw new Problem('not-found');
+    return type;
   }
 
   forget(): void {
@@ -71,6 +73,7 @@ export class TypeRegistry implements EntityTypes {
   async #load(revision: string): Promise<EntityType> {
     const found = await findRevision(this.#db, revision);
     if (!found) throw new Error(`there is no entity type with the revision ${revision}`);
-    return compileType(revision, found.document, found.source, found.companion);
+    const { document, source, companion, isPlaceholder } = found;
+    return { ...compileType(revision, document, source, companion), isPlaceholder };
   }
 }

@@ -117,6 +117,8 @@ export interface Revision {
   source: TypeSource;
   /** Null: the type has no rules that need a companion table. */
   companion: Companion | null;
+  /** Whether the first type of the name was being built, which has none yet. */
+  isPlaceholder: boolean;
 }
 
 /** What a revision is, in force or not; undefined for a deletion. */
@@ -125,7 +127,12 @@ export async function findRevision(db: Kysely<Database>, revision: string): Prom
     .selectFrom('entity_type_revision')
     .where('revision', '=', revision)
     .where('document', 'is not', null)
-    .select([sql<Schema>`document`.as('document'), 'source', sql<Companion | null>`companion`.as('companion')])
+    .select([
+      sql<Schema>`document`.as('document'),
+      'source',
+      sql<Companion | null>`companion`.as('companion'),
+      isPlaceholder.as('isPlaceholder'),
+    ])
     .executeTakeFirst();
   return row;
 }

@@ -20,6 +20,8 @@ export interface EntityType {
   check: CheckFields;
   /** The types of the fields, for filters and sorts. */
   fields: FieldTypes;
+  /** Whether the name has no type yet, because its first one is being built. Its entities may be any object. */
+  isPlaceholder: boolean;
   /** Whether an update or a delete needs If-Match. */
   requiresIfMatch: boolean;
   /** The table that statements write beside `entity`; null for a type without rules that need one. */

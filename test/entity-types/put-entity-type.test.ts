@@ -123,6 +123,18 @@ test('409 — entities that do not fit are named by key and pointer, and nothing
   expect((await service().call('POST', old, { cookie, json: { a: 1 } })).status).toBe(200);
 });
 
+test('409 — a type whose table has had 1,500 columns is declared again', async () => {
+  const document = (field: string) => ({ type: 'object', properties: { [field]: { type: 'string' } }, 'x-index': [[field]] });
+  expect((await put(document('a'), { 'if-none-match': '*' })).status).toBe(201);
+  const { id } = await service().db.selectFrom('entity_type').where('name', '=', name).select('id').executeTakeFirstOrThrow();
+  const table = sql.id('entity_data', `x${id}`);
+  const columns = Array.from({ length: 1_498 }, (_, n) => sql.id(`d${n}`));
+  await sql`alter table ${table} ${sql.join(columns.map((column) => sql`add ${column} int`))}`.execute(service().db);
+  await sql`alter table ${table} ${sql.join(columns.map((column) => sql`drop ${column}`))}`.execute(service().db);
+  const refused = await put<ProblemBody>(document('b'), { 'if-match': '*' });
+  expect([refused.status, refused.body.code, refused.body.errors?.[0]?.code]).toEqual([409, 'type-conflict', 'too-many-values']);
+});
+
 const doubled = Object.fromEntries(
   Array.from({ length: 40 }, (_, n) => [
     `d${n}`,

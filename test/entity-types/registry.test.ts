@@ -1,4 +1,5 @@
 /** The declared types as a process knows them. */
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { TypeRegistry } from '../../src/entity-types/registry.ts';
 import { declareType } from '../support/entities.ts';
@@ -19,4 +20,16 @@ test('a load that failed is tried again', async () => {
   const registry = new TypeRegistry(service().db, { entityTypes: 'open' });
   await expect(registry.at('order', '999999')).rejects.toThrow('999999');
   await expect(registry.at('order', '999999')).rejects.toThrow('999999');
+});
+
+test('a name whose first type is being built has no type yet, so it does not exist where only declared names do (rule 64)', async () => {
+  await sql`
+    with revision as (
+      insert into entity_type_revision (name, document, source, plan, applied_by)
+      values ('ghost', '{}', 'api', '{"isPlaceholder":true}', 'ada') returning revision
+    )
+    insert into entity_type (name, revision) select 'ghost', revision from revision`.execute(service().db);
+  const find = (entityTypes: 'open' | 'declared') => new TypeRegistry(service().db, { entityTypes }).find('ghost');
+  expect((await find('open'))?.isPlaceholder).toBe(true);
+  await expect(find('declared')).rejects.toMatchObject({ code: 'not-found' });
 });
