@@ -90,6 +90,8 @@ export default defineConfig({
   // The examples of the documents call the service on the reader's machine.
   ignoreDeadLinks: 'localhostLinks',
   markdown: {
+    // VitePress's own themes show comments in too little contrast.
+    theme: { light: 'github-light-default', dark: 'github-dark-default' },
     codeTransformers: [copyCommands],
     // Anchors as GitHub makes them, so that a link to a section holds in both places.
     anchor: { slugify: (text) => slug(text) },
