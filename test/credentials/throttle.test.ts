@@ -61,7 +61,13 @@ const ada = { name: 'ada', address: '192.0.2.1' };
 let last = 0;
 const adaElsewhere = () => ({ name: 'ada', address: `10.0.${Math.floor((last += 1) / 250)}.${last % 250}` });
 
-const row = (kind: 'account' | 'address') => db.selectFrom('login_attempt').selectAll().where('kind', '=', kind).executeTakeFirstOrThrow();
+/** The one row of a kind. */
+async function row(kind: 'account' | 'address') {
+  const rows = await db.selectFrom('login_attempt').selectAll().where('kind', '=', kind).execute();
+  expect(rows).toHaveLength(1);
+  const [only] = rows;
+  return only ?? expect.fail();
+}
 /** Moves the clock of every row back by an interval. */
 const later = (interval: string) =>
   sql`update login_attempt set blocked_until = blocked_until - ${interval}::interval, since = since - ${interval}::interval,
@@ -162,7 +168,8 @@ describe('an address', () => {
     expect((await throttle.attempt(from('192.0.2.2', 'another'), good)).granted).toBe('come in');
     await later('5 minutes');
     expect((await throttle.attempt(from('192.0.2.1', 'another'), bad)).failures).toBe(1);
-    expect((await row('address')).failures).toBe(1);
+    const counted = db.selectFrom('login_attempt').select('failures').where('kind', '=', 'address').orderBy('failures');
+    expect(await counted.execute(), 'of both addresses').toEqual([{ failures: 0 }, { failures: 1 }]);
     for (let failure = 2; failure <= 20; failure += 1) await throttle.attempt(from('192.0.2.1', `later${failure}`), bad);
     await refusal(from('192.0.2.1', 'another'));
   });
