@@ -64,10 +64,10 @@ export async function at<T>(index: number, work: () => T | Promise<T>): Promise<
   }
 }
 
-/** Runs `check`, a check of the fields of an operation. */
-export function checkFields<T>(check: () => T): T {
+/** Runs `work` on the fields of an operation; a problem that it throws gets their place. */
+export async function inFields<T>(work: () => T | Promise<T>): Promise<T> {
   try {
-    return check();
+    return await work();
   } catch (error) {
     throw error instanceof Problem ? error.under('/fields') : error;
   }
@@ -176,12 +176,12 @@ export class BatchReader {
       case 'delete':
         return { ...common, op: 'delete', permit: permit as Permit<'delete'>, ifMatch: sent.ifMatch };
       case 'update': {
-        const patch = this.#withKeys(index, sent, type).text;
+        const patch = (await this.#withKeys(index, sent, type)).text;
         return { ...common, op: 'update', permit: permit as Permit<'update'>, patch, ifMatch: sent.ifMatch };
       }
       case 'create': {
-        const { text, fields } = this.#withKeys(index, sent, type);
-        const checked = checkFields(() => {
+        const { text, fields } = await this.#withKeys(index, sent, type);
+        const checked = await inFields(() => {
           type?.check(fields);
           return checkedBy(type, fields);
         });
@@ -191,9 +191,9 @@ export class BatchReader {
   }
 
   /** The fields, with the key of a create in place of each reference to it. */
-  #withKeys(index: number, { fields = {} }: Sent, type: EntityType | undefined): { text: string; fields: unknown } {
+  async #withKeys(index: number, { fields = {} }: Sent, type: EntityType | undefined): Promise<{ text: string; fields: unknown }> {
     let text = this.#texts[index] ?? '{}';
-    checkFields(() => requireEntityLimits(text, this.#limitBytes));
+    await inFields(() => requireEntityLimits(text, this.#limitBytes));
     const references = new Set<string>();
     for (const { column } of type?.companion?.references ?? []) {
       const path = type?.companion?.columns.find(({ name }) => name === column)?.field ?? [];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Cable, commit } from '../support/cable.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { declareType, rowsOf } from '../support/entities.ts';
 import { password, TestService } from '../support/service.ts';
 
 /** Identifies the statement that opens a session, whatever its text: one of its values. */
@@ -10,6 +11,7 @@ describe('a connection that breaks at COMMIT (rule 77)', () => {
   let database: TestDatabase;
   let cable: Cable;
   let service: TestService;
+  let ada: string;
 
   beforeAll(async () => {
     database = await createDatabase();
@@ -19,7 +21,8 @@ describe('a connection that breaks at COMMIT (rule 77)', () => {
     const through = new URL(url);
     through.host = `127.0.0.1:${port}`;
     service = await TestService.start({}, { url: through.href, drop: async () => undefined });
-    await service.createUser('ada');
+    ada = (await service.createUser('ada')).id;
+    await declareType(service, 'coin', { type: 'object', properties: { mark: { type: 'string' } }, 'x-unique': [{ fields: ['mark'] }] });
   });
   afterAll(async () => {
     await service.close();
@@ -61,5 +64,21 @@ describe('a connection that breaks at COMMIT (rule 77)', () => {
     expect(answer.status, answer.text).toBe(503);
     expect(answer.body.code).toBe('outcome-unknown');
     expect(await service.signIn('ada', next)).toMatch(/^sid=/);
+  });
+
+  test.each([
+    ['a bulk create', '/rest/entity/coin/bulk', (n: string[]) => n.map((mark) => ({ mark }))],
+    ['a batch', '/rest/batch', (n: string[]) => ({ operations: n.map((mark) => ({ op: 'create', name: 'coin', fields: { mark } })) })],
+  ])('503 — outcome-unknown when %s was committed, although a second look would find conflicts', async (_what, path, bodyOf) => {
+    const cookie = await service.openSession(ada);
+    const send = (json: object) => service.call('POST', path, { cookie, json });
+    expect((await send(bodyOf([`${path} 1`]))).status).toBe(200);
+    expect((await send(bodyOf([`${path} 1`]))).body.code).toBe('unique-conflict');
+    cable.breaksAt = { what: commit, delivered: 'question' };
+    const answer = await send(bodyOf([`${path} 2`, `${path} 3`]));
+    cable.repair();
+    expect([answer.status, answer.body.code], answer.text).toEqual([503, 'outcome-unknown']);
+    const marks = async () => (await rowsOf(service, 'coin')).filter(({ fields }) => fields.includes(`${path} `)).length;
+    await expect.poll(marks).toBe(3);
   });
 });
