@@ -73,7 +73,14 @@ export async function inFields<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-const needed = { create: ['fields'], update: ['key', 'fields'], delete: ['key'], get: ['key'] } as const;
+/** The members of each operation besides `op` and `name`. */
+const members = {
+  create: { needed: ['fields'], allowed: ['id'] },
+  update: { needed: ['key', 'fields'], allowed: ['ifMatch'] },
+  delete: { needed: ['key'], allowed: ['ifMatch'] },
+  get: { needed: ['key'], allowed: [] },
+} as const;
+const optionalMembers = ['id', 'key', 'ifMatch', 'fields'] as const;
 
 export interface BatchInput {
   sent: readonly Sent[];
@@ -110,13 +117,18 @@ export class BatchReader {
     return this.#refersForward;
   }
 
-  /** Throws 422 for operations without a member that they need, and for ids that several have. */
+  /** Throws 422 for operations without a member that they need or with one that they do not take, and for ids that several have. */
   checkForm(): void {
     const ids = new Set<string>();
     const faults: Fault[] = [];
     for (const [index, operation] of this.sent.entries()) {
-      for (const member of needed[operation.op])
+      const { needed, allowed } = members[operation.op];
+      const known: readonly string[] = [...needed, ...allowed];
+      for (const member of needed)
         if (operation[member] === undefined) faults.push({ pointer: `/operations/${index}/${member}`, code: 'required' });
+      for (const member of optionalMembers)
+        if (operation[member] !== undefined && !known.includes(member))
+          faults.push({ pointer: `/operations/${index}/${member}`, code: 'conflicting' });
       const id = operation.op === 'create' ? operation.id : undefined;
       if (id !== undefined && ids.has(id)) faults.push({ pointer: `/operations/${index}/id`, code: 'repeated' });
       if (id !== undefined) ids.add(id);
