@@ -30,7 +30,10 @@ export function readable(companion: Companion): Companion | null {
   return companion.state === 'ready' ? companion : (companion.complete ?? null);
 }
 
-/** The value of a field; SQL null if the entity does not have it, or one of another type. */
+/**
+ * The value of a field; SQL null if the entity does not have it, or one of another type. The process computes it, but for a member of the envelope, which
+ * the statement has in the row of `entity`.
+ */
 export interface CompanionColumn {
   /** Such as `c3`. No two fields of a type ever had the same. */
   name: string;

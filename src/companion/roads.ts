@@ -116,9 +116,9 @@ const limitsAt = ({ name }: Column, { limits }: Bounds): Limit[] => limits.filte
 
 /**
  * Parts of indexes that together have all rows that the filter allows, and others. The first list is likely to be the shortest; at most three. None: no
- * index helps.
+ * index helps. Only ranges for which `mayRead` is true are used.
  */
-export function candidatesOf(filter: Filter, companion: Companion): Range[][] {
+export function candidatesOf(filter: Filter, companion: Companion, mayRead: (range: Range) => boolean = () => true): Range[][] {
   const conditions = conjuncts(filter);
   const bounds = boundsOf(conditions, companion);
   const ofIndexes = indexesOf(companion)
@@ -131,7 +131,7 @@ export function candidatesOf(filter: Filter, companion: Companion): Range[][] {
     const each = condition.of.map((alternative) => candidatesOf(alternative, companion)[0]);
     return each.every((ranges) => ranges !== undefined) ? [each.flat()] : [];
   });
-  return [...ofIndexes, ...ofAlternatives].slice(0, 3);
+  return [...ofIndexes, ...ofAlternatives].filter((ranges) => ranges.every(mayRead)).slice(0, 3);
 }
 
 /** The part of the index that the bounds leave, with a weight that is the larger the fewer rows it is likely to have. */

@@ -1,34 +1,46 @@
 /**
  * SQL that writes rows of a companion table, in the statement that changes the entities. Each function takes `input`, tables of a query that have
- * `key` and the {@link inputColumns}.
+ * `key`, the {@link inputColumns} and the {@link envelopeColumns}.
  */
 import { sql, type RawBuilder } from 'kysely';
 import { inputType, storedValue } from './columns.ts';
-import type { Companion, CompanionSearch } from './layout.ts';
+import { isEnvelopeName, isOfEnvelope } from '../filter/fields.ts';
+import { envelopeValue } from '../filter/source.ts';
+import type { Companion, CompanionColumn, CompanionSearch } from './layout.ts';
 import { inSchema } from './table.ts';
 
-/** The values of a row as columns of a statement's input, each with its SQL type there. */
+/** The values that the process computes for a row as columns of a statement's input, each with its SQL type there. */
 export function inputColumns({ columns, search }: Companion): RawBuilder<unknown>[] {
   return [
-    ...columns.map((column) => sql`${sql.ref(column.name)} ${inputType(column)}`),
+    ...columns.filter(isComputed).map((column) => sql`${sql.ref(column.name)} ${inputType(column)}`),
     ...(search?.texts ?? []).map(({ name }) => sql`${sql.ref(name)} text`),
   ];
 }
 
 /** The names of the {@link inputColumns}. */
 export function inputNames({ columns, search }: Companion): RawBuilder<unknown>[] {
-  return [...columns, ...(search?.texts ?? [])].map(({ name }) => sql.ref(name));
+  return [...columns.filter(isComputed), ...(search?.texts ?? [])].map(({ name }) => sql.ref(name));
 }
 
-/** SQL: the input that consists of the keys of `written` and of the values in `tables`, which have `written` too. */
+const isComputed = ({ field }: CompanionColumn): boolean => !isOfEnvelope(field);
+
+/** The columns with members of the envelope, from the row of `table`, which has the columns of `entity`. */
+export function envelopeColumns({ columns }: Companion, table: string): RawBuilder<unknown>[] {
+  return columns.flatMap(({ name, field: [member] }) =>
+    isEnvelopeName(member) ? [sql`${envelopeValue(member, table)} as ${sql.ref(name)}`] : [],
+  );
+}
+
+/** SQL: the input that consists of the keys of `written`, its members of the envelope, and the values in `tables`, which have `written` too. */
 export function writtenWith(companion: Companion, tables: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(select ${sql.join([sql`written.key`, ...inputNames(companion)])} from ${tables}) as changed`;
+  const columns = [sql`written.key`, ...inputNames(companion), ...envelopeColumns(companion, 'written')];
+  return sql`(select ${sql.join(columns)} from ${tables}) as changed`;
 }
 
 /** SQL: the same for one row, whose values are the members of `values`, a JSON object. */
 export function writtenWithValues(companion: Companion, values: RawBuilder<unknown>): RawBuilder<unknown> {
   const columns = inputColumns(companion);
-  if (columns.length === 0) return sql.ref('written');
+  if (columns.length === 0) return writtenWith(companion, sql.ref('written'));
   return writtenWith(companion, sql`written cross join jsonb_to_record(${values}::jsonb) as input (${sql.join(columns)})`);
 }
 
@@ -101,7 +113,10 @@ export function deleteRow({ table }: Companion, key: RawBuilder<unknown>): RawBu
 
 /** The columns beside the key, each with the value that it stores of an input row. */
 function storedColumns({ columns, search }: Companion): { name: RawBuilder<unknown>; value: RawBuilder<unknown> }[] {
-  const stored = columns.map((column) => ({ name: sql.ref(column.name), value: storedValue(column, sql.ref(column.name)) }));
+  const stored = columns.map((column) => {
+    const name = sql.ref(column.name);
+    return { name, value: isComputed(column) ? storedValue(column, name) : name };
+  });
   return search ? [...stored, { name: sql.ref('search'), value: searchVector(search) }] : stored;
 }
 

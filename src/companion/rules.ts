@@ -1,6 +1,6 @@
 /** The rules in the document of an entity type, and the companion table that they need. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Field, FieldTypes, ScalarType } from '../filter/fields.ts';
+import type { envelopeTypes, Field, FieldTypes, ScalarType } from '../filter/fields.ts';
 import { readField } from '../filter/sort.ts';
 import type { Companion, CompanionColumn, CompanionIndex, CompanionReference, CompanionUnique } from './layout.ts';
 
@@ -15,6 +15,16 @@ export interface RuleKeywords {
   /** By the name of the field. */
   'x-references'?: Readonly<Record<string, { to: string; onDelete?: CompanionReference['onDelete'] }>>;
   'x-search'?: { fields: readonly string[]; language?: string };
+}
+
+/** The members of the envelope that an index may have. The key is the end of every index. */
+const indexedMembers = { $createdAt: 'date-time', $createdBy: 'string', $updatedAt: 'date-time' } as const satisfies Partial<
+  typeof envelopeTypes
+>;
+
+/** The type of the member of the envelope with this name, if an index may have it. */
+export function indexedMember(name: string): ScalarType | undefined {
+  return Object.hasOwn(indexedMembers, name) ? indexedMembers[name as keyof typeof indexedMembers] : undefined;
 }
 
 interface RuleField {
@@ -37,11 +47,15 @@ export function rulesOf(keywords: RuleKeywords, types: FieldTypes): Rules {
       throw new Error(`a rule names ${name}, which is no field with one scalar type`);
     return { field: found.field, type: found.type };
   };
+  const indexedAt = (name: string): RuleField => {
+    const member = indexedMember(name);
+    return member ? { field: [name], type: member } : fieldAt(name);
+  };
   const search = keywords['x-search'];
   return {
     uniques: (keywords['x-unique'] ?? []).map(({ fields, fold = false }) => ({ fields: fields.map(fieldAt), fold })),
     indexes: (keywords['x-index'] ?? []).map((names) =>
-      names.map((name) => ({ ...fieldAt(name.replace(/^-/, '')), descending: name.startsWith('-') })),
+      names.map((name) => ({ ...indexedAt(name.replace(/^-/, '')), descending: name.startsWith('-') })),
     ),
     references: Object.entries(keywords['x-references'] ?? {}).map(([name, { to, onDelete = 'restrict' }]) =>
       Object.assign(fieldAt(name), { to, onDelete }),

@@ -1,6 +1,6 @@
 /** The values of the companion row of an entity, computed from its fields. */
 import { Problem, type Fault } from '../errors.ts';
-import type { Field } from '../filter/fields.ts';
+import { isOfEnvelope, type Field } from '../filter/fields.ts';
 import { isDecimal } from '../http/decimal.ts';
 import { isInt64 } from '../http/int64.ts';
 import { isLongerThan } from '../filter/values.ts';
@@ -17,7 +17,7 @@ const searchedLength = 100_000;
 export function companionValues(companion: Companion, fields: unknown): CompanionValues {
   const faults: Fault[] = [];
   const values: CompanionValues = {};
-  for (const column of companion.columns) {
+  for (const column of companion.columns.filter(({ field }) => !isOfEnvelope(field))) {
     const value = valueOf(column, memberAt(fields, column.field));
     const { maximumLength } = column;
     if (typeof value === 'string' && maximumLength !== undefined && isLongerThan(value, maximumLength))

@@ -7,6 +7,7 @@ import type { Run } from '../database/port.ts';
 import { columnsUsed, companionSource } from '../companion/source.ts';
 import { reversed } from '../filter/order.ts';
 import { candidatesOf, columnOrderOf, isOfFields, restOf, reversedColumns, reversedWalk, walkOf, type Range } from '../companion/roads.ts';
+import { isOwnRange, ownFilter, ownPart } from '../companion/own-rows.ts';
 import { all, conjuncts, type Filter } from '../filter/syntax.ts';
 import {
   candidatesRows,
@@ -20,11 +21,15 @@ import {
 } from './companion-statements.ts';
 import { areFew, budgetOf, listLimits, orderFor, type FoundRows, type Part, type Road, type Wanted } from './road.ts';
 
-/** The road over the columns of `companion`; undefined if its indexes are of no use for the list. */
+/** The road over the columns of `companion`; undefined if its indexes are of no use for the list. A list of own rows uses {@link ownPart} alone. */
 export function companionRoad(wanted: Wanted, companion: Companion): Road | undefined {
-  const road = new CompanionRoad(wanted, companion);
-  return road.isOfUse ? road : undefined;
+  const { owner } = wanted.permit;
+  if (owner === null) return ofUse(new CompanionRoad(wanted, companion));
+  const own = ownPart(companion);
+  return own && ofUse(new CompanionRoad({ ...wanted, filter: ownFilter(wanted.filter, owner) }, own, isOwnRange(own)));
 }
+
+const ofUse = (road: CompanionRoad): Road | undefined => (road.isOfUse ? road : undefined);
 
 class CompanionRoad implements Road {
   readonly order: Road['order'];
@@ -36,14 +41,14 @@ class CompanionRoad implements Road {
   /** What the walk leaves to be tested. */
   readonly #rest: Filter;
 
-  constructor(wanted: Wanted, companion: Companion) {
+  constructor(wanted: Wanted, companion: Companion, mayRead?: (range: Range) => boolean) {
     const { filter, sort, relevantTo } = wanted;
     this.#wanted = wanted;
     this.#companion = companion;
     this.order = orderFor(wanted, companionSource(companion));
     this.#columnOrder = relevantTo === undefined ? columnOrderOf(sort, filter, companion) : undefined;
     this.#walk = this.#columnOrder && walkOf(filter, this.#columnOrder, companion);
-    this.#candidates = candidatesOf(filter, companion);
+    this.#candidates = candidatesOf(filter, companion, mayRead);
     this.#rest = this.#walk ? restOf(filter, this.#walk) : filter;
   }
 

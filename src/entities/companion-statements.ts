@@ -1,6 +1,7 @@
 /** What the statements of lists read of a companion table. Their rows are keys; the condition of the permit is beside the entity of each key. */
 import { sql, type CompiledQuery } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
+import { ownFilter, ownPart } from '../companion/own-rows.ts';
 import { matchesRow } from '../companion/search.ts';
 import { inSchema } from '../companion/table.ts';
 import { builder } from '../database/driver/prepared.ts';
@@ -125,7 +126,10 @@ export function aggregatedRows(
   filter: Filter,
   needsColumns: boolean,
 ): SelectedRows {
-  const isOfUse = companion && (needsColumns || testsOf(filter).some((test) => test.kind === 'search' || isOfColumn(companion, test)));
-  if (isOfUse) return selectedByColumns(companion, permit, filter);
+  const { owner } = permit;
+  const isOwn = owner !== null && companion !== undefined && ownPart(companion) !== undefined;
+  const wanted = isOwn ? ownFilter(filter, owner) : filter;
+  const isOfUse = companion && (needsColumns || testsOf(wanted).some((test) => test.kind === 'search' || isOfColumn(companion, test)));
+  if (isOfUse) return selectedByColumns(companion, permit, wanted);
   return selected({ permit, source: entitySource, keys: everything, rest: filter });
 }

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql, type Kysely } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
-import { inputColumns, upsertRows } from '../companion/rows.ts';
+import { envelopeColumns, inputColumns, upsertRows } from '../companion/rows.ts';
 import { companionValues } from '../companion/values.ts';
 import { retryOnConflict } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
@@ -68,7 +68,7 @@ async function fillBatch(
     sql<{ key: string }>`
       with input as materialized (select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input (${columns})),
       locked as materialized (
-        select entity.key from entity join input on entity.key = input.key and entity.version = input.version
+        select ${sql.join([sql`entity.key`, ...envelopeColumns(companion, 'entity')])} from entity join input on entity.key = input.key and entity.version = input.version
         where entity.name = ${name} ${isAlone ? sql`` : sql`for share of entity skip locked`}
       ),
       written as (${upsertRows(companion, sql`input join locked using (key)`)})

@@ -4,10 +4,12 @@
  */
 import type { components } from '../../generated/api.ts';
 import { readable, type Companion } from '../companion/layout.ts';
+import { indexedMember } from '../companion/rules.ts';
 import { JsonText } from '../contract/operation.ts';
 import { exceededStatementTime } from '../database/failure.ts';
 import type { Run, Store } from '../database/port.ts';
 import { Problem, type Fault } from '../errors.ts';
+import { isOfEnvelope } from '../filter/fields.ts';
 import { reversed, type RowPosition } from '../filter/order.ts';
 import { all } from '../filter/syntax.ts';
 import { looksLikeName } from '../http/pointer.ts';
@@ -60,17 +62,14 @@ function assertSearchable({ search, carrier }: ListRequest, companion: Companion
   throw new Problem('validation-failed', { faults: [{ ...place, code: 'not-filterable' }] });
 }
 
-/**
- * A list of own rows does not use the companion table: how much of an index it read would tell how many entities of others have a value (rule 64).
- */
 function roadOf(wanted: Wanted): Road {
-  const { permit, companion } = wanted;
-  return (companion && permit.owner === null && companionRoad(wanted, companion)) || entityRoad(wanted);
+  return (wanted.companion && companionRoad(wanted, wanted.companion)) ?? entityRoad(wanted);
 }
 
 class List {
   readonly #cursors: Cursors;
   readonly #request: ListRequest;
+  readonly #isOfOwnRows: boolean;
   /** The first that finds the page is taken. */
   readonly #roads: readonly Road[];
   readonly #selected: Road['selected'];
@@ -79,6 +78,7 @@ class List {
   constructor(cursors: Cursors, permit: Permit<'read'>, request: ListRequest, companion: Companion | undefined) {
     this.#cursors = cursors;
     this.#request = request;
+    this.#isOfOwnRows = permit.ownOnly;
     const { search, sort } = request;
     const filter = search === undefined ? request.filter : all([request.filter, { kind: 'search', field: [], words: search }]);
     const wanted = { permit: permitValues(permit), filter, sort, companion };
@@ -154,7 +154,9 @@ class List {
   #needsIndex(): Problem {
     const fields = this.#request.sort.map(({ field }) => field);
     const names = this.#request.sort.map(({ field, descending }) => `${descending ? '-' : ''}${field.join('.')}`);
-    const values = fields.length > 0 && fields.flat().every(looksLikeName) ? { fields: names.join(', ') } : undefined;
+    const isNamed =
+      fields.length > 0 && fields.every((field) => (isOfEnvelope(field) ? field.every(indexedMember) : field.every(looksLikeName)));
+    const values = isNamed ? { fields: (this.#isOfOwnRows ? ['$createdBy', ...names] : names).join(', ') } : undefined;
     const place = this.#request.carrier.place(fields.length === 0 ? 'search' : 'sort');
     return tooExpensive({ ...place, code: 'needs-index', ...(values && { values }) });
   }

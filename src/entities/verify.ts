@@ -1,6 +1,6 @@
 /** Compares the companion rows of a name with its entities. It is no caller's request, so it needs no permit. */
 import { sql, type Kysely } from 'kysely';
-import { differentRows, inputColumns } from '../companion/rows.ts';
+import { differentRows, envelopeColumns, inputColumns } from '../companion/rows.ts';
 import type { Companion } from '../companion/layout.ts';
 import { inSchema } from '../companion/table.ts';
 import { companionValues } from '../companion/values.ts';
@@ -48,7 +48,7 @@ async function differentKeys(db: Kysely<Database>, name: string, companion: Comp
   const columns = sql.join([sql`key bigint`, sql`version bigint`, ...inputColumns(companion)]);
   const { rows: different } = await sql<{ key: string }>`
     with unchanged as materialized (
-      select input.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input (${columns})
+      select ${sql.join([sql`input.*`, ...envelopeColumns(companion, 'entity')])} from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as input (${columns})
       join entity on entity.name = ${name} and entity.key = input.key and entity.version = input.version
     )
     ${differentRows(companion, sql`unchanged`)}`.execute(db);

@@ -1,5 +1,5 @@
 /** The keywords of rules in the document of a type: `x-unique`, `x-index`, `x-references` and `x-search`. */
-import { isText, ruleKeywords, type RuleKeywords } from '../companion/rules.ts';
+import { indexedMember, isText, ruleKeywords, type RuleKeywords } from '../companion/rules.ts';
 import { createAjv } from '../contract/ajv.ts';
 import type { Fault } from '../errors.ts';
 import type { FieldTypes, ScalarType } from '../filter/fields.ts';
@@ -88,7 +88,7 @@ class RuleFaults {
       for (const [at, name] of names.entries()) {
         const bare = name.replace(/^-/, '');
         if (seen.has(bare)) this.#refuse(['x-index', index, at], { code: 'repeated' });
-        else this.#fieldType(bare, ['x-index', index, at]);
+        else if (!indexedMember(bare)) this.#fieldType(bare, ['x-index', index, at]);
         seen.add(bare);
       }
     }

@@ -42,6 +42,11 @@ export function isEnvelopeName(name: string | undefined): name is EnvelopeName {
   return name !== undefined && Object.hasOwn(envelopeTypes, name);
 }
 
+/** Whether the field is in the envelope of the entity. */
+export function isOfEnvelope([name]: Field): boolean {
+  return isEnvelopeName(name);
+}
+
 /** Whether the field is the entity's key. */
 export function isKey(field: Field): boolean {
   return field.length === 1 && field[0] === '$key';

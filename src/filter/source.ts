@@ -3,7 +3,7 @@
  * today every field is in the column `fields`; an indexed field can come from a column of its own.
  */
 import { sql, type RawBuilder } from 'kysely';
-import { isEnvelopeName, type EnvelopeName, type Field, type ScalarType } from './fields.ts';
+import { envelopeTypes, isEnvelopeName, type EnvelopeName, type Field, type ScalarType } from './fields.ts';
 
 export interface Source {
   /** The field as jsonb; SQL null if the entity does not have it. */
@@ -26,23 +26,34 @@ export const sqlTypes: Readonly<Record<ScalarType, string>> = {
   boolean: 'boolean',
 };
 
-/** Times are stored in microseconds and compared in milliseconds, as answers show them. */
-const envelope: Readonly<Record<EnvelopeName, RawBuilder<unknown>>> = {
-  $key: sql.ref('entity.key'),
-  $version: sql.ref('entity.version'),
-  $createdAt: sql`date_trunc('milliseconds', entity.created_at)`,
-  $createdBy: sql.ref('entity.created_by'),
-  $updatedAt: sql`date_trunc('milliseconds', entity.updated_at)`,
-  $updatedBy: sql.ref('entity.updated_by'),
+const envelopeColumns: Readonly<Record<EnvelopeName, string>> = {
+  $key: 'key',
+  $version: 'version',
+  $createdAt: 'created_at',
+  $createdBy: 'created_by',
+  $updatedAt: 'updated_at',
+  $updatedBy: 'updated_by',
 };
+
+/**
+ * SQL: the member of the envelope of a row of `table`, which has the columns of `entity`. Times are stored in microseconds and compared in milliseconds, as
+ * answers show them.
+ */
+export function envelopeValue(name: EnvelopeName, table = 'entity'): RawBuilder<unknown> {
+  const column = sql.ref(`${table}.${envelopeColumns[name]}`);
+  return envelopeTypes[name] === 'date-time' ? sql`date_trunc('milliseconds', ${column})` : column;
+}
 
 /** The table `entity`, or a subquery of that name with its columns. */
 export const entitySource: Source = {
   json(field) {
-    return isEnvelopeName(field[0]) ? sql`to_jsonb(${envelope[field[0]]})` : fieldOf(field);
+    return isEnvelopeName(field[0]) ? sql`to_jsonb(${envelopeValue(field[0])})` : fieldOf(field);
   },
   typed(field, type) {
-    if (isEnvelopeName(field[0])) return type === 'string' ? sql`${envelope[field[0]]} collate "C"` : envelope[field[0]];
+    if (isEnvelopeName(field[0])) {
+      const value = envelopeValue(field[0]);
+      return type === 'string' ? sql`${value} collate "C"` : value;
+    }
     return asType(fieldOf(field), type);
   },
   matches() {

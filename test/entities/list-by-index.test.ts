@@ -75,6 +75,32 @@ describe('a list by an index', () => {
     expect(await refused({ filter: { city: 'Paris' }, sort: ['-note'] })).toMatchObject({ 2: 'sort needs-index', 3: /-note/ });
   });
 
+  test('200 — own entities are listed by the indexes that begin with the creator, and by no other (rule 64)', async () => {
+    const own = await seedMany(service(), 'own', rows, 'ada', 'bob');
+    await declareIndexed(service(), 'own', {
+      ...customer,
+      'x-index': [['$createdBy', 'city', '-n'], ['$createdBy', '-$createdAt'], ['n']],
+    });
+    const found = async (query: ListQuery) => keysIn(await pagesOf(service(), bob, 'own', query)).map((key) => own.indexOf(key));
+    expect(await found({ filter: { city: 'Paris' }, sort: ['-n'], limit: 2 })).toEqual([10, 8, 4, 2]);
+    expect(await found({ sort: ['city', '-n'] })).toEqual([6, 0, 10, 8, 4, 2]);
+    expect(await found({ sort: ['-$createdAt'], limit: 2 })).toEqual([8, 2, 6, 10, 0, 4]);
+    expect((await list(service(), bob, 'own', { filter: { city: 'Paris' }, count: 'exact' })).body.count).toEqual({
+      value: 4,
+      kind: 'exact',
+    });
+    // Of the twelve entities six are own.
+    listLimits.candidates = 6;
+    expect(await found({ sort: ['n'] })).toEqual([0, 2, 4, 6, 8, 10]);
+    listLimits.candidates = 5;
+    expect(await refused({ sort: ['n'] }, bob, 'own')).toEqual([
+      422,
+      'query-too-expensive',
+      'sort needs-index',
+      'This needs an index. Fields: $createdBy, n.',
+    ]);
+  });
+
   test('422 — own entities are listed as those of a name without indexes, whatever others have (rule 64)', async () => {
     expect(keysIn(await pagesOf(service(), bob, 'customer', { filter: { n: { $gt: 4 } } })).map((key) => keys.indexOf(key))).toEqual([
       6, 8, 10,

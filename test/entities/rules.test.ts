@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { inSchema } from '../../src/companion/table.ts';
 import type { Companion } from '../../src/companion/layout.ts';
+import { verifyCompanion } from '../../src/entities/verify.ts';
 import { beginBuilding, companionRows, declareWithRules } from '../support/companions.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { race, statuses } from '../support/races.ts';
@@ -38,7 +39,7 @@ beforeAll(async () => {
 });
 
 type Body = Entity & ProblemBody;
-const create = (name: string, json: object, headers = {}, at: TestService = service()): Promise<Answer<Body>> =>
+const create = (name: string, json: unknown, headers = {}, at: TestService = service()): Promise<Answer<Body>> =>
   at.call<Body>('POST', `/rest/entity/${name}`, { cookie, json, headers });
 const update = (name: string, key: string, json: object): Promise<Answer<Body>> =>
   service().call<Body>('POST', `/rest/entity/${name}/${key}`, { cookie, json });
@@ -219,8 +220,8 @@ describe('a reference', () => {
       await made('order', { customer: key, billing: { customer: key } }),
     ];
     const refusal = await remove('customer', key);
-    expect(faultOf(refusal)).toEqual([409, 'still-referenced', ' referenced']);
-    expect(refusal.body.errors?.[0]?.detail).toContain('called order: 3');
+    expect(faultOf(refusal)).toEqual([409, 'still-referenced', ' conflicting']);
+    expect(refusal.body.errors?.[0]?.detail).toContain('order that refer to it: 3');
     expect((await rowsOf(service(), 'customer')).map((row) => row.key)).toContain(key);
     expect(await events(key)).toEqual(['entity.created']);
     for (const each of orders) expect((await remove('order', each)).status).toBe(204);
@@ -236,7 +237,7 @@ describe('a reference', () => {
     );
     for (const as of [blind, owner]) expect(faultOf(await remove('customer', key, as))).toEqual([409, 'still-referenced']);
     expect((await service().call('POST', '/rest/entity/order', { cookie: owner, json: { customer: key } })).status).toBe(201);
-    expect((await remove('customer', key, owner)).body.errors?.[0]?.detail).toContain('called order: 1');
+    expect((await remove('customer', key, owner)).body.errors?.[0]?.detail).toContain('order that refer to it: 1');
   });
 });
 
@@ -252,5 +253,47 @@ describe('while the companion table is built', () => {
     expect((await create('built', { email: 'a@example.com' })).body.code).toBe('unique-conflict');
     expect((await remove('built', present)).status).toBe(204);
     expect(await companionRows(service(), building)).toHaveLength(1);
+  });
+});
+
+describe('an index over members of the envelope', () => {
+  test('200, 201 and 204 — has them after every way to change an entity, and during a build', async () => {
+    const document = {
+      properties: { email: text, boss: reference, a: {} },
+      'x-unique': [{ fields: ['email'] }],
+      'x-index': [['$createdBy', '-$createdAt'], ['$updatedAt']],
+      'x-references': { boss: { to: 'member', onDelete: 'set-null' } },
+    };
+    let members = await declareWithRules(service(), 'member', document);
+    const post = async (path: string, json: object, headers = {}) => {
+      const { status, text: body } = await service().call('POST', `/rest/entity/member${path}`, {
+        cookie,
+        headers,
+        ...(json !== undefined && { json }),
+      });
+      expect([200, 201], body).toContain(status);
+    };
+    const changeAll = async () => {
+      const boss = await made('member', { email: null });
+      await post('', { email: null }, { 'idempotency-key': crypto.randomUUID() });
+      await post('/bulk', [{ email: null }, { boss }]);
+      if (members.state === 'ready') for (const a of [1, 2]) await post('/upsert?by=email', { email: 'a@example.com', a });
+      const alone = await made('member', { a: 'x'.repeat(20_000), boss });
+      await post(`/${alone}`, { a: 'y'.repeat(20_000) });
+      await post(`/${alone}`, { a: null });
+      expect((await service().call('POST', `/rest/entity/member/${alone}/restore?version=1`, { cookie })).status).toBe(200);
+      if (members.state === 'ready') expect((await remove('member', boss)).status).toBe(204);
+      const { different, rows, entities } = await verifyCompanion(service().db, 'member', members, undefined);
+      expect([different, rows]).toEqual([[], entities]);
+    };
+    await changeAll();
+    members = await beginBuilding(service(), 'member');
+    await changeAll();
+    const [row] = await companionRows(service(), members);
+    expect(Object.values(row ?? {})).toContain('ada');
+    await sql`update ${inSchema(members.table)} set ${sql.ref(members.columns.find(({ field }) => field[0] === '$updatedAt')?.name ?? '')} = now()`.execute(
+      service().db,
+    );
+    expect((await verifyCompanion(service().db, 'member', members, undefined)).different.length).toBeGreaterThan(5);
   });
 });

@@ -160,6 +160,8 @@ const bad: [what: string, document: unknown, fault: string][] = [
   ['an index with a field twice', { properties: { a: text }, 'x-index': [['a', '-a']] }, 'repeated /x-index/0/1'],
   ['an index of five fields', { 'x-index': [['a', 'b', 'c', 'd', 'e']] }, 'invalid-value /x-index/0'],
   ['an index on the key', { 'x-index': [['$key']] }, 'not-addressable /x-index/0/0'],
+  ['an index on the version', { 'x-index': [['$version']] }, 'not-addressable /x-index/0/0'],
+  ['a unique creator', { 'x-unique': [{ fields: ['$createdBy'] }] }, 'not-addressable /x-unique/0/fields/0'],
   ['an index on a field too deep', { 'x-index': [['a.b.c.d']] }, 'invalid-value /x-index/0/0'],
   ['a substring index', { properties: { a: text }, 'x-index': [{ field: 'a', substring: true }] }, 'invalid-type /x-index/0'],
   [

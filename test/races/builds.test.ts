@@ -21,7 +21,7 @@ const seeded = 3_000;
 const properties = { text: { type: 'string' }, number: { type: 'number' }, at: { type: 'string', format: 'date-time' } };
 const documents = [
   { properties, 'x-index': [['text', '-number']], 'x-search': { fields: ['text'] } },
-  { properties, 'x-unique': [{ fields: ['at', 'number'] }], 'x-index': [['number']] },
+  { properties, 'x-unique': [{ fields: ['at', 'number'] }], 'x-index': [['number'], ['$createdBy', '-$updatedAt']] },
   {
     properties: { ...properties, number: { type: ['number', 'null'] } },
     'x-index': [['at'], ['text']],

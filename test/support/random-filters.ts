@@ -117,6 +117,7 @@ const nested = (name: string, test: unknown): Record<string, unknown> =>
 const envelopeTest = fc.oneof(
   fc.record({ $version: testOf('number') }),
   fc.record({ $createdBy: fc.constantFrom('ada', 'bob') }),
+  fc.record({ $createdAt: fc.record({ $gt: fc.constantFrom('2026-01-01T00:00:00.001Z', '2026-01-01T00:00:00.0035Z') }) }),
   fc.record({ $key: fc.oneof(valuesOf.int64, fc.record({ $gt: fc.constantFrom('10', '1000') })) }),
 );
 
@@ -144,19 +145,27 @@ export function sortsOver(fields: readonly string[]): fc.Arbitrary<string[]> {
     .map((terms) => terms.map(({ name, down }) => (down ? `-${name}` : name)));
 }
 
-/** Random indexes over scalar fields of the declared type, as `x-index` has them. */
+const indexedNames = [...Object.keys(declaredFields).filter((name) => name !== 'l'), '$createdAt', '$updatedAt'];
+
+/** Random indexes over scalar fields of the declared type and members of the envelope, as `x-index` has them. Some begin with the creator. */
 export const declaredIndexes: fc.Arbitrary<string[][]> = fc.uniqueArray(
   fc
-    .uniqueArray(fc.record({ name: fc.constantFrom(...Object.keys(declaredFields).filter((name) => name !== 'l')), down: fc.boolean() }), {
-      minLength: 1,
-      maxLength: 3,
-      selector: ({ name }) => name,
-    })
-    .map((terms) => terms.map(({ name, down }) => (down ? `-${name}` : name))),
+    .tuple(
+      fc.uniqueArray(fc.record({ name: fc.constantFrom(...indexedNames), down: fc.boolean() }), {
+        minLength: 1,
+        maxLength: 3,
+        selector: ({ name }) => name,
+      }),
+      fc.nat(2),
+    )
+    .map(([terms, lot]) => (lot === 0 ? ['$createdBy'] : []).concat(terms.map(({ name, down }) => (down ? `-${name}` : name)))),
   { minLength: 1, maxLength: 5, selector: String },
 );
 
-/** Queries that one of the indexes may serve: a filter on its first fields, and a sort by the others, forwards or backwards. */
+/**
+ * Queries that one of the indexes may serve: a filter on its first fields, and a sort by the others, forwards or backwards. Half of those of an index that
+ * begins with the creator do not name it.
+ */
 export function queriesOver(indexes: readonly string[][]): fc.Arbitrary<{ filter: Record<string, unknown>; sort: string[] }> {
   return fc
     .record({
@@ -165,17 +174,23 @@ export function queriesOver(indexes: readonly string[][]): fc.Arbitrary<{ filter
       isReversed: fc.boolean(),
       rest: filtersOver(declaredFields),
       isFree: fc.boolean(),
+      isOfOwner: fc.boolean(),
     })
-    .chain(({ index, count, isReversed, rest, isFree }) => {
+    .chain(({ index: terms, count, isReversed, rest, isFree, isOfOwner }) => {
+      const index = isOfOwner && terms[0] === '$createdBy' ? terms.slice(1) : terms;
       const names = index.map((term) => term.replace('-', ''));
-      const fixed = fc.tuple(
-        ...names.slice(0, count).map((name) => equalityOf(declaredFields[name] ?? 'any').map((test) => nested(name, test))),
-      );
+      const fixed = fc.tuple(...names.slice(0, count).map((name) => equalityAt(name).map((test) => nested(name, test))));
       const sort = index
         .slice(count)
         .map((term) => (term.startsWith('-') === isReversed ? term.replace('-', '') : `-${term.replace('-', '')}`));
       return fixed.map((filters) => ({ filter: { $and: [...filters, isFree ? {} : rest] }, sort }));
     });
+}
+
+function equalityAt(name: string): fc.Arbitrary<unknown> {
+  if (name === '$createdBy') return fc.constantFrom('ada', 'bob', { $in: ['ada', 'bob'] });
+  if (name.startsWith('$')) return fc.constantFrom('2026-01-01T00:00:00.001Z', '2026-01-02T00:00:00Z');
+  return equalityOf(declaredFields[name] ?? 'any');
 }
 
 function equalityOf(type: ModelType): fc.Arbitrary<unknown> {
