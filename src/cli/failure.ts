@@ -26,6 +26,8 @@ export function failureOf(error: unknown, config: Config | undefined): Failure {
 /** One line for each problem. */
 export function messagesOf(error: unknown, config: Config | undefined): string[] {
   if (error instanceof Refusal) return [error.message];
+  // The detail of `busy` is for clients of the service, which cannot do anything about the reason.
+  if (error instanceof Problem && error.code === 'busy' && error.cause instanceof Error) return [error.cause.message];
   if (error instanceof Problem) return [describe('en', error).detail];
   return explainFailure(error, config).map((line) => line.replace(/^- /, ''));
 }

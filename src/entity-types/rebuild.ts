@@ -14,7 +14,7 @@ export async function rebuildCompanions(trx: Kysely<Database>): Promise<void> {
   const companions = await listCompanions(trx);
   for (const { name, companion } of companions) {
     await ensureColumns(trx, companion);
-    await fillCompanion(trx, name, companion, () => undefined, true);
+    await fillCompanion(trx, name, companion, () => undefined, { isAlone: true });
     await ensureIndexes(trx, companion, false);
   }
   for (const { name, companion } of companions) {

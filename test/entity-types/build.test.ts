@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { theService } from '../../src/administration/actor.ts';
 import { presentTable } from '../../src/companion/catalogue.ts';
 import { applyChange, settleType, type ApplyOptions } from '../../src/entity-types/apply.ts';
+import { fillCompanion } from '../../src/entities/fill.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
 import { Problem } from '../../src/errors.ts';
 import { declareType, seed } from '../support/entities.ts';
@@ -405,4 +406,22 @@ test('503 — a change of a type that is being built longer than the caller wait
   expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? (outcome.value as { code: string }).code : outcome.reason))).toContain(
     'busy',
   );
+});
+
+test('a batch of rows that waits for a lock is given up with its keys after three attempts, and written once the lock is free', async () => {
+  await apply({ ...customer, ...rules });
+  await seedAll([{ email: 'ada@example.com' }, { email: 'bob@example.com' }]);
+  const { companion } = await storedType();
+  if (!companion) throw new Error('there is no companion table');
+  const fill = () => service().store.runLong((db) => fillCompanion(db, name, companion, () => undefined, { limitMs: 50 }));
+  const error: unknown = await service()
+    .db.transaction()
+    .execute(async (trx) => {
+      await sql`lock table ${sql.table(`entity_data.${companion.table}`)} in exclusive mode`.execute(trx);
+      return await fill().catch((reason: unknown) => reason);
+    });
+  expect(error).toMatchObject({ code: 'busy', cause: { message: expect.stringContaining(`the keys ${keyOf(1)} to ${keyOf(2)} in time`) } });
+  expect(await companionRows()).toEqual([]);
+  expect(await fill()).toEqual([]);
+  expect(await companionRows()).toHaveLength(2);
 });
