@@ -698,6 +698,8 @@ export interface paths {
          *     command line. If the type is being built already, the answer is 503 after five seconds. The caller needs `read` on all entities of a name that
          *     `x-references` is the first to name: 403.
          *
+         *     With a shorter `x-history` versions are lost: such a change needs `confirm`, the digest of its plan, else 409 `confirmation-required`.
+         *
          *     The type counts for the next request on every replica. Where the operator's files declare the types, the answer is 403.
          */
         put: operations["putEntityType"];
@@ -1250,10 +1252,11 @@ export interface components {
             steps: {
                 /**
                  * @description narrower: may refuse what was accepted; wider: accepts all that was accepted; note: concerns no validation; rule: an entry of `x-unique`,
-                 *     `x-index`, `x-references` or `x-search` that is new, or whose fields have another type; no-rule: one that is gone.
+                 *     `x-index`, `x-references` or `x-search` that is new, or whose fields have another type; no-rule: one that is gone; shorter: `x-history` keeps
+                 *     versions for less time.
                  * @enum {string}
                  */
-                kind: "declare" | "narrower" | "wider" | "note" | "rule" | "no-rule" | "delete";
+                kind: "declare" | "narrower" | "wider" | "note" | "rule" | "no-rule" | "shorter" | "delete";
                 /** @description A JSON pointer into the document. */
                 pointer: string;
                 effect: components["schemas"]["TypeEffect"];
@@ -1961,7 +1964,10 @@ export interface components {
                 };
             };
         };
-        /** @description The change loses something, and `confirm` is not the digest of its plan, or other types refer to this one. */
+        /**
+         * @description The change loses something, and `confirm` is not the digest of its plan. Or stored entities do not fit the document, a limit is exceeded, or other
+         *     types refer to the one that is deleted.
+         */
         ConfirmationRequired: {
             headers: {
                 [name: string]: unknown;
@@ -3509,6 +3515,8 @@ export interface operations {
             query?: {
                 /** @description Accept stored entities that do not fit. */
                 allowUnfit?: components["schemas"]["Flag"];
+                /** @description The digest of the plan, for a change with the effect `loss`. */
+                confirm?: string;
             };
             header?: {
                 /** @description Act only if the type's ETag is one of these; `*` if there is a type. */
@@ -3558,7 +3566,7 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["TypeConflict"];
+            409: components["responses"]["ConfirmationRequired"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

@@ -915,6 +915,8 @@ export const getEntityType = (options: Options<GetEntityTypeData>): RequestResul
  * command line. If the type is being built already, the answer is 503 after five seconds. The caller needs `read` on all entities of a name that
  * `x-references` is the first to name: 403.
  *
+ * With a shorter `x-history` versions are lost: such a change needs `confirm`, the digest of its plan, else 409 `confirmation-required`.
+ *
  * The type counts for the next request on every replica. Where the operator's files declare the types, the answer is 403.
  *
  */

@@ -779,10 +779,11 @@ export type TypePlan = {
     steps: Array<{
         /**
          * narrower: may refuse what was accepted; wider: accepts all that was accepted; note: concerns no validation; rule: an entry of `x-unique`,
-         * `x-index`, `x-references` or `x-search` that is new, or whose fields have another type; no-rule: one that is gone.
+         * `x-index`, `x-references` or `x-search` that is new, or whose fields have another type; no-rule: one that is gone; shorter: `x-history` keeps
+         * versions for less time.
          *
          */
-        kind: 'declare' | 'narrower' | 'wider' | 'note' | 'rule' | 'no-rule' | 'delete';
+        kind: 'declare' | 'narrower' | 'wider' | 'note' | 'rule' | 'no-rule' | 'shorter' | 'delete';
         /**
          * A JSON pointer into the document.
          */
@@ -4117,7 +4118,9 @@ export type DeleteEntityTypeErrors = {
         code?: 'not-found';
     };
     /**
-     * The change loses something, and `confirm` is not the digest of its plan, or other types refer to this one.
+     * The change loses something, and `confirm` is not the digest of its plan. Or stored entities do not fit the document, a limit is exceeded, or other
+     * types refer to the one that is deleted.
+     *
      */
     409: Problem & {
         code?: 'confirmation-required' | 'type-conflict';
@@ -4255,6 +4258,10 @@ export type PutEntityTypeData = {
          * Accept stored entities that do not fit.
          */
         allowUnfit?: Flag;
+        /**
+         * The digest of the plan, for a change with the effect `loss`.
+         */
+        confirm?: string;
     };
     url: '/rest/entity-type/{name}';
 };
@@ -4287,10 +4294,12 @@ export type PutEntityTypeErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Stored entities do not fit the document, or a limit is exceeded.
+     * The change loses something, and `confirm` is not the digest of its plan. Or stored entities do not fit the document, a limit is exceeded, or other
+     * types refer to the one that is deleted.
+     *
      */
     409: Problem & {
-        code?: 'type-conflict';
+        code?: 'confirmation-required' | 'type-conflict';
     };
     /**
      * The version is no longer the one named in If-Match.

@@ -9,7 +9,7 @@ import { Problem } from '../errors.ts';
 import { applyChange } from '../entity-types/apply.ts';
 import { faultText, readTypeFiles, refusalText } from '../entity-types/files.ts';
 import { findingsOf, unfitEntities, type Findings } from '../entity-types/findings.ts';
-import { planOf, type TypeChange, type TypePlan } from '../entity-types/plan.ts';
+import { needsCheck, needsRules, planOf, type TypeChange, type TypePlan } from '../entity-types/plan.ts';
 import { inOrder } from '../entity-types/order.ts';
 import { faultsOfReferences } from '../entity-types/references.ts';
 import { findType, listBuilds, listDocuments, listTypes } from '../entity-types/store.ts';
@@ -123,7 +123,7 @@ function describePlanned({ plan, findings }: Planned): string {
   const steps = plan.steps.map(({ effect, kind, pointer }) => [`  ${effect}`, kind, pointer]);
   const misfits = examples.map(({ key, errors }) => `    ${key}: ${errors.map(faultText).map(printable).join('; ')}`);
   const more = unfit > examples.length ? [`    and ${unfit - examples.length} more`] : [];
-  const finding = plan.effect === 'check' || plan.effect === 'build' ? `, ${unfit} do not fit` : '';
+  const finding = needsCheck(plan) || needsRules(plan) ? `, ${unfit} do not fit` : '';
   return [
     `${plan.name} (${entities} entities${finding})`,
     ...table(['  EFFECT', 'KIND', 'POINTER'], steps, '').split('\n'),

@@ -72,8 +72,11 @@ export function faultText(fault: Fault): string {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ').trim();
 
+const refusals: ReadonlySet<string> = new Set(['type-conflict', 'validation-failed', 'confirmation-required']);
+
 /**
- * Applies the files of ENTITY_TYPES_DIR. A type without a file stays. Throws {@link ConfigError} if a file is no type, or if entities do not fit one.
+ * Applies the files of ENTITY_TYPES_DIR. A type without a file stays. Throws {@link ConfigError} if a file is no type, if entities do not fit one, or
+ * if a change loses something.
  */
 export async function applyTypeFiles(store: Store, { entityTypesDir }: Pick<Config, 'entityTypesDir'>): Promise<void> {
   if (entityTypesDir === undefined) return;
@@ -83,15 +86,20 @@ export async function applyTypeFiles(store: Store, { entityTypesDir }: Pick<Conf
     try {
       await applyChange(store, typeFiles, change);
     } catch (error) {
-      if (!(error instanceof Problem && (error.code === 'type-conflict' || error.code === 'validation-failed'))) throw error;
+      if (!(error instanceof Problem && refusals.has(error.code))) throw error;
       problems.push(`ENTITY_TYPES_DIR: ${change.name}: ${refusalText(error)}`);
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** The refusal of a change for people: `type-conflict`, or `validation-failed` of a document. */
+/** The refusal of a change for people: `type-conflict`, `confirmation-required`, or `validation-failed` of a document. */
 export function refusalText({ code, faults }: Problem): string {
+  if (code === 'confirmation-required')
+    return (
+      '/x-history: versions would be kept for less time than now, so some would be lost. ' +
+      'Run "types plan" with the file, and then "types apply --confirm" with the digest that it prints'
+    );
   const places = faults.map(faultText).join('; ');
   const isOfEntities = code === 'type-conflict' && faults.every(({ pointer }) => pointer !== '');
   if (!isOfEntities) return places;

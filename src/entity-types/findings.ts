@@ -8,7 +8,7 @@ import { maximumFaults, Problem, type Fault } from '../errors.ts';
 import { pointerTo } from '../http/pointer.ts';
 import { compileType } from './compile.ts';
 import { canonicalValue, DuplicateFinder, type RepeatedDigests } from './duplicates.ts';
-import { needsCheck, type TypeChange, type TypePlan } from './plan.ts';
+import { needsCheck, needsRules, type TypeChange, type TypePlan } from './plan.ts';
 import { companionOfDocument } from './rules.ts';
 import type { Schema } from './subschemas.ts';
 import type { EntityType } from './types.ts';
@@ -39,7 +39,7 @@ export interface Examination {
 }
 
 /**
- * Counts the entities, and reads all of them if the plan has the effect `check` or `build`. Throws 409 `type-conflict` if there are more than `limit`
+ * Counts the entities, and reads all of them if a step of the plan has the effect `check` or `build`. Throws 409 `type-conflict` if there are more than `limit`
  * to read.
  */
 export async function findingsOf(
@@ -50,7 +50,7 @@ export async function findingsOf(
 ): Promise<Findings> {
   const entities = await countEntities(db, plan.name, limit);
   const check = needsCheck(plan) && !rulesOnly ? checkOf(change) : undefined;
-  const rules = plan.effect === 'build' && change.document ? companionOfDocument(change.document, 0, null, false) : null;
+  const rules = needsRules(plan) && change.document ? companionOfDocument(change.document, 0, null, false) : null;
   if (!check && !rules) return { entities, unfit: 0, examples: [] };
   if (limit !== undefined && entities > limit)
     throw new Problem('type-conflict', { faults: [{ pointer: '', code: 'too-many-values', values: { limit } }] });

@@ -19,7 +19,7 @@ import { authorize, isPermitted } from '../rights/permit.ts';
 import { applyChange, type Applied, type ApplyOptions } from './apply.ts';
 import { faultsOfDocument } from './document.ts';
 import { faultUnder, findingsOf } from './findings.ts';
-import { needsCheck, planOf, type TypeChange, type TypePlan } from './plan.ts';
+import { needsCheck, needsRules, planOf, type TypeChange, type TypePlan } from './plan.ts';
 import { faultsOfReferences, targetsOf } from './references.ts';
 import { findType, listTypes, type TypeRow, type TypeSummary } from './store.ts';
 import { TypedContracts } from './typed-contracts.ts';
@@ -78,7 +78,7 @@ export function typeHandlers(context: Context): TypeHandlers {
         expectRevision(current);
         requireReading(principal, current, change, plan, allowUnfit);
       };
-      const { type, plan, changed } = await apply(actorOf(principal, caller), change, { expect, allowUnfit });
+      const { type, plan, changed } = await apply(actorOf(principal, caller), change, { expect, allowUnfit, confirm: query.confirm });
       if (!type) throw new Error('there is no type after its declaration');
       const answer = { headers: { ETag: etagOf(type.revision) }, body: describeType(type) };
       if (!changed || plan.revision !== '0') return { status: 200, ...answer };
@@ -163,7 +163,7 @@ function requireReading(
 ): void {
   const targets = targetsOf(current?.document ?? {});
   const newTargets = targetsOf(document ?? {}).filter((target) => !targets.includes(target));
-  const isRead = plan.effect === 'build' || (needsCheck(plan) && !allowUnfit);
+  const isRead = needsRules(plan) || (needsCheck(plan) && !allowUnfit);
   for (const entity of new Set([...(isRead ? [name] : []), ...newTargets]))
     if (authorize(principal, entity, 'read').ownOnly) throw new Problem('forbidden', { audit: { entity } });
 }

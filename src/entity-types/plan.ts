@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { TypeSource } from '../database/tables.ts';
+import { keepOf } from '../entities/history.ts';
 import { differencesOf } from './compare.ts';
 import { withoutRules } from './rule-keywords.ts';
 import { ruleDifferences } from './rules.ts';
@@ -23,7 +24,7 @@ export type Effect = 'none' | 'check' | 'build' | 'loss';
 const effects = ['none', 'check', 'build', 'loss'] as const;
 
 export interface PlanStep {
-  kind: 'declare' | 'narrower' | 'wider' | 'note' | 'rule' | 'no-rule' | 'delete';
+  kind: 'declare' | 'narrower' | 'wider' | 'note' | 'rule' | 'no-rule' | 'shorter' | 'delete';
   /** Into the document. */
   pointer: string;
   effect: Effect;
@@ -61,10 +62,28 @@ function stepsOf(current: Schema | undefined, document: Schema | null): PlanStep
   }));
   if (!current) return [{ kind: 'declare', pointer: '', effect: 'check' }, ...rules];
   const differences = differencesOf(withoutRules(current), withoutRules(document));
-  const steps: PlanStep[] = differences.map(({ kind, pointer }) => ({ kind, pointer, effect: kind === 'narrower' ? 'check' : 'none' }));
+  const steps = differences.map(({ kind, pointer }): PlanStep => {
+    if (pointer === '/x-history' && isShorter(keepOf(current), keepOf(document))) return { kind: 'shorter', pointer, effect: 'loss' };
+    return { kind, pointer, effect: kind === 'narrower' ? 'check' : 'none' };
+  });
   if (steps.length + rules.length > 0 || isDeepStrictEqual(current, document)) return [...steps, ...rules];
   // The rules are in another order.
   return [{ kind: 'note', pointer: '', effect: 'none' }];
+}
+
+/** The least and the most days of each unit of a duration. */
+const daysOf: Readonly<Record<string, readonly [number, number]>> = { D: [1, 1], W: [7, 7], M: [28, 31], Y: [365, 366] };
+
+/** Whether the second duration can be shorter than the first one. Each is a number of one unit, such as `P30D`. */
+function isShorter(before: string, after: string): boolean {
+  if (before.at(-1) === after.at(-1)) return Number(after.slice(1, -1)) < Number(before.slice(1, -1));
+  const days = (keep: string, most: 0 | 1) => Number(keep.slice(1, -1)) * (daysOf[keep.at(-1) ?? '']?.[most] ?? 0);
+  return days(after, 0) < days(before, 1);
+}
+
+/** Whether all entities are read for the rules of the new document. */
+export function needsRules({ steps, effect }: TypePlan): boolean {
+  return effect === 'build' || steps.some((step) => step.effect === 'build');
 }
 
 /** Whether stored entities must fit the schema of the new document. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { AdminCommand } from '../support/admin.ts';
-import { seed } from '../support/entities.ts';
+import { declareType, seed } from '../support/entities.ts';
 import { useService, TestService } from '../support/service.ts';
 
 interface PlanDocument {
@@ -156,6 +156,19 @@ describe('ENTITY_TYPES_DIR', () => {
     const start = TestService.start({ ENTITY_TYPES_DIR: place }, { url: service().databaseUrl, drop: async () => undefined });
     await expect(start).rejects.toThrow(`${name}: stored entities do not fit (each pointer begins with a key): /${number}00/b: `);
     expect(await create({})).toBe(201);
+  });
+
+  test('a start whose files lose versions ends with the way to confirm it', async () => {
+    const place = await mkdtemp(join(directory, 'start-'));
+    const file = join(place, `${name}.yaml`);
+    await declareType(service(), name, { type: 'object', 'x-history': { keep: 'P1Y' } });
+    await writeFile(file, 'type: object\nx-history: { keep: P1M }\n');
+    const start = TestService.start({ ENTITY_TYPES_DIR: place }, { url: service().databaseUrl, drop: async () => undefined });
+    await expect(start).rejects.toThrow(`${name}: /x-history: versions would be kept for less time than now`);
+    const { stdout } = await admin.run(['types', 'plan', file, '--json']);
+    const { digest } = JSON.parse(stdout) as { digest: string };
+    await admin.say(['types', 'apply', file, '--confirm', digest]);
+    await (await service().replica({ ENTITY_TYPES_DIR: place })).stop();
   });
 
   test('a type whose file is gone stays, and a changed file counts from the next start on', async () => {

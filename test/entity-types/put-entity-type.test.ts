@@ -409,3 +409,43 @@ test('422 — a change through one replica counts for the next request to anothe
   expect(await create({ a: 1 })).toBe(422);
   expect(await create({ b: 1 })).toBe(201);
 });
+
+test('409 and 200 — a shorter history needs the digest of the plan; the same, a longer and the first one need none', async () => {
+  const plan = async (document: object | undefined) =>
+    (
+      await service().call<{ digest: string; effect: string; steps: { kind: string; pointer: string; effect: string }[] }>(
+        'POST',
+        `/rest/entity-type/${name}/plan`,
+        { cookie, json: { document } },
+      )
+    ).body;
+  const historyOf = (keep: string | undefined, others = {}) => ({
+    type: 'object',
+    ...others,
+    ...(keep !== undefined && { 'x-history': { keep } }),
+  });
+  const any = { 'if-match': '*' };
+  expect((await put(historyOf('P1D'))).status).toBe(201);
+  for (const keep of ['P6D', undefined, 'P7D', 'P1M', 'P32D', 'P1Y', 'P53W']) expect((await put(historyOf(keep), any)).status).toBe(200);
+  for (const keep of ['P52W', 'P12M', 'P11M', 'P1Y', undefined]) {
+    const before = await typeInForce();
+    const refused = await put<ProblemBody>(historyOf(keep), any);
+    expect([refused.status, refused.body.code, await typeInForce()]).toEqual([409, 'confirmation-required', before]);
+    const { digest, effect, steps } = await plan(historyOf(keep));
+    expect([effect, steps]).toEqual(['loss', [{ kind: 'shorter', pointer: '/x-history', effect: 'loss' }]]);
+    expect((await put(historyOf(keep), any, `?confirm=${digest.replace(/./, (first) => (first === '0' ? '1' : '0'))}`)).status).toBe(409);
+    if (keep === 'P1Y' || keep === undefined) expect((await put(historyOf(keep), any, `?confirm=${digest}`)).status).toBe(200);
+  }
+});
+
+test('403 — a change with a loss checks stored entities too, and so needs `read` on all of them (rule 64)', async () => {
+  await declareType(service(), name, { type: 'object', 'x-history': { keep: 'P1Y' } });
+  await seed(service(), name, `${number}01`, {}, 'ada');
+  const { id } = await service().createUser('dora', { '*': ['type'], [name]: { actions: ['read'], condition: 'own' } });
+  const own = { cookie: await service().openSession(id) };
+  const document = { type: 'object', properties: { a: { type: 'string' } }, 'x-index': [['a']] };
+  const path = `/rest/entity-type/${name}/plan`;
+  const allowed = await service().call<{ effect: string }>('POST', path, { cookie, json: { document } });
+  expect([allowed.status, allowed.body.effect]).toEqual([200, 'loss']);
+  expect((await service().call('POST', path, { ...own, json: { document } })).status).toBe(403);
+});
