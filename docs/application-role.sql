@@ -25,8 +25,11 @@ grant select, insert on entity_type_revision to entity_application;
 -- The secret that the names of failed sign-ins are hidden with. It is made by the migrations.
 grant select on service_secret to entity_application;
 
--- The audit trail is written and never changed. Who reads it does so as the owner.
+-- The audit trail is written and never changed. Who reads it does so as the owner, who also says how long it is kept: the owner's function drops what is
+-- older.
 grant insert on audit_event to entity_application;
+grant select on audit_retention to entity_application;
+grant execute on function maintain_audit_trail() to entity_application;
 
 -- To see that no migration is missing.
 grant select on kysely_migration, kysely_migration_lock to entity_application;

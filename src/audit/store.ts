@@ -59,6 +59,8 @@ export const auditEvents = [
   'database.copied',
   'database.backed_up',
   'database.restored',
+  'retention.changed',
+  'retention.applied',
   'configuration.loaded',
   'service.start',
   'service.stop',

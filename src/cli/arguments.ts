@@ -3,6 +3,7 @@
  * something of that name exists.
  */
 import { InvalidArgumentError } from 'commander';
+import type { KeptFor } from '../audit/retention.ts';
 import { auditEvents } from '../audit/store.ts';
 import type { Action, Scope } from '../database/tables.ts';
 import { isEntityName } from '../entities/name.ts';
@@ -107,6 +108,14 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
     if (value >= minimum && value <= maximum) return value;
     throw new InvalidArgumentError(`Give a whole number from ${minimum} to ${maximum}.`);
   };
+}
+
+/** How long the audit trail is kept, see {@link KeptFor}. */
+export function keptFor(text: string): KeptFor {
+  if (text === 'forever') return null;
+  const [, number = '0', unit = 'D'] = /^P([1-9][0-9]{0,3})([DWMY])$/.exec(text) ?? [];
+  if (Number(number) * { D: 1, W: 7, M: 30, Y: 365 }[unit as 'D' | 'W' | 'M' | 'Y'] >= 30) return text;
+  throw new InvalidArgumentError('Give "forever", or at least 30 days as P400D, P60W, P13M or P2Y.');
 }
 
 export function eventName(text: string): string {

@@ -1,7 +1,9 @@
-/** `audit …`: reads the audit trail. */
+/** `audit …`: reads the audit trail, and says how long it is kept. */
 import type { Command } from 'commander';
+import { changeRetention } from '../administration/retention.ts';
+import { readRetention, type KeptFor } from '../audit/retention.ts';
 import { listEvents, type EventFilter, type EventRow } from '../audit/store.ts';
-import { auditedKey, entityName, eventName, parseTime, userName, wholeNumber } from './arguments.ts';
+import { auditedKey, entityName, eventName, keptFor, parseTime, userName, wholeNumber } from './arguments.ts';
 import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
 import { table, timeText, type Outcome } from './output.ts';
@@ -23,6 +25,19 @@ export function auditCommands(program: Command, desk: Desk): void {
     .option('--since <time>', 'only events from then on: 2026-11-20T08:00:00Z, 2026-11-20 (UTC), or 30m, 24h, 7d ago', parseTime)
     .option('--limit <number>', 'at most so many, the latest; 0 for all', wholeNumber(0, 999_999_999), 1_000)
     .action((options: Shown & EventFilter & { limit: number }) => onDatabase(desk, options, (admin) => list(admin, options)));
+  leaf(audit, 'keep', 'tell or change how long events are kept', ['audit keep', 'audit keep P400D', 'audit keep forever'])
+    .argument('[period]', 'at least 30 days as P400D, P60W, P13M or P2Y, or "forever"', keptFor)
+    .action((period: KeptFor | undefined, options: Shown) => onDatabase(desk, options, (admin) => keep(admin, period)));
+}
+
+async function keep({ store, actor }: Admin, period: KeptFor | undefined): Promise<Outcome> {
+  const changed = period !== undefined && (await changeRetention(store, actor, period));
+  const kept = await readRetention(store.db);
+  return {
+    document: { changed, keep: kept },
+    text:
+      kept === null ? 'Events are kept for ever.' : `Events are kept for ${kept}. The service drops a month when all its events are older.`,
+  };
 }
 
 async function list({ store: { db } }: Admin, { limit, ...filter }: EventFilter & { limit: number }): Promise<Outcome> {

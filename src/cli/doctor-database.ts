@@ -14,6 +14,7 @@ import { startCommand } from '../config/command-name.ts';
 import type { Config } from '../config/settings.ts';
 import type { Issuer } from '../oidc/issuers-file/read.ts';
 import { checkBuilds, checkCompanions } from './doctor-companions.ts';
+import { checkPartitions } from './doctor-partitions.ts';
 import { check, fail, ok, warn, type Check, type Finding } from './check.ts';
 
 const gibibyte = 2 ** 30;
@@ -44,6 +45,7 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
     await runCheck('notifications', () => checkNotifications(directUrl, store, config));
     if (!(await runCheck('migrations', () => checkMigrations(db)))) return;
     await runCheck('administrator', () => checkAdministrator(db));
+    await runCheck('partitions', () => checkPartitions(db));
     await runCheck('builds', () => checkBuilds(store));
     await runCheck('companions', () => checkCompanions(store, all));
     await runCheck('peppers', async () => checkPeppers(db, await readPeppers(config.passwordPepperFile)));

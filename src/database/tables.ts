@@ -149,5 +149,6 @@ export interface Database {
     user_agent: string | null;
     detail: Json<Record<string, unknown>>;
   };
+  audit_retention: { single: Generated<boolean>; keep: ColumnType<string | null> };
   service_secret: { name: string; value: Buffer };
 }

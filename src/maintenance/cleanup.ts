@@ -1,11 +1,12 @@
 /**
  * Deletes rows that have no effect any more: ended sessions, old replaced tokens, old sign-in attempts and idempotency keys, abandoned
- * sign-ins at a provider, old versions of entities. Every deadline is checked on reading (security rule 12). It also makes the tables of coming months for the
- * history of entities.
+ * sign-ins at a provider, old versions of entities, old months of the audit trail. Every deadline is checked on reading (security rule 12). It also makes
+ * the partitions of coming months for the history of entities and for the audit trail.
  */
 import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
 import { theService } from '../administration/actor.ts';
+import { maintainAuditTrail } from '../audit/retention.ts';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { maintainHistory } from '../entities/history.ts';
@@ -64,6 +65,7 @@ export function scheduleCleanup({ store }: Pick<Context, 'store'>, log: FastifyB
       const idempotencyKeys = await deleteInBatches(() => deleteOldKeys(db, batchRows));
       const transactions = await deleteInBatches(() => deleteExpiredTransactions(db, batchRows));
       const versions = await deleteInBatches(() => maintainHistory(db, batchRows));
+      const auditMonths = (await maintainAuditTrail(store)).length;
       const builds = await settleInterrupted(store, theService);
       log.info({
         event: 'housekeeping',
@@ -74,14 +76,17 @@ export function scheduleCleanup({ store }: Pick<Context, 'store'>, log: FastifyB
         idempotencyKeys,
         transactions,
         versions,
+        auditMonths,
         builds,
       });
     } catch (error) {
       log.warn({ event: 'housekeeping', outcome: 'failed', err: error });
     }
   };
-  // Without the table of this month its rows would stay in the default partition.
-  maintainHistory(db, 0).catch((error: unknown) => log.warn({ event: 'housekeeping', outcome: 'failed', err: error }));
+  // Without the partition of this month its rows would stay in the default partition.
+  Promise.all([maintainHistory(db, 0), maintainAuditTrail(store)]).catch((error: unknown) =>
+    log.warn({ event: 'housekeeping', outcome: 'failed', err: error }),
+  );
   const timer = setInterval(() => void work(), everyMilliseconds);
   timer.unref();
   return () => clearInterval(timer);

@@ -70,7 +70,9 @@ test.each(budgets)('the longest row of %s fits its size in docs/audit.md, and a 
   const { db } = service();
   const count = 20_000;
   const origin = { requestId: '', address: '2001:db8:1111:2222:3333:4444:5555:6666', userAgent: 'ÿ'.repeat(256) };
-  const size = async () => (await sql<{ size: string }>`select pg_total_relation_size('audit_event') as size`.execute(db)).rows[0]?.size;
+  const size = async () =>
+    (await sql<{ size: string }>`select sum(pg_total_relation_size(relid)) as size from pg_partition_tree('audit_event')`.execute(db))
+      .rows[0]?.size;
   const before = Number(await size());
   const { id } = await eventInsertion(db, origin, longest[budget]).returning('id').executeTakeFirstOrThrow();
   await sql`insert into audit_event (event, outcome, user_name, request_id, session_id, address, user_agent, detail)

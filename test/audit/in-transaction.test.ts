@@ -273,6 +273,7 @@ const changes: Row[] = [
     ['identity.unlinked'],
     admin(({ user }) => ['identity', 'unlink', user, '--issuer', corp.url, '--subject', user]),
   ],
+  ['audit keep', 0, 'audit_retention', ['retention.changed'], admin(() => ['audit', 'keep', 'P2Y'])],
   ['a new entity type', 0, 'entity_type', ['type.declared'], applyType({ type: 'object' })],
   [
     'another document of a type',
@@ -290,7 +291,7 @@ afterAll(async () => {
   await rm(typeFiles, { recursive: true });
 });
 
-/** Events without a change: refusals, which any client can cause, and the events of a process; and of transfers, see test/cli/transfer.test.ts. */
+/** Events without a change: refusals, which any client can cause, and the events of a process; of transfers, see test/cli/transfer.test.ts; and of retention, see retention.test.ts. */
 const alone: readonly AuditEventName[] = [
   'login.failed',
   'login.throttled',
@@ -306,6 +307,7 @@ const alone: readonly AuditEventName[] = [
   'database.copied',
   'database.backed_up',
   'database.restored',
+  'retention.applied',
   'configuration.loaded',
   'service.start',
   'service.stop',

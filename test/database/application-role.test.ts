@@ -172,8 +172,30 @@ test('with these rights the service changes companion tables that the owner has 
   }
 });
 
+test('a migration that replaces the table of the audit trail leaves the role its rights, and gives it no others (rule 88)', async () => {
+  await execute(ownerUrl, 'create database earlier');
+  const owner = withDatabase(ownerUrl, 'earlier');
+  const application = withDatabase(applicationUrl, 'earlier');
+  await migrate(owner, '0017-entity-history');
+  await execute(owner, `grant insert on audit_event to ${role}; grant execute on function maintain_entity_history(integer) to ${role}`);
+  await migrate(owner);
+  const insertion = `insert into audit_event (event, outcome) values ('logout', 'ok')`;
+  await execute(application, `${insertion}; select maintain_audit_trail(); select keep from audit_retention`);
+  for (const statement of [
+    insertion.replace('audit_event', 'entity_data.audit_first'),
+    'select from audit_event',
+    'delete from audit_event',
+    `update audit_retention set keep = 'P30D'`,
+    `select maintain_months('audit_event', 'audit', now())`,
+  ]) {
+    await expect(rows(application, statement), statement).rejects.toMatchObject({ code: '42501' });
+  }
+});
+
 test.each([
   ['delete from audit_event'],
+  [`update audit_retention set keep = 'P30D'`],
+  [`select maintain_months('audit_event', 'audit', now())`],
   ['update audit_event set outcome = outcome'],
   ['truncate entity'],
   ['create table more (id int)'],

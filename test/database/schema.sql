@@ -43,6 +43,11 @@ create table audit_event (
   detail jsonb default '{}'::jsonb not null
 );
 
+create table audit_retention (
+  single boolean default true not null,
+  keep text
+);
+
 create table entity (
   name text not null,
   key bigint generated always as identity not null,
@@ -233,7 +238,11 @@ alter table api_key add constraint api_key_user_id_fkey FOREIGN KEY (user_id) RE
 
 alter table audit_event add constraint audit_event_outcome_check CHECK ((outcome = ANY (ARRAY['ok'::text, 'refused'::text, 'failed'::text])));
 
-alter table audit_event add constraint audit_event_pkey PRIMARY KEY (id);
+alter table audit_retention add constraint audit_retention_keep_check CHECK (((keep)::interval >= '30 days'::interval));
+
+alter table audit_retention add constraint audit_retention_pkey PRIMARY KEY (single);
+
+alter table audit_retention add constraint audit_retention_single_check CHECK (single);
 
 alter table entity add constraint entity_created_by_fkey FOREIGN KEY (created_by) REFERENCES user_account(name);
 
@@ -347,9 +356,11 @@ alter table user_profile add constraint user_profile_user_id_fkey FOREIGN KEY (u
 
 CREATE INDEX api_key_user_id_idx ON public.api_key USING btree (user_id) WHERE (revoked_at IS NULL);
 
-CREATE INDEX audit_event_at_idx ON public.audit_event USING btree (at);
+CREATE INDEX audit_event_at_idx ON ONLY public.audit_event USING btree (at);
 
-CREATE INDEX audit_event_user_name_idx ON public.audit_event USING btree (user_name, at);
+CREATE INDEX audit_event_id_idx ON ONLY public.audit_event USING btree (id);
+
+CREATE INDEX audit_event_user_name_idx ON ONLY public.audit_event USING btree (user_name, at);
 
 CREATE INDEX entity_change_version ON ONLY public.entity_change USING btree (name, key, version, id);
 
@@ -590,19 +601,35 @@ AS $function$
   where target ? name and (wanted = 'true' or jsonb_typeof(target -> name) = 'object')
 $function$;
 
+CREATE OR REPLACE FUNCTION public.maintain_audit_trail()
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  unguarded regclass;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('audit_event', 0)) then
+    return;
+  end if;
+  return query select * from maintain_months('audit_event', 'audit', now() - (select keep::interval from audit_retention));
+  for unguarded in
+    select partition from month_partitions('audit_event')
+    where not exists (select from pg_trigger where tgrelid = partition and tgname = 'audit_event_append_only')
+  loop
+    execute format('create trigger audit_event_append_only before update or delete or truncate on %s
+      for each statement execute function refuse_audit_change()', unguarded);
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.maintain_entity_history(most integer)
  RETURNS integer
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET lock_timeout TO '1s'
- SET "TimeZone" TO 'UTC'
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  this_month timestamp := date_trunc('month', now() at time zone 'UTC');
-  oldest timestamptz := least(now() - interval '7 days', (select min(now() - keep) from entity_history_keep));
-  month timestamp;
-  partition text;
   found record;
   deleted integer := 0;
   count integer;
@@ -610,32 +637,72 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended('entity_history', 0)) then
     return 0;
   end if;
-  for month in select generate_series(this_month, this_month + interval '3 months', '1 month') loop
-    partition := to_char(month, '"change_"YYYY_MM');
-    -- Rows of a month that the default partition has stay there.
-    continue when to_regclass('entity_data.' || partition) is not null or exists (
-      select from entity_data.change_default where at >= month and at < month + interval '1 month');
-    execute format('create table entity_data.%I partition of entity_change for values from (%L) to (%L)',
-      partition, month, month + interval '1 month');
-  end loop;
-  for found in
-    -- Only the owner of the table can attach partitions to it, while others can make tables of any name.
-    select relname::text, case when relname <> 'change_default' then to_timestamp(substr(relname, 8), 'YYYY_MM') + interval '1 month' end as ended
-    from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = 'entity_change'::regclass
-  loop
-    if found.ended < oldest then
-      execute format('drop table entity_data.%I', found.relname);
-    elsif coalesce(found.ended < now() - interval '7 days', true) and deleted < most then
+  perform maintain_months('entity_change', 'change', least(now() - interval '7 days', (select min(now() - keep) from entity_history_keep)));
+  for found in select * from month_partitions('entity_change') loop
+    if coalesce(found.ends < now() - interval '7 days', true) and deleted < most then
       execute format(
-        'delete from entity_data.%1$I where ctid = any (array (
-          select change.ctid from entity_data.%1$I as change left join entity_history_keep using (name)
-          where change.at < now() - coalesce(keep, ''7 days'') limit $1))', found.relname) using most - deleted;
+        'delete from %1$s where ctid = any (array (
+          select change.ctid from %1$s as change left join entity_history_keep using (name)
+          where change.at < now() - coalesce(keep, ''7 days'') limit $1))', found.partition) using most - deleted;
       get diagnostics count = row_count;
       deleted := deleted + count;
     end if;
   end loop;
   return deleted;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.maintain_months(parent regclass, prefix text, oldest timestamp with time zone)
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ SET lock_timeout TO '1s'
+ SET "TimeZone" TO 'UTC'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  default_partition text := format('entity_data.%I', prefix || '_default');
+  month timestamptz;
+  partition text;
+  found record;
+  ended timestamptz;
+  occupied boolean;
+begin
+  if to_regclass(default_partition) is null then
+    execute format('create table %s partition of %s default', default_partition, parent);
+  end if;
+  for month in select generate_series(date_trunc('month', now()), date_trunc('month', now()) + interval '3 months', '1 month') loop
+    partition := format('entity_data.%I', prefix || to_char(month, '"_"YYYY_MM'));
+    -- Rows of a month that the default partition has stay there.
+    execute format('select exists (select from %s where at >= $1 and at < $1 + interval ''1 month'')', default_partition) into occupied using month;
+    continue when occupied or to_regclass(partition) is not null or exists (
+      select from month_partitions(parent) where ends > month and coalesce(starts, '-infinity') < month + interval '1 month');
+    -- To attach a table, unlike making a partition, does not wait for those that write.
+    execute format('create table %s (like %s including defaults including constraints)', partition, parent);
+    execute format('alter table %s attach partition %s for values from (%L) to (%L)', parent, partition, month, month + interval '1 month');
+  end loop;
+  for found in select * from month_partitions(parent) loop
+    ended := found.ends;
+    if ended is null then
+      execute format('select max(at) from %s', found.partition) into ended;
+    end if;
+    continue when ended is null or oldest is null or ended >= oldest;
+    return next found.partition::text;
+    execute format('drop table %s', found.partition);
+    if found.ends is null then
+      execute format('create table %s partition of %s default', default_partition, parent);
+    end if;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.month_partitions(parent regclass)
+ RETURNS TABLE(partition regclass, starts timestamp with time zone, ends timestamp with time zone)
+ LANGUAGE sql
+ STABLE
+ SET "DateStyle" TO 'ISO'
+AS $function$
+  select inhrelid::regclass, substring(bound from $re$FROM \('([^']+)'\)$re$)::timestamptz, substring(bound from $re$TO \('([^']+)'\)$re$)::timestamptz
+  from pg_inherits join pg_class on pg_class.oid = inhrelid, pg_get_expr(relpartbound, inhrelid) as bound
+  where inhparent = parent
+$function$;
 
 CREATE OR REPLACE FUNCTION public.notify_entity_type()
  RETURNS trigger

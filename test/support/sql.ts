@@ -1,4 +1,5 @@
 /** Single statements on a database, for the support code of the suite: no pool, no vitest, so that the global setup can use it too. */
+import { readFileSync } from 'node:fs';
 import { Client } from 'pg';
 
 export async function execute(databaseUrl: string, sql: string): Promise<void> {
@@ -13,6 +14,9 @@ export async function execute(databaseUrl: string, sql: string): Promise<void> {
 
 /** Undoes the migrations after the first release's, of which a test makes only the table of migrations older. */
 export const undoLaterMigrations = `
+  drop table audit_event, audit_retention;
+  drop function refuse_audit_change, maintain_audit_trail, maintain_months, month_partitions;
+  ${readFileSync(new URL('../../src/database/migrations/0009-audit.sql', import.meta.url), 'utf8')}
   drop schema entity_data cascade;
   alter table entity drop column bytes;
   drop function entity_instant, json_project, entity_companion_delete, pinned;

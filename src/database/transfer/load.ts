@@ -9,7 +9,7 @@ import { countRows, listMigrations, listTables, type Contents, type DataSource, 
 import { inLongTransaction, lockTarget } from './snapshot.ts';
 
 /** Rows that migrations make; the source's rows replace them. */
-const tablesWithSeed = ['service_secret'];
+const tablesWithSeed = ['audit_retention', 'service_secret'];
 
 /** The data cannot be taken over. The message is one line for the operator. Nothing was changed. */
 export class TransferRefused extends Error {
@@ -51,11 +51,13 @@ export async function loadDatabase(
   await inLongTransaction(url, 'begin', signal, async (client) => {
     if (!(await lockTarget(client))) throw new TransferRefused('is the source itself, or another copy is filling it');
     assertSameSchema(source.contents, await listMigrations(client));
-    const present = (await listTables(client)).map(({ name }) => client.escapeIdentifier(name));
+    const present = (await listTables(client)).map(({ name }) => name);
     // Services that start meanwhile wait, or fail, and write nothing.
-    await client.query(`lock table ${present.join(', ')} in share row exclusive mode`);
+    await client.query(`lock table ${present.map((name) => client.escapeIdentifier(name)).join(', ')} in share row exclusive mode`);
     await assertNoRows(client);
-    for (const name of tablesWithSeed) await client.query(`delete from ${client.escapeIdentifier(name)}`);
+    // An earlier schema lacks some of them.
+    for (const name of tablesWithSeed.filter((each) => present.includes(each)))
+      await client.query(`delete from ${client.escapeIdentifier(name)}`);
     for (const table of tables) await loadTable(client, source, table, onRows);
     for (const { table, column, next } of sequences) {
       const start = BigInt(next) + BigInt(skipped[table] ?? 0);
