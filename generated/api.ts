@@ -1142,8 +1142,9 @@ export interface components {
             operations: components["schemas"]["BatchOperation"][];
         };
         /**
-         * @description `create` needs `fields`; `update` needs `key` and `fields`, a merge patch (RFC 7396); `delete` and `get` need `key`. `get` retrieves the entity as
-         *     the operations before have left it.
+         * @description `create` needs `fields` and takes `id`; `update` needs `key` and `fields`, a merge patch (RFC 7396), and takes `ifMatch`; `delete` needs `key`
+         *     and takes `ifMatch`; `get` needs `key`. Any other member of an operation is refused with 422. `get` retrieves the entity as the operations before
+         *     have left it.
          */
         BatchOperation: {
             /**
@@ -3400,7 +3401,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `dry-run` (RFC 7240) tries the batch and writes nothing. Other preferences are ignored. */
+                /** @description `dry-run` (RFC 7240), without a value, tries the batch and writes nothing. Other preferences are ignored. */
                 Prefer?: string;
             };
             path?: never;

@@ -96,6 +96,7 @@ export type FaultCode =
   | 'too-many-tests'
   | 'duplicate-value'
   | 'reference-not-found'
+  | 'referenced'
   | 'too-common'
   | 'too-predictable'
   | 'contains-context'
@@ -129,7 +130,7 @@ export const problemValues = {
 
 /** The values in the text of a fault, with the same rules. `allowed` lists the accepted values as in the contract. */
 export const faultValues = {
-  conflicting: { types: 'text', name: 'text', count: 'number' },
+  referenced: { types: 'text', name: 'text', count: 'number' },
   'invalid-value': { allowed: 'text', minimum: 'number', maximum: 'number' },
   'invalid-type': { allowed: 'text' },
   'too-short': { minimum: 'number' },

@@ -612,8 +612,9 @@ export type Batch = {
 };
 
 /**
- * `create` needs `fields`; `update` needs `key` and `fields`, a merge patch (RFC 7396); `delete` and `get` need `key`. `get` retrieves the entity as
- * the operations before have left it.
+ * `create` needs `fields` and takes `id`; `update` needs `key` and `fields`, a merge patch (RFC 7396), and takes `ifMatch`; `delete` needs `key`
+ * and takes `ifMatch`; `get` needs `key`. Any other member of an operation is refused with 422. `get` retrieves the entity as the operations before
+ * have left it.
  *
  */
 export type BatchOperation = {
@@ -3911,7 +3912,7 @@ export type RunBatchData = {
     body: Batch;
     headers?: {
         /**
-         * `dry-run` (RFC 7240) tries the batch and writes nothing. Other preferences are ignored.
+         * `dry-run` (RFC 7240), without a value, tries the batch and writes nothing. Other preferences are ignored.
          */
         Prefer?: string;
     };

@@ -94,7 +94,7 @@ export function batchHandlers({ config, store, entityTypes: types, entityQueues:
     async runBatch(input): Promise<Output<'runBatch'>> {
       const { body, bodyText, headers, principal } = input;
       const { atomic = true, operations: sent } = body;
-      const dryRun = /(?:^|,)\s*dry-run\s*(?:=\s*(?:"")?\s*)?(?:[,;]|$)/i.test(headers.prefer ?? '');
+      const dryRun = prefersDryRun(headers.prefer);
       if (dryRun && !atomic) throw new Problem('malformed-request', { faults: [{ parameter: 'Prefer', code: 'conflicting' }] });
       const reader = new BatchReader(principal, types, { sent, bodyText, limitBytes: config.bodyLimitBytes });
       reader.checkForm();
@@ -105,6 +105,15 @@ export function batchHandlers({ config, store, entityTypes: types, entityQueues:
       return answer(done.map(resultOf), dryRun);
     },
   };
+}
+
+/** Whether a preference is `dry-run` (RFC 7240 section 2). Throws 400 if it has a value: the client means something else than to write. */
+function prefersDryRun(prefer = ''): boolean {
+  const preferences = prefer.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? [];
+  const found = preferences.map((preference) => /^\s*dry-run\s*(?:=([^;]*))?(?:;|$)/i.exec(preference)).filter((match) => match !== null);
+  if (found.some((match) => !['', '""'].includes(match[1]?.trim() ?? '')))
+    throw new Problem('malformed-request', { faults: [{ parameter: 'Prefer', code: 'invalid-value', values: { allowed: 'dry-run' } }] });
+  return found.length > 0;
 }
 
 function answer(results: readonly string[], dryRun = false): Output<'runBatch'> {

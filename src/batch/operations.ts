@@ -64,16 +64,23 @@ export async function at<T>(index: number, work: () => T | Promise<T>): Promise<
   }
 }
 
-/** Runs `check`, a check of the fields of an operation. */
-export function checkFields<T>(check: () => T): T {
+/** Runs `work` on the fields of an operation; a problem that it throws gets their place. */
+export async function inFields<T>(work: () => T | Promise<T>): Promise<T> {
   try {
-    return check();
+    return await work();
   } catch (error) {
     throw error instanceof Problem ? error.under('/fields') : error;
   }
 }
 
-const needed = { create: ['fields'], update: ['key', 'fields'], delete: ['key'], get: ['key'] } as const;
+/** The members of each operation besides `op` and `name`. */
+const members = {
+  create: { needed: ['fields'], allowed: ['id'] },
+  update: { needed: ['key', 'fields'], allowed: ['ifMatch'] },
+  delete: { needed: ['key'], allowed: ['ifMatch'] },
+  get: { needed: ['key'], allowed: [] },
+} as const;
+const optionalMembers = ['id', 'key', 'ifMatch', 'fields'] as const;
 
 export interface BatchInput {
   sent: readonly Sent[];
@@ -110,13 +117,18 @@ export class BatchReader {
     return this.#refersForward;
   }
 
-  /** Throws 422 for operations without a member that they need, and for ids that several have. */
+  /** Throws 422 for operations without a member that they need or with one that they do not take, and for ids that several have. */
   checkForm(): void {
     const ids = new Set<string>();
     const faults: Fault[] = [];
     for (const [index, operation] of this.sent.entries()) {
-      for (const member of needed[operation.op])
+      const { needed, allowed } = members[operation.op];
+      const known: readonly string[] = [...needed, ...allowed];
+      for (const member of needed)
         if (operation[member] === undefined) faults.push({ pointer: `/operations/${index}/${member}`, code: 'required' });
+      for (const member of optionalMembers)
+        if (operation[member] !== undefined && !known.includes(member))
+          faults.push({ pointer: `/operations/${index}/${member}`, code: 'conflicting' });
       const id = operation.op === 'create' ? operation.id : undefined;
       if (id !== undefined && ids.has(id)) faults.push({ pointer: `/operations/${index}/id`, code: 'repeated' });
       if (id !== undefined) ids.add(id);
@@ -176,12 +188,12 @@ export class BatchReader {
       case 'delete':
         return { ...common, op: 'delete', permit: permit as Permit<'delete'>, ifMatch: sent.ifMatch };
       case 'update': {
-        const patch = this.#withKeys(index, sent, type).text;
+        const patch = (await this.#withKeys(index, sent, type)).text;
         return { ...common, op: 'update', permit: permit as Permit<'update'>, patch, ifMatch: sent.ifMatch };
       }
       case 'create': {
-        const { text, fields } = this.#withKeys(index, sent, type);
-        const checked = checkFields(() => {
+        const { text, fields } = await this.#withKeys(index, sent, type);
+        const checked = await inFields(() => {
           type?.check(fields);
           return checkedBy(type, fields);
         });
@@ -191,9 +203,9 @@ export class BatchReader {
   }
 
   /** The fields, with the key of a create in place of each reference to it. */
-  #withKeys(index: number, { fields = {} }: Sent, type: EntityType | undefined): { text: string; fields: unknown } {
+  async #withKeys(index: number, { fields = {} }: Sent, type: EntityType | undefined): Promise<{ text: string; fields: unknown }> {
     let text = this.#texts[index] ?? '{}';
-    checkFields(() => requireEntityLimits(text, this.#limitBytes));
+    await inFields(() => requireEntityLimits(text, this.#limitBytes));
     const references = new Set<string>();
     for (const { column } of type?.companion?.references ?? []) {
       const path = type?.companion?.columns.find(({ name }) => name === column)?.field ?? [];

@@ -9,12 +9,12 @@ import { holdTypes } from '../entities/removal-statements.ts';
 import type { EntityRow } from '../entities/row.ts';
 import { findHeavy, findState, lockOne, previewOne } from '../entities/statements.ts';
 import { checkedBy, placeOf } from '../entities/store.ts';
-import { isMissingTable, isStillReferenced, violationOf } from '../entities/violations.ts';
+import { isStillReferenced, underRulesOnce, violationOf } from '../entities/violations.ts';
 import { writeStatementsOf } from '../entities/write-statements.ts';
 import type { Companion } from '../companion/layout.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
-import { at, checkFields, problemAt, type Create, type Delete, type Get, type Operation, type Update } from './operations.ts';
+import { at, inFields, problemAt, type Create, type Delete, type Get, type Operation, type Update } from './operations.ts';
 
 /** A lost round means that another transaction has changed the entity meanwhile. */
 const rounds = 20;
@@ -129,7 +129,7 @@ class BatchRun {
       return rowOf({ ...change, name: permit.entity, given: key, ...companion?.values }, 'fields', fields);
     });
     const query = writeStatementsOf(layout).insertMany.query({ rows: `[${rows.join()}]` });
-    const found = await underRules(layout, () => this.#trx.executeQuery(query));
+    const found = await writeUnderRules(layout, () => this.#trx.executeQuery(query));
     if (found.rows.length !== creates.length) throw new TypesChanged();
     const byKey = new Map(found.rows.map((row) => [row.key, row]));
     return creates.map(({ key }) => ({ status: 201, row: byKey.get(key) }));
@@ -191,7 +191,7 @@ class BatchRun {
       if (ifMatch !== undefined && ifMatch !== seen.version) throw new Problem('precondition-failed');
       if (Buffer.byteLength(seen.fields) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
       const merged: unknown = JSON.parse(seen.fields);
-      const checked = checkFields(() => {
+      const checked = await inFields(() => {
         type?.check(merged, () => JSON.parse(patch) as unknown);
         return checkedBy(type, merged);
       });
@@ -199,7 +199,9 @@ class BatchRun {
       const change = changeValues(permit, this.#caller.origin, checked.typeRevision);
       const values = { ...change, ...place, patch, versions: [seen.version], limit: limitBytes };
       const companion = JSON.stringify(checked.companion?.values ?? {});
-      const { rows } = await underRules(checked.companion?.layout, () => this.#trx.executeQuery(updateOne.query({ ...values, companion })));
+      const { rows } = await writeUnderRules(checked.companion?.layout, () =>
+        this.#trx.executeQuery(updateOne.query({ ...values, companion })),
+      );
       if (rows[0]) return { status: 200, row: rows[0] };
     }
     throw tooLong();
@@ -224,12 +226,6 @@ class BatchRun {
 }
 
 /** Runs `write`, a statement that writes the companion table `layout` too. A violated rule is a problem whose pointers lead into the operation. */
-async function underRules<R>(layout: Companion | undefined, write: () => Promise<R>): Promise<R> {
-  try {
-    return await write();
-  } catch (error) {
-    if (layout && isMissingTable(error)) throw new TypesChanged();
-    const problem = layout && violationOf(layout, error);
-    throw problem ? problem.under('/fields') : error;
-  }
+function writeUnderRules<R>(layout: Companion | undefined, write: () => Promise<R>): Promise<R> {
+  return inFields(() => underRulesOnce(layout, write, () => new TypesChanged()));
 }

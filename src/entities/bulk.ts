@@ -10,7 +10,7 @@ import { changeValues } from './changed.ts';
 import { requireEntityLimits } from './entity-limits.ts';
 import { rowOf } from './grouped-writes.ts';
 import { checkedBy, type CheckedFields } from './store.ts';
-import { isMissingTable, violationOf } from './violations.ts';
+import { underRulesOnce } from './violations.ts';
 import type { Writes } from './update.ts';
 import { writeStatementsOf } from './write-statements.ts';
 
@@ -51,7 +51,7 @@ export async function createMany(
       return await store.transaction((trx) => bulk.insertAll(trx));
     } catch (error) {
       if (error instanceof RolledBack) return undefined;
-      if (!(error instanceof Problem)) throw error;
+      if (!isViolation(error)) throw error;
     }
     const conflicts: Fault[] = [];
     const rollBack = store.transaction(async (trx) => {
@@ -67,6 +67,11 @@ export async function createMany(
     if (!isConflict) throw new Problem('validation-failed', { faults: conflicts });
     throw new Problem('unique-conflict', { faults: conflicts, headers: { 'Retry-After': '1' } });
   });
+}
+
+/** Whether a rule of the type does not hold, so that the items that violate it are worth looking for. */
+function isViolation(error: unknown): error is Problem {
+  return error instanceof Problem && (error.code === 'unique-conflict' || error.code === 'validation-failed');
 }
 
 /** Throws 422 with the faults of all items. */
@@ -117,7 +122,7 @@ class Bulk {
       try {
         await this.#insert(trx, [row]);
       } catch (error) {
-        if (!(error instanceof Problem)) throw error;
+        if (!isViolation(error)) throw error;
         faults.push(...error.under(`/${index}`).faults);
         if (faults.length >= maximumFaults) break;
         await sql`rollback to savepoint item`.execute(trx);
@@ -135,20 +140,15 @@ class Bulk {
 
   async #insert(trx: Transaction<Database>, rows: readonly string[]): Promise<CreatedKey[]> {
     const { insertMany } = writeStatementsOf(this.#layout);
-    const found = await underRulesOf(this.#layout, () => trx.executeQuery(insertMany.query({ rows: `[${rows.join()}]` })));
+    const insert = insertMany.query({ rows: `[${rows.join()}]` });
+    const found = await underRulesOnce(
+      this.#layout,
+      () => trx.executeQuery(insert),
+      () => new RolledBack(),
+    );
     if (found.rows.length !== rows.length) throw new RolledBack();
     return found.rows
       .toSorted((one, other) => Number(one.n) - Number(other.n))
       .map(({ key, version }) => ({ key, version: Number(version) }));
-  }
-}
-
-/** Runs `write`, and throws the problem of a violated rule. */
-async function underRulesOf<R>(layout: Companion | undefined, write: () => Promise<R>): Promise<R> {
-  try {
-    return await write();
-  } catch (error) {
-    if (isMissingTable(error)) throw new RolledBack();
-    throw (layout && violationOf(layout, error)) ?? error;
   }
 }

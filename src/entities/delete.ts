@@ -75,7 +75,7 @@ export async function problemOfRemoval(store: Store, { keys }: StillReferencedEr
   for (const [name, referring] of keys) {
     const permit = readable(name);
     const count = permit ? await countReadable(store.db, permit, [...referring]) : 0;
-    if (count > 0) faults.push({ pointer: '', code: 'conflicting', values: { name, count } });
+    if (count > 0) faults.push({ pointer: '', code: 'referenced', values: { name, count } });
   }
   return new Problem('still-referenced', { faults });
 }

@@ -1,7 +1,7 @@
 /** What a violated rule of a type means for the caller: the places of the fields, and nothing of PostgreSQL or of another entity (rule 75). */
 import { DatabaseError } from 'pg';
 import type { Companion } from '../companion/layout.ts';
-import { retryOnConflict } from '../database/failure.ts';
+import { lacksRelation, retryOnConflict } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 import { pointerTo } from '../http/pointer.ts';
 
@@ -10,11 +10,22 @@ import { pointerTo } from '../http/pointer.ts';
  * changed, so the type has. Throws 409 `unique-conflict` for a value that another entity has, and 422 `validation-failed` for a reference to no entity.
  */
 export async function underRules<R>(layout: Companion | undefined, write: () => Promise<R | undefined>): Promise<R | undefined> {
-  if (!layout) return await write();
   try {
     return await whileTableExists(layout, write);
   } catch (error) {
-    throw violationOf(layout, error) ?? error;
+    throw (layout && violationOf(layout, error)) ?? error;
+  }
+}
+
+/**
+ * Runs `write` likewise, once, in a transaction that the error ends. Throws `typeChanged()` instead of returning undefined.
+ */
+export async function underRulesOnce<R>(layout: Companion | undefined, write: () => Promise<R>, typeChanged: () => Error): Promise<R> {
+  try {
+    return await write();
+  } catch (error) {
+    if (layout && lacksRelation(error)) throw typeChanged();
+    throw (layout && violationOf(layout, error)) ?? error;
   }
 }
 
@@ -30,14 +41,9 @@ export async function whileTableExists<R>(
   try {
     return await retryOnConflict(write);
   } catch (error) {
-    if (isMissingTable(error)) return undefined;
+    if (lacksRelation(error)) return undefined;
     throw error;
   }
-}
-
-/** Whether a companion table, or a column of it, does not exist any more. */
-export function isMissingTable(error: unknown): boolean {
-  return error instanceof DatabaseError && (error.code === '42P01' || error.code === '42703');
 }
 
 /** Whether a row of a companion table still refers to the deleted one. */

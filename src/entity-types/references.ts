@@ -59,7 +59,7 @@ export async function assertNotReferenced(db: Kysely<Database>, name: string, ma
   const names = new Set((await listReferences(db)).filter(({ from, to }) => to === name && from !== name).map(({ from }) => from));
   if (names.size === 0) return;
   const types = [...names].filter(mayName).join(', ');
-  throw new Problem('type-conflict', { faults: [{ pointer: '', code: 'conflicting', values: types === '' ? {} : { types } }] });
+  throw new Problem('type-conflict', { faults: [{ pointer: '', code: 'referenced', values: types === '' ? {} : { types } }] });
 }
 
 /** The names of the entities that those of the document refer to. */

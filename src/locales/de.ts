@@ -192,8 +192,7 @@ export const de: Catalogue = {
     unknown: 'Dieser Name ist hier nicht bekannt. Prüfen Sie die Schreibweise oder entfernen Sie ihn.',
     repeated: 'Diese Angabe darf nur einmal vorkommen.',
     required: 'Diese Angabe ist erforderlich.',
-    conflicting:
-      'Diese Angabe lässt sich nicht mit den übrigen Werten der Anfrage verbinden.[ Typen, die sich darauf beziehen: {types}.][ Entitäten namens {name}, die darauf verweisen: {count}.]',
+    conflicting: 'Diese Angabe lässt sich nicht mit den übrigen Werten der Anfrage verbinden.',
     'invalid-value': 'Dieser Wert wird nicht akzeptiert.[ Akzeptiert: {allowed}.][ Minimum: {minimum}.][ Maximum: {maximum}.]',
     'invalid-type': 'Dieser Wert hat den falschen Typ.[ Erwartet: {allowed}.]',
     'invalid-encoding': 'Diese Angabe ist nicht korrekt codiert. Verwenden Sie UTF-8 und, wo nötig, gültige Prozentcodierung.',
@@ -220,6 +219,7 @@ export const de: Catalogue = {
     'too-many-tests': 'Der Filter hat zu viele Bedingungen.[ Höchstzahl: {limit}.]',
     'duplicate-value': 'Eine andere Entität hat diesen Wert.',
     'reference-not-found': 'Es gibt keine Entität mit diesem Schlüssel.',
+    referenced: 'Andere verweisen darauf.[ Typen: {types}.][ Entitäten namens {name}: {count}.]',
     'too-common': 'Dieses Passwort ist zu verbreitet. Wählen Sie ein weniger gebräuchliches.',
     'too-predictable': 'Dieses Passwort folgt einem vorhersehbaren Muster. Vermeiden Sie Wiederholungen und Folgen.',
     'contains-context': 'Dieses Passwort enthält den Namen des Benutzerkontos oder des Dienstes. Verzichten Sie auf solche Wörter.',

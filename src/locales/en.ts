@@ -179,8 +179,7 @@ export const en: Catalogue = {
     unknown: 'This name is not known here. Check its spelling or remove it.',
     repeated: 'This may be given only once.',
     required: 'This is required.',
-    conflicting:
-      'This cannot be combined with the other values of the request.[ Types that refer to it: {types}.][ Entities called {name} that refer to it: {count}.]',
+    conflicting: 'This cannot be combined with the other values of the request.',
     'invalid-value': 'This value is not accepted.[ Accepted: {allowed}.][ Minimum: {minimum}.][ Maximum: {maximum}.]',
     'invalid-type': 'This value is of the wrong type.[ Expected: {allowed}.]',
     'invalid-encoding': 'This is not encoded correctly. Use UTF-8 and, where it applies, valid percent-encoding.',
@@ -206,6 +205,7 @@ export const en: Catalogue = {
     'too-many-tests': 'The filter has too many tests.[ Maximum number: {limit}.]',
     'duplicate-value': 'Another entity has this value.',
     'reference-not-found': 'There is no entity with this key.',
+    referenced: 'Others refer to it.[ Types: {types}.][ Entities called {name}: {count}.]',
     'too-common': 'This password is too common. Choose a less common one.',
     'too-predictable': 'This password follows a predictable pattern. Avoid repetitions and sequences.',
     'contains-context': 'This password contains the name of the user or of the service. Leave such words out.',

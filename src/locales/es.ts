@@ -186,8 +186,7 @@ export const es: Catalogue = {
     unknown: 'Este nombre no se conoce aquí. Revise cómo está escrito o elimínelo.',
     repeated: 'Este dato solo puede indicarse una vez.',
     required: 'Este dato es obligatorio.',
-    conflicting:
-      'Este dato no puede combinarse con los demás valores de la solicitud.[ Tipos que se refieren a él: {types}.][ Entidades llamadas {name} que hacen referencia a ella: {count}.]',
+    conflicting: 'Este dato no puede combinarse con los demás valores de la solicitud.',
     'invalid-value': 'Este valor no se acepta.[ Valores aceptados: {allowed}.][ Mínimo: {minimum}.][ Máximo: {maximum}.]',
     'invalid-type': 'Este valor no es del tipo correcto.[ Tipo esperado: {allowed}.]',
     'invalid-encoding': 'Este dato no está codificado correctamente. Utilice UTF-8 y, cuando proceda, una codificación por ciento válida.',
@@ -213,6 +212,7 @@ export const es: Catalogue = {
     'too-many-tests': 'El filtro tiene demasiadas condiciones.[ Número máximo: {limit}.]',
     'duplicate-value': 'Otra entidad tiene este valor.',
     'reference-not-found': 'No existe ninguna entidad con esta clave.',
+    referenced: 'Hay referencias a este elemento.[ Tipos: {types}.][ Entidades llamadas {name}: {count}.]',
     'too-common': 'Esta contraseña es demasiado común. Elija una menos habitual.',
     'too-predictable': 'Esta contraseña sigue un patrón previsible. Evite las repeticiones y las secuencias.',
     'contains-context': 'Esta contraseña contiene el nombre de la cuenta o del servicio. Evite esas palabras.',

@@ -190,8 +190,7 @@ export const fr: Catalogue = {
     unknown: 'Ce nom n’est pas connu ici. Vérifiez son orthographe ou retirez-le.',
     repeated: 'Cet élément ne peut être indiqué qu’une seule fois.',
     required: 'Cet élément est obligatoire.',
-    conflicting:
-      'Cet élément ne peut pas être combiné avec les autres valeurs de la requête.[ Types qui s’y réfèrent : {types}.][ Entités nommées {name} qui y font référence : {count}.]',
+    conflicting: 'Cet élément ne peut pas être combiné avec les autres valeurs de la requête.',
     'invalid-value': 'Cette valeur n’est pas acceptée.[ Valeurs acceptées : {allowed}.][ Minimum : {minimum}.][ Maximum : {maximum}.]',
     'invalid-type': 'Cette valeur n’est pas du bon type.[ Type attendu : {allowed}.]',
     'invalid-encoding': 'Cet élément n’est pas encodé correctement. Utilisez UTF-8 et, s’il y a lieu, un encodage pour-cent valide.',
@@ -217,6 +216,7 @@ export const fr: Catalogue = {
     'too-many-tests': 'Le filtre a trop de conditions.[ Nombre maximal : {limit}.]',
     'duplicate-value': 'Une autre entité a cette valeur.',
     'reference-not-found': 'Il n’existe aucune entité avec cette clé.',
+    referenced: 'D’autres éléments font référence à celui-ci.[ Types : {types}.][ Entités nommées {name} : {count}.]',
     'too-common': 'Ce mot de passe est trop courant. Choisissez-en un moins répandu.',
     'too-predictable': 'Ce mot de passe suit un schéma prévisible. Évitez les répétitions et les suites.',
     'contains-context': 'Ce mot de passe contient le nom du compte ou celui du service. Évitez ces mots.',

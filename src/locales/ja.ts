@@ -184,8 +184,7 @@ export const ja: Catalogue = {
     unknown: 'この名前は定義されていません。つづりを確認するか、削除してください。',
     repeated: 'この項目は1回しか指定できません。',
     required: 'この項目は必須です。',
-    conflicting:
-      'この項目は、リクエストの他の値と組み合わせることができません。[これを参照する型：{types}。][ 参照しているエンティティ（{name}）の数: {count}。]',
+    conflicting: 'この項目は、リクエストの他の値と組み合わせることができません。',
     'invalid-value': 'この値は受け入れられません。[使用できる値：{allowed}。][最小値：{minimum}。][最大値：{maximum}。]',
     'invalid-type': 'この値の型が正しくありません。[正しい型：{allowed}。]',
     'invalid-encoding':
@@ -211,6 +210,7 @@ export const ja: Catalogue = {
     'too-many-tests': 'フィルターの条件が多すぎます。[上限：{limit}。]',
     'duplicate-value': 'この値を持つエンティティがほかにあります。',
     'reference-not-found': 'このキーのエンティティは存在しません。',
+    referenced: 'これはまだ参照されています。[参照している型：{types}。][参照しているエンティティ（{name}）の数：{count}。]',
     'too-common': 'このパスワードはよく使われるものです。あまり使われていないものを選んでください。',
     'too-predictable': 'このパスワードは推測されやすい規則に沿っています。繰り返しや連続した文字を避けてください。',
     'contains-context': 'このパスワードにはユーザーまたはサービスの名前が含まれています。そのような語は使用しないでください。',

@@ -226,6 +226,20 @@ test('422 — `$ref` in a field that is no reference', async () => {
   expect([status, ...faultsOf(body)]).toEqual([422, 'validation-failed', 'not-a-reference /operations/1/fields/other']);
 });
 
+test('422 — members that an operation does not take are told, each in its place, and nothing is written', async () => {
+  const before = await count('note');
+  const { status, body } = await run([
+    { ...note, key: '1', ifMatch: '1' },
+    { op: 'update', name: 'note', key: '1', fields: {}, id: 'a' },
+    { op: 'delete', name: 'note', key: '1', fields: {}, id: 'b' },
+    { op: 'get', name: 'note', key: '1', fields: {}, ifMatch: '1', id: 'c' },
+    note,
+  ]);
+  const places = ['0/key', '0/ifMatch', '1/id', '2/id', '2/fields', '3/id', '3/ifMatch', '3/fields'];
+  expect([status, ...faultsOf(body)]).toEqual([422, 'validation-failed', ...places.map((place) => `conflicting /operations/${place}`)]);
+  expect(await count('note')).toBe(before);
+});
+
 test('422 — the faults of all creates are told', async () => {
   const { status, body } = await run([
     { op: 'create', name: 'line', fields: { quantity: 1 } },
@@ -244,7 +258,8 @@ test('409 — an entity that others refer to is not deleted, unless the batch de
   const main = await create('order', { number: newNumber() });
   const other = await create('order', { number: newNumber(), main: main.key });
   const refused = await run([note, { op: 'delete', name: 'order', key: main.key }]);
-  expect([refused.status, ...faultsOf(refused.body)]).toEqual([409, 'still-referenced', 'conflicting /operations/1']);
+  expect([refused.status, ...faultsOf(refused.body)]).toEqual([409, 'still-referenced', 'referenced /operations/1']);
+  expect(refused.body.errors?.[0]?.detail).toBe('Others refer to it. Entities called order: 1.');
   expect((await get('order', main.key)).status).toBe(200);
   const deleted = await run([
     { op: 'delete', name: 'order', key: other.key },
@@ -307,6 +322,20 @@ test.each(malformed)('422 — %s', async (_what, operations, fault) => {
 test('400 — a dry run of operations that are no transaction', async () => {
   const { status, body } = await run([note], { atomic: false, headers: { prefer: 'dry-run' } });
   expect([status, body.errors]).toEqual([400, [expect.objectContaining({ parameter: 'Prefer', code: 'conflicting' })]]);
+});
+
+test('400 — a dry run with a value that the service does not know, instead of writing', async () => {
+  const before = await count('note');
+  for (const prefer of ['dry-run=full', 'wait=5, Dry-Run="yes"; a=b', 'dry-run=,dry-run=1']) {
+    const { status, body } = await run([note], { headers: { prefer } });
+    expect([status, body.errors], prefer).toEqual([400, [expect.objectContaining({ parameter: 'Prefer', code: 'invalid-value' })]]);
+  }
+  for (const prefer of ['dry-run=""', 'dry-run;strict', 'a="b, c",dry-run'])
+    expect((await run([note], { headers: { prefer } })).headers.get('preference-applied'), prefer).toBe('dry-run');
+  expect(await count('note')).toBe(before);
+  for (const prefer of ['a="b, dry-run"', 'no-dry-run', 'dry-running'])
+    expect((await run([note], { headers: { prefer } })).status).toBe(200);
+  expect(await count('note')).toBe(before + 3);
 });
 
 test('413 — a body beyond 4 MiB, and an answer beyond 8 MiB', async () => {

@@ -114,8 +114,8 @@ describe('deleteEntity', () => {
     const invoice = await made('invoice', { order });
     const refusal = await remove('customer', customer);
     expect(refusal.status).toBe(409);
-    expect(refusal.body).toMatchObject({ code: 'still-referenced', errors: [{ pointer: '', code: 'conflicting' }] });
-    expect(refusal.body.errors?.[0]?.detail).toContain('invoice that refer to it: 1');
+    expect(refusal.body).toMatchObject({ code: 'still-referenced', errors: [{ pointer: '', code: 'referenced' }] });
+    expect(refusal.body.errors?.[0]?.detail).toContain('called invoice: 1');
     expect(await keysOf('order')).toContain(order);
     expect(await events([customer, order, invoice])).toEqual([]);
     expect((await remove('invoice', invoice)).status).toBe(204);

@@ -220,8 +220,8 @@ describe('a reference', () => {
       await made('order', { customer: key, billing: { customer: key } }),
     ];
     const refusal = await remove('customer', key);
-    expect(faultOf(refusal)).toEqual([409, 'still-referenced', ' conflicting']);
-    expect(refusal.body.errors?.[0]?.detail).toContain('order that refer to it: 3');
+    expect(faultOf(refusal)).toEqual([409, 'still-referenced', ' referenced']);
+    expect(refusal.body.errors?.[0]?.detail).toContain('called order: 3');
     expect((await rowsOf(service(), 'customer')).map((row) => row.key)).toContain(key);
     expect(await events(key)).toEqual(['entity.created']);
     for (const each of orders) expect((await remove('order', each)).status).toBe(204);
@@ -237,7 +237,7 @@ describe('a reference', () => {
     );
     for (const as of [blind, owner]) expect(faultOf(await remove('customer', key, as))).toEqual([409, 'still-referenced']);
     expect((await service().call('POST', '/rest/entity/order', { cookie: owner, json: { customer: key } })).status).toBe(201);
-    expect((await remove('customer', key, owner)).body.errors?.[0]?.detail).toContain('order that refer to it: 1');
+    expect((await remove('customer', key, owner)).body.errors?.[0]?.detail).toContain('called order: 1');
   });
 });
 

@@ -272,7 +272,7 @@ describe('references', () => {
     const expectPlan: ApplyOptions['expect'] = (_current, plan) => void (digest = plan.digest);
     expect((await refusal(apply(null, { expect: expectPlan }, target))).code).toBe('confirmation-required');
     const error: unknown = await apply(null, { confirm: digest }, target).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ code: 'type-conflict', faults: [{ pointer: '', code: 'conflicting', values: { types: name } }] });
+    expect(error).toMatchObject({ code: 'type-conflict', faults: [{ pointer: '', code: 'referenced', values: { types: name } }] });
     expect((await storedType(target)).type).toBeDefined();
   });
 
