@@ -143,6 +143,7 @@ export const faultValues = {
   'not-a-reference': { allowed: 'text' },
   'needs-index': { fields: 'text' },
   'too-many-tests': { limit: 'number' },
+  'not-supported': { statement: 'text' },
 } as const satisfies Partial<Record<FaultCode, Record<string, Measure>>>;
 
 /**

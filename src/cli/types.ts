@@ -11,7 +11,7 @@ import { faultText, readTypeFiles, refusalText } from '../entity-types/files.ts'
 import { findingsOf, unfitEntities, type Findings } from '../entity-types/findings.ts';
 import { needsCheck, needsRules, planOf, type TypeChange, type TypePlan } from '../entity-types/plan.ts';
 import { inOrder } from '../entity-types/order.ts';
-import { faultsOfReferences } from '../entity-types/references.ts';
+import { faultsOfRequirements } from '../entity-types/requirements.ts';
 import { findType, listBuilds, listDocuments, listTypes } from '../entity-types/store.ts';
 import { countEntities } from '../entities/scan.ts';
 import { digestText, typeName } from './arguments.ts';
@@ -70,9 +70,9 @@ interface Planned {
   findings: Findings;
 }
 
-/** The changes that do something. Throws {@link Refusal} for references that `faultsOfReferences` refuses. */
+/** The changes that do something. Throws {@link Refusal} for documents that `faultsOfRequirements` refuses. */
 async function planAll({ store: { db } }: Admin, changes: readonly TypeChange[], rulesOnly = false): Promise<Planned[]> {
-  await assertReferences(db, changes);
+  await assertRequirements(db, changes);
   const planned: Planned[] = [];
   for (const change of changes) {
     const plan = planOf(await findType(db, change.name), change);
@@ -81,11 +81,11 @@ async function planAll({ store: { db } }: Admin, changes: readonly TypeChange[],
   return planned.filter(({ plan }) => plan.steps.length > 0);
 }
 
-async function assertReferences(db: Kysely<Database>, changes: readonly TypeChange[]): Promise<void> {
+async function assertRequirements(db: Kysely<Database>, changes: readonly TypeChange[]): Promise<void> {
   const documents = new Map(changes.map(({ name, document }) => [name, document]));
   const problems: string[] = [];
   for (const change of changes) {
-    const faults = await faultsOfReferences(db, change, documents);
+    const faults = await faultsOfRequirements(db, change, documents);
     problems.push(...faults.map((fault) => `${change.name}: ${printable(faultText(fault))}`));
   }
   if (problems.length > 0) throw new Refusal(problems.join('; '));

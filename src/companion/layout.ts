@@ -12,6 +12,8 @@ export interface Companion {
   /** Of `x-index`, and one for each reference. */
   indexes: readonly CompanionIndex[];
   uniques: readonly CompanionUnique[];
+  /** The indexes that find parts of texts. */
+  substrings: readonly CompanionSubstring[];
   references: readonly CompanionReference[];
   search: CompanionSearch | undefined;
   /** The number of the next column, index or constraint. None is used twice. */
@@ -60,6 +62,13 @@ export interface CompanionUnique {
   /** Such as `x12_u5`. */
   name: string;
   columns: readonly string[];
+}
+
+/** An index of the trigrams of a text. */
+export interface CompanionSubstring {
+  /** Such as `x12_s7`. */
+  name: string;
+  column: string;
 }
 
 export interface CompanionReference {

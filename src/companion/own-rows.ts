@@ -13,7 +13,7 @@ const creator = ['$createdBy'];
 export function ownPart(companion: Companion): Companion | undefined {
   const column = columnOf(companion, creator, 'string');
   const indexes = companion.indexes.filter(({ columns: [first] }) => column !== undefined && first?.name === column.name);
-  return indexes.length > 0 ? { ...companion, indexes, uniques: [] } : undefined;
+  return indexes.length > 0 ? { ...companion, indexes, uniques: [], substrings: [] } : undefined;
 }
 
 /** The filter with the condition that `owner` has created the entity. */

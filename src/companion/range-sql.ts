@@ -75,8 +75,12 @@ export function candidateCount(companion: Companion, ranges: readonly Range[], l
 }
 
 function partsOf(companion: Companion, ranges: readonly Range[], selected: RawBuilder<unknown>): RawBuilder<unknown>[] {
-  return ranges.flatMap(({ fixed, limits, words }) => {
-    const conditions = [...limits.map(limitCondition), ...(words === undefined ? [] : [matchesRow(companion, words)])];
+  return ranges.flatMap(({ fixed, limits, words, part }) => {
+    const conditions = [
+      ...limits.map(limitCondition),
+      ...(words === undefined ? [] : [matchesRow(companion, words)]),
+      ...(part === undefined ? [] : [sql`${columnRef(part.column)} like ${`%${part.text.replaceAll(/[\\%_]/g, '\\$&')}%`}::text`]),
+    ];
     return listCombinations(fixed).map(
       (values) => sql`select ${selected} from ${inSchema(companion.table)} as x where ${allOf([...values, ...conditions])}`,
     );

@@ -4,7 +4,7 @@
  */
 import type { Companion } from './layout.ts';
 import { boundsOf, type Bounds, type Limit, type Values } from './bounds.ts';
-import { columnOf, keyColumn, type Column } from './source.ts';
+import { columnOf, keyColumn, sortedColumnOf, type Column } from './source.ts';
 import { decidingTerms, type SortTerm } from '../filter/sort.ts';
 import { all, conjuncts, type Filter } from '../filter/syntax.ts';
 
@@ -19,6 +19,8 @@ export interface Range {
   limits: readonly Limit[];
   /** Instead, the part of the index of texts that matches these words. */
   words?: string;
+  /** Instead, the part of an index of trigrams whose texts have this part. */
+  part?: { column: Column; text: string };
 }
 
 /** A part of an index in the order of a sort. */
@@ -47,7 +49,7 @@ export interface ColumnOrder {
 export function columnOrderOf(sort: readonly SortTerm[], filter: Filter, companion: Companion): ColumnOrder | undefined {
   const terms = decidingTerms(sort, filter);
   const columns = terms.flatMap(({ field, type, descending }) => {
-    const column = columnOf(companion, field, type);
+    const column = sortedColumnOf(companion, field, type);
     return column ? [{ ...column, descending }] : [];
   });
   return columns.length === terms.length ? { columns, keyDescending: sort.at(-1)?.descending ?? false } : undefined;
@@ -99,8 +101,8 @@ export function restOf(filter: Filter, { fixed, limits }: Walk): Filter {
 }
 
 /** Whether the range is narrowed by a field, and not by the key alone. */
-export const isOfFields = ({ fixed, limits, words }: Range): boolean =>
-  words !== undefined || [...fixed, ...limits].some(({ column }) => column.name !== keyColumn.name);
+export const isOfFields = ({ fixed, limits, words, part }: Range): boolean =>
+  words !== undefined || part !== undefined || [...fixed, ...limits].some(({ column }) => column.name !== keyColumn.name);
 
 /** For each column what it must have, up to the first that may have any value. */
 function fixedOf(columns: readonly IndexColumn[], { values }: Bounds): Range['fixed'] {
@@ -124,6 +126,7 @@ export function candidatesOf(filter: Filter, companion: Companion, mayRead: (ran
   const ofIndexes = indexesOf(companion)
     .flatMap((index) => rangeOf(index, bounds))
     .concat(conditions.flatMap(rangeOfWords))
+    .concat(conditions.flatMap((condition) => rangeOfPart(condition, companion)))
     .toSorted((a, b) => b.weight - a.weight)
     .map(({ range }) => [range]);
   const ofAlternatives = conditions.flatMap((condition) => {
@@ -150,6 +153,17 @@ const weightOfWords = 15;
 
 function rangeOfWords(condition: Filter): { range: Range; weight: number }[] {
   return condition.kind === 'search' ? [{ range: { fixed: [], limits: [], words: condition.words }, weight: weightOfWords }] : [];
+}
+
+/** Counting the rows of equal values costs less, so it is tried before; a range leaves more rows. */
+const weightOfPart = 5;
+
+/** An index of trigrams has three letters or digits at once. */
+function rangeOfPart(condition: Filter, companion: Companion): { range: Range; weight: number }[] {
+  if (condition.kind !== 'substring' || !/[\p{L}\p{N}]{3}/u.test(condition.value)) return [];
+  const column = columnOf(companion, condition.field, 'string');
+  if (!column || !companion.substrings.some((each) => each.column === column.name)) return [];
+  return [{ range: { fixed: [], limits: [], part: { column, text: condition.value } }, weight: weightOfPart }];
 }
 
 function indexesOf({ columns, indexes, uniques }: Companion): Index[] {

@@ -2,16 +2,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { envelopeTypes, Field, FieldTypes, ScalarType } from '../filter/fields.ts';
 import { readField } from '../filter/sort.ts';
-import type { Companion, CompanionColumn, CompanionIndex, CompanionReference, CompanionUnique } from './layout.ts';
+import type { Companion, CompanionColumn, CompanionIndex, CompanionReference, CompanionSubstring, CompanionUnique } from './layout.ts';
 
 /** The names of the keywords. */
 export const ruleKeywords = ['x-unique', 'x-index', 'x-references', 'x-search'] as const;
 
+/** The fields of an index, of which those with a `-` in front are descending; or the text whose parts it finds. */
+export type IndexRule = readonly string[] | { field: string; substring: true };
+
+export const isSubstringRule = (rule: IndexRule): rule is Exclude<IndexRule, readonly string[]> => !Array.isArray(rule);
+
 /** The keywords of a document, as `entity-types/rule-keywords.ts` has accepted them. A dot in a name leads into an object. */
 export interface RuleKeywords {
   'x-unique'?: readonly { fields: readonly string[]; fold?: boolean }[];
-  /** Names with a `-` in front are descending. */
-  'x-index'?: readonly (readonly string[])[];
+  'x-index'?: readonly IndexRule[];
   /** By the name of the field. */
   'x-references'?: Readonly<Record<string, { to: string; onDelete?: CompanionReference['onDelete'] }>>;
   'x-search'?: { fields: readonly string[]; language?: string };
@@ -35,6 +39,7 @@ interface RuleField {
 export interface Rules {
   uniques: readonly { fields: readonly RuleField[]; fold: boolean }[];
   indexes: readonly (readonly (RuleField & { descending: boolean })[])[];
+  substrings: readonly RuleField[];
   references: readonly (RuleField & Pick<CompanionReference, 'to' | 'onDelete'>)[];
   search: { fields: readonly Field[]; language: string } | undefined;
 }
@@ -54,9 +59,10 @@ export function rulesOf(keywords: RuleKeywords, types: FieldTypes): Rules {
   const search = keywords['x-search'];
   return {
     uniques: (keywords['x-unique'] ?? []).map(({ fields, fold = false }) => ({ fields: fields.map(fieldAt), fold })),
-    indexes: (keywords['x-index'] ?? []).map((names) =>
-      names.map((name) => ({ ...indexedAt(name.replace(/^-/, '')), descending: name.startsWith('-') })),
+    indexes: (keywords['x-index'] ?? []).flatMap((rule) =>
+      isSubstringRule(rule) ? [] : [rule.map((name) => ({ ...indexedAt(name.replace(/^-/, '')), descending: name.startsWith('-') }))],
     ),
+    substrings: (keywords['x-index'] ?? []).filter(isSubstringRule).map(({ field }) => fieldAt(field)),
     references: Object.entries(keywords['x-references'] ?? {}).map(([name, { to, onDelete = 'restrict' }]) =>
       Object.assign(fieldAt(name), { to, onDelete }),
     ),
@@ -65,7 +71,9 @@ export function rulesOf(keywords: RuleKeywords, types: FieldTypes): Rules {
 }
 
 /** Characters of a text that all texts of an index share. PostgreSQL takes up to 4 bytes for each. */
-const indexedLength = 600;
+export const indexedLength = 600;
+/** Characters of a text whose parts an index finds. PostgreSQL takes 3 ms for the trigrams of so many. */
+const substringLength = 10_000;
 
 /** Whether values of the type are texts in the companion table. */
 export const isText = (type: ScalarType): boolean => type === 'string' || type === 'enum' || type === 'date';
@@ -75,8 +83,8 @@ export const isText = (type: ScalarType): boolean => type === 'string' || type =
  * Null for a type without rules that no other type refers to.
  */
 export function companionOf(rules: Rules, id: number, previous: Companion | null, isReferenced: boolean): Companion | null {
-  const { uniques, indexes, references, search } = rules;
-  if (!isReferenced && !search && uniques.length + indexes.length + references.length === 0) return null;
+  const { uniques, indexes, substrings, references, search } = rules;
+  if (!isReferenced && !search && uniques.length + indexes.length + substrings.length + references.length === 0) return null;
   return new Layout(`x${id}`, previous).companion(rules);
 }
 
@@ -92,7 +100,7 @@ class Layout {
     this.#next = previous?.next ?? 1;
   }
 
-  companion({ uniques, indexes, references, search }: Rules): Companion {
+  companion({ uniques, indexes, substrings, references, search }: Rules): Companion {
     const previous = this.#previous;
     const columnsOf = (fields: readonly RuleField[], fold = false) => {
       const length = Math.floor(indexedLength / fields.filter(({ type }) => isText(type)).length);
@@ -110,6 +118,11 @@ class Layout {
         [...indexes, ...references.map((reference) => [{ ...reference, descending: false }])].map((fields) => ({
           columns: columnsOf(fields).map((name, at) => ({ name, descending: fields[at]?.descending === true })),
         })),
+      ),
+      substrings: this.#named<Omit<CompanionSubstring, 'name'>>(
+        's',
+        previous?.substrings,
+        substrings.map((field) => ({ column: this.#column(field, false, substringLength) })),
       ),
       references: this.#named<Omit<CompanionReference, 'name'>>(
         'r',
@@ -141,7 +154,7 @@ class Layout {
 
   /** The different ones of `wanted`, each with its name. */
   #named<T extends object>(
-    kind: 'u' | 'i' | 'r',
+    kind: 'u' | 'i' | 's' | 'r',
     previous: readonly (T & { name: string })[] = [],
     wanted: readonly T[],
     isSame = (one: T, other: T): boolean => isDeepStrictEqual({ ...one, name: '' }, { ...other, name: '' }),

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql, type RawBuilder } from 'kysely';
 import type { Companion } from './layout.ts';
 import { isKey, type Field, type ScalarType } from '../filter/fields.ts';
+import { indexedLength } from './rules.ts';
 import { matches } from './search.ts';
 import { entitySource, sqlTypes, type Source } from '../filter/source.ts';
 import { testsOf, type Filter, type Test } from '../filter/syntax.ts';
@@ -20,6 +21,13 @@ export const keyColumn: Readonly<Column> = { name: 'key', type: 'int64' };
 export function columnOf({ columns }: Companion, field: Field, type: ScalarType | 'any'): Column | undefined {
   if (isKey(field)) return type === 'int64' ? keyColumn : undefined;
   return columns.find((column) => !column.fold && column.type === type && isDeepStrictEqual(column.field, field));
+}
+
+/** The same, if its texts are short enough that a list is sorted by them as a whole. */
+export function sortedColumnOf(companion: Companion, field: Field, type: ScalarType | 'any'): Column | undefined {
+  const column = columnOf(companion, field, type);
+  const { maximumLength = 0 } = companion.columns.find(({ name }) => name === column?.name) ?? {};
+  return maximumLength > indexedLength ? undefined : column;
 }
 
 /** The column that has the texts of the field in NFKC and in lower case; undefined if there is none. */

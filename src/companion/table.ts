@@ -8,6 +8,7 @@ import { companionSchema, listTables, presentTable } from './catalogue.ts';
 import { Problem } from '../errors.ts';
 import { columnType } from './columns.ts';
 import type { Companion, CompanionReference } from './layout.ts';
+import { ensureTrigrams } from './trigrams.ts';
 
 /** PostgreSQL allows 1,600 columns, and counts those that were dropped. */
 const maximumColumns = 1_500;
@@ -53,7 +54,8 @@ interface WantedIndex {
   on: RawBuilder<unknown>;
 }
 
-function wantedIndexes({ table, indexes, uniques, search }: Companion): WantedIndex[] {
+/** `schema` is that of the extension for parts of texts. */
+function wantedIndexes({ table, indexes, uniques, substrings, search }: Companion, schema = ''): WantedIndex[] {
   const term = (name: string, descending: boolean) => (descending ? sql`${sql.ref(name)} desc` : sql.ref(name));
   return [
     ...uniques.map(({ name, columns }) => ({
@@ -65,6 +67,11 @@ function wantedIndexes({ table, indexes, uniques, search }: Companion): WantedIn
       name,
       kind: sql`index`,
       on: sql`(${sql.join([...columns, { name: 'key', descending: columns.at(-1)?.descending === true }].map((each) => term(each.name, each.descending)))})`,
+    })),
+    ...substrings.map(({ name, column }) => ({
+      name,
+      kind: sql`index`,
+      on: sql`using gin (${sql.ref(column)} ${sql.id(schema, 'gin_trgm_ops')})`,
     })),
     ...(search ? [{ name: `${table}_search`, kind: sql`index`, on: sql`using gin (search)` }] : []),
   ];
@@ -81,7 +88,8 @@ export async function ensureIndexes(
   onIndex: (done: number, total: number) => void = () => undefined,
 ): Promise<void> {
   const present = await presentTable(db, companion.table);
-  const missing = wantedIndexes(companion).filter(({ name }) => present?.indexes.get(name) !== true);
+  const schema = companion.substrings.length > 0 ? await ensureTrigrams(db) : undefined;
+  const missing = wantedIndexes(companion, schema).filter(({ name }) => present?.indexes.get(name) !== true);
   const concurrently = online ? sql`concurrently ` : sql``;
   for (const [done, { name, kind, on }] of missing.entries()) {
     onIndex(done, missing.length);

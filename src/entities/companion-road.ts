@@ -114,7 +114,8 @@ class CompanionRoad implements Road {
 
 const areOfWords = (ranges: readonly Range[]) => ranges.some(({ words }) => words !== undefined);
 
-const scansOf = (ranges: readonly Range[]) => (areOfWords(ranges) ? 'by-bitmap' : 'by-index');
+const scansOf = (ranges: readonly Range[]) =>
+  areOfWords(ranges) || ranges.some(({ part }) => part !== undefined) ? 'by-bitmap' : 'by-index';
 
 /** The filter without the words of the ranges: tests of columns are cheap, to match words is not. */
 function unserved(filter: Filter, ranges: readonly Range[]): Filter {

@@ -3,7 +3,7 @@ import type { CompiledQuery } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
 import type { Run, Scans } from '../database/port.ts';
 import { relevance } from '../companion/search.ts';
-import { columnOf } from '../companion/source.ts';
+import { sortedColumnOf } from '../companion/source.ts';
 import { isEnvelopeName } from '../filter/fields.ts';
 import { orderOf, type Order, type RowPosition } from '../filter/order.ts';
 import type { Source } from '../filter/source.ts';
@@ -75,5 +75,10 @@ export function orderFor({ sort, filter, companion, relevantTo }: Wanted, source
     const column = { expression: relevance(companion, relevantTo), sqlType: 'real', isCut: false, descending: true };
     return { columns: [column], keyDescending: false };
   }
-  return orderOf(sort, filter, source, ({ field, type }) => companion !== undefined && columnOf(companion, field, type) !== undefined);
+  return orderOf(
+    sort,
+    filter,
+    source,
+    ({ field, type }) => companion !== undefined && sortedColumnOf(companion, field, type) !== undefined,
+  );
 }

@@ -7,7 +7,8 @@ import { Problem } from '../errors.ts';
 import { changeAtOnce } from './at-once.ts';
 import { buildOnline } from './build.ts';
 import { planOf, type TypeChange, type TypePlan } from './plan.ts';
-import { assertReferences, targetsOf } from './references.ts';
+import { targetsOf } from './references.ts';
+import { assertRequirements } from './requirements.ts';
 import { completePart, isReferenced, needsBuild } from './rules.ts';
 import { findStoredType, listBuilds, type StoredType, type TypeRow } from './store.ts';
 import { wantedCompanion, type BuildProgress, type Outcome, type Start } from './transaction.ts';
@@ -43,7 +44,7 @@ export interface Applied {
 /**
  * Puts the document in force, or deletes the type; does nothing if the plan has no steps. `faultsOfDocument` must have accepted the document. Throws 409
  * `type-conflict` if entities do not fit, there are 1,000 types, or other types refer to one that is deleted, 409 `confirmation-required`, 422 for references
- * that `faultsOfReferences` refuses, 503 `busy` if other changes are always faster or a build lasts longer than `waitMs`, and what `expect` throws.
+ * that `faultsOfRequirements` refuses, 503 `busy` if other changes are always faster or a build lasts longer than `waitMs`, and what `expect` throws.
  */
 export async function applyChange(store: Store, actor: Actor, change: TypeChange, options: ApplyOptions = {}): Promise<Applied> {
   return await repeatedly(change.name, options, async () => {
@@ -52,7 +53,7 @@ export async function applyChange(store: Store, actor: Actor, change: TypeChange
     options.expect?.(stored.type, plan);
     if (plan.steps.length === 0 && isSettled(stored)) return { plan, type: stored.type, changed: false };
     if (plan.effect === 'loss' && options.confirm !== plan.digest) throw new Problem('confirmation-required');
-    await assertReferences(store.db, change);
+    await assertRequirements(store.db, change);
     const targets = targetsOf(change.document ?? {}).filter((target) => target !== change.name);
     for (const target of targets) await settleType(store, actor, target, options, true);
     const start = startOf(actor, change, stored, options, await isReferenced(store.db, change.name));

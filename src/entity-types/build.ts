@@ -22,7 +22,7 @@ import { countEntities } from '../entities/scan.ts';
 import { Problem } from '../errors.ts';
 import { findingsOf, unfitProblem, type UnfitEntity } from './findings.ts';
 import { needsCheck } from './plan.ts';
-import { assertReferences } from './references.ts';
+import { assertRequirements } from './requirements.ts';
 import { completePart, needsRows, whileBuilding } from './rules.ts';
 import { drawId, findStoredType, insertRevision, type TypeRow } from './store.ts';
 import {
@@ -98,7 +98,7 @@ async function begin(db: Kysely<Database>, start: Start): Promise<Begun | undefi
   const { name } = change;
   return await withTypesLocked(db, async (trx) => {
     if (!(await isUnchanged(trx, start))) return undefined;
-    await assertReferences(trx, change);
+    await assertRequirements(trx, change);
     if (stored.revision === '0') await assertRoom(trx);
     const id = stored.id ?? (await drawId(trx));
     const wanted = wantedCompanion(start, id);

@@ -20,7 +20,8 @@ import { applyChange, type Applied, type ApplyOptions } from './apply.ts';
 import { faultsOfDocument } from './document.ts';
 import { faultUnder, findingsOf } from './findings.ts';
 import { needsCheck, needsRules, planOf, type TypeChange, type TypePlan } from './plan.ts';
-import { faultsOfReferences, targetsOf } from './references.ts';
+import { targetsOf } from './references.ts';
+import { faultsOfRequirements } from './requirements.ts';
 import { findType, listTypes, type TypeRow, type TypeSummary } from './store.ts';
 import { TypedContracts } from './typed-contracts.ts';
 
@@ -106,7 +107,7 @@ export function typeHandlers(context: Context): TypeHandlers {
       if (document === null) requireType(current);
       const plan = planOf(current, change);
       requireReading(principal, current, change, plan, false);
-      const faults = await faultsOfReferences(store.db, change);
+      const faults = await faultsOfRequirements(store.db, change);
       if (faults.length > 0) throw new Problem('validation-failed', { faults: faults.map((fault) => faultUnder('/document', fault)) });
       const findings = await queues.run(principal.user.name, () => findingsOf(store.db, plan, change, { limit: maximumChecked }));
       const { examples, ...numbers } = findings;

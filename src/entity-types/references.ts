@@ -48,12 +48,6 @@ export async function faultsOfReferences(
   });
 }
 
-/** Throws 422 `validation-failed` with the {@link faultsOfReferences}. */
-export async function assertReferences(db: Kysely<Database>, change: TypeChange): Promise<void> {
-  const faults = await faultsOfReferences(db, change);
-  if (faults.length > 0) throw new Problem('validation-failed', { faults });
-}
-
 /** Throws 409 `type-conflict` if other types refer to entities called `name`, with those names for which `mayName` is true. */
 export async function assertNotReferenced(db: Kysely<Database>, name: string, mayName: (name: string) => boolean): Promise<void> {
   const names = new Set((await listReferences(db)).filter(({ from, to }) => to === name && from !== name).map(({ from }) => from));

@@ -1,5 +1,5 @@
 /** The keywords of rules in the document of a type: `x-unique`, `x-index`, `x-references` and `x-search`. */
-import { indexedMember, isText, ruleKeywords, type RuleKeywords } from '../companion/rules.ts';
+import { indexedMember, isSubstringRule, isText, ruleKeywords, type RuleKeywords } from '../companion/rules.ts';
 import { createAjv } from '../contract/ajv.ts';
 import type { Fault } from '../errors.ts';
 import type { FieldTypes, ScalarType } from '../filter/fields.ts';
@@ -32,7 +32,17 @@ const validate = createAjv({ allErrors: true, verbose: true }).compile({
         properties: { fields: { ...fieldNames, uniqueItems: true }, fold: { type: 'boolean' } },
       },
     },
-    'x-index': { type: 'array', maxItems: 32, items: fieldNames },
+    'x-index': {
+      type: 'array',
+      maxItems: 32,
+      items: {
+        ...fieldNames,
+        type: ['array', 'object'],
+        required: ['field', 'substring'],
+        additionalProperties: false,
+        properties: { field: fieldName, substring: { const: true } },
+      },
+    },
     'x-references': {
       type: 'object',
       maxProperties: 16,
@@ -83,9 +93,15 @@ class RuleFaults {
       const isFoldable = types.some((type) => type === undefined || type === 'string' || type === 'enum');
       if (fold === true && !isFoldable) this.#refuse(['x-unique', index, 'fold'], { code: 'conflicting' });
     }
-    for (const [index, names] of indexes.entries()) {
+    for (const [index, rule] of indexes.entries()) {
+      if (isSubstringRule(rule)) {
+        const place = ['x-index', index, 'field'];
+        const type = this.#fieldType(rule.field, place);
+        if (type !== undefined && type !== 'string') this.#refuse(place, { code: 'invalid-type', values: { allowed: 'string' } });
+        continue;
+      }
       const seen = new Set<string>();
-      for (const [at, name] of names.entries()) {
+      for (const [at, name] of rule.entries()) {
         const bare = name.replace(/^-/, '');
         if (seen.has(bare)) this.#refuse(['x-index', index, at], { code: 'repeated' });
         else if (!indexedMember(bare)) this.#fieldType(bare, ['x-index', index, at]);

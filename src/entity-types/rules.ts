@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { Companion, CompanionColumn } from '../companion/layout.ts';
-import { companionOf, rulesOf, type RuleKeywords } from '../companion/rules.ts';
+import { companionOf, isSubstringRule, rulesOf, type RuleKeywords } from '../companion/rules.ts';
 import type { Database } from '../database/tables.ts';
 import type { FieldTypes } from '../filter/fields.ts';
 import { readField } from '../filter/sort.ts';
@@ -56,9 +56,11 @@ function entriesOf(document: Schema): Entry[] {
       pointer: `/x-unique/${at}`,
       meaning: ['x-unique', fields.map((name) => typed(name)), fold],
     })),
-    ...indexes.map((names, at) => ({
+    ...indexes.map((rule, at) => ({
       pointer: `/x-index/${at}`,
-      meaning: ['x-index', names.map((name) => typed(name, name.replace(/^-/, '')))],
+      meaning: isSubstringRule(rule)
+        ? ['x-index', 'substring', typed(rule.field)]
+        : ['x-index', rule.map((name) => typed(name, name.replace(/^-/, '')))],
     })),
     ...Object.entries(references).map(([name, { to, onDelete = 'restrict' }]) => ({
       pointer: pointerTo(['x-references', name]),
@@ -90,7 +92,7 @@ export function completePart({ companion }: Pick<StoredType, 'companion'>): Comp
 export function needsBuild(complete: Companion | null, wanted: Companion | null): wanted is Companion {
   if (!wanted) return false;
   if (!complete || !isDeepStrictEqual(complete.search, wanted.search ?? complete.search)) return true;
-  return (['columns', 'uniques', 'indexes', 'references'] as const).some(
+  return (['columns', 'uniques', 'indexes', 'substrings', 'references'] as const).some(
     (kind) => !wanted[kind].every(({ name }) => complete[kind].some((each) => each.name === name)),
   );
 }
@@ -122,6 +124,7 @@ export function whileBuilding(complete: Companion | null, wanted: Companion): Co
     ),
     uniques: both(complete?.uniques, wanted.uniques),
     indexes: both(complete?.indexes, wanted.indexes),
+    substrings: both(complete?.substrings, wanted.substrings),
     references: both(complete?.references, wanted.references),
     search,
     state: 'building',

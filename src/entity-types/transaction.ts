@@ -8,7 +8,8 @@ import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { unfitEntities, unfitProblem } from './findings.ts';
 import { needsCheck, type TypeChange, type TypePlan } from './plan.ts';
-import { assertReferences, targetsOf } from './references.ts';
+import { targetsOf } from './references.ts';
+import { assertRequirements } from './requirements.ts';
 import { companionOfDocument, completePart } from './rules.ts';
 import { findStoredType, insertRevision, listRevisions, lockTypes, type StoredType, type TypeRow } from './store.ts';
 
@@ -94,7 +95,7 @@ export async function isUnchanged(trx: Transaction<Database>, { change, stored }
 
 /** Throws 409 or 422 unless the document can come into force: entities that were changed at `since` or later do not fit, or references. */
 export async function assertApplicable(trx: Transaction<Database>, { change }: Start, since: Date | undefined): Promise<void> {
-  await assertReferences(trx, change);
+  await assertRequirements(trx, change);
   if (!since) return;
   const { unfit, examples } = await unfitEntities(trx, change, since);
   if (unfit > 0) throw unfitProblem(examples);

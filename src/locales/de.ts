@@ -228,7 +228,7 @@ export const de: Catalogue = {
     unchanged: 'Das neue Passwort ist mit dem aktuellen identisch. Wählen Sie ein anderes.',
     'not-repeated-exactly': 'Die Wiederholung weicht vom neuen Passwort ab. Geben Sie zweimal dasselbe Passwort ein.',
     refused: 'Das ist die Operation, die abgelehnt wurde.',
-    'not-supported': 'Der Dienst unterstützt dies hier nicht.',
+    'not-supported': 'Der Dienst unterstützt dies hier nicht.[ Der Betreiber muss dies in der Datenbank ausführen: {statement}.]',
   },
   expected: {
     'one-of': 'eines von [{values}]',

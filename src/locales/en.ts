@@ -213,7 +213,7 @@ export const en: Catalogue = {
     unchanged: 'The new password is the same as the current one. Choose a different one.',
     'not-repeated-exactly': 'The repetition differs from the new password. Enter the same password twice.',
     refused: 'This is the operation that was refused.',
-    'not-supported': 'The service does not support this here.',
+    'not-supported': 'The service does not support this here.[ The operator has to run this in the database: {statement}.]',
   },
   expected: {
     'one-of': 'one of [{values}]',

@@ -220,7 +220,7 @@ export const es: Catalogue = {
     unchanged: 'La nueva contraseña es igual a la actual. Elija una distinta.',
     'not-repeated-exactly': 'La repetición no coincide con la nueva contraseña. Introduzca dos veces la misma contraseña.',
     refused: 'Esta es la operación que fue rechazada.',
-    'not-supported': 'El servicio no admite esto aquí.',
+    'not-supported': 'El servicio no admite esto aquí.[ El operador debe ejecutar esto en la base de datos: {statement}.]',
   },
   expected: {
     'one-of': 'uno de [{values}]',

@@ -224,7 +224,7 @@ export const fr: Catalogue = {
     unchanged: 'Le nouveau mot de passe est identique à l’actuel. Choisissez-en un autre.',
     'not-repeated-exactly': 'La confirmation diffère du nouveau mot de passe. Saisissez deux fois le même mot de passe.',
     refused: 'C’est l’opération qui a été refusée.',
-    'not-supported': 'Le service ne prend pas cela en charge ici.',
+    'not-supported': 'Le service ne prend pas cela en charge ici.[ L’exploitant doit exécuter ceci dans la base de données : {statement}.]',
   },
   expected: {
     'one-of': 'une valeur parmi [{values}]',

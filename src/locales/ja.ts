@@ -219,7 +219,7 @@ export const ja: Catalogue = {
     unchanged: '新しいパスワードが現在のものと同じです。別のパスワードを選んでください。',
     'not-repeated-exactly': '確認用の入力が新しいパスワードと一致しません。同じパスワードを2回入力してください。',
     refused: '拒否された操作です。',
-    'not-supported': 'ここではサポートされていません。',
+    'not-supported': 'ここではサポートされていません。[運用者がデータベースで実行する必要があります: {statement}。]',
   },
   expected: {
     'one-of': '次のいずれか：[{values}]',

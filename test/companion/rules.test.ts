@@ -24,6 +24,7 @@ test('a type without rules has no companion table, unless another type refers to
     columns: [],
     uniques: [],
     indexes: [],
+    substrings: [],
     references: [],
     search: undefined,
     next: 1,
@@ -85,4 +86,13 @@ test('the texts of an index share 600 characters, and the index with the least r
     ['city', 300],
     ['since', undefined],
   ]);
+});
+
+test('an index of parts of a text has room for 10,000 characters, unless another index has less', () => {
+  const first = layoutOf({ 'x-index': [{ field: 'email', substring: true }] });
+  expect(first?.columns.map(({ maximumLength }) => maximumLength)).toEqual([10_000]);
+  expect(first?.substrings).toEqual([{ name: 'x7_s2', column: 'c1' }]);
+  const both = layoutOf({ 'x-index': [['email'], { field: 'email', substring: true }] }, first);
+  expect(both?.columns.map(({ name, maximumLength }) => [name, maximumLength])).toEqual([['c1', 600]]);
+  expect(both?.substrings).toEqual(first?.substrings);
 });

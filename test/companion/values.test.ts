@@ -21,6 +21,7 @@ const companion = (columns: CompanionColumn[], search?: Companion['search']): Co
   columns,
   indexes: [],
   uniques: [],
+  substrings: [],
   references: [],
   search,
   next: 2,

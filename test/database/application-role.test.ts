@@ -192,6 +192,31 @@ test('a migration that replaces the table of the audit trail leaves the role its
   }
 });
 
+test('with these rights an index of parts of texts needs the owner, and the refusal says what to run (rule 88)', async () => {
+  const service = await TestService.start({}, { url: applicationUrl, drop: async () => undefined });
+  try {
+    const cookie = await service.openSession((await service.createUser('eve', { '*': ['read', 'create', 'type'] })).id);
+    const document = { type: 'object', properties: { a: { type: 'string' } }, 'x-index': [['a'], { field: 'a', substring: true }] };
+    const put = () => service.call('PUT', '/rest/entity-type/part', { cookie, json: document, headers: { 'if-none-match': '*' } });
+    const plan = () => service.call('POST', '/rest/entity-type/part/plan', { cookie, json: { document } });
+    for (const [ask, pointer] of [
+      [put, '/x-index/1'],
+      [plan, '/document/x-index/1'],
+    ] as const) {
+      const { status, body } = await ask();
+      expect([status, body.errors]).toEqual([
+        422,
+        [{ pointer, code: 'not-supported', detail: expect.stringContaining('create extension pg_trgm') as string }],
+      ]);
+    }
+    await execute(ownerUrl, 'create extension pg_trgm');
+    expect((await plan()).status).toBe(200);
+    expect((await put()).status).toBe(201);
+  } finally {
+    await service.close();
+  }
+});
+
 test.each([
   ['delete from audit_event'],
   [`update audit_retention set keep = 'P30D'`],

@@ -57,6 +57,41 @@ describe('a list by an index', () => {
     expect(await sizes({ filter: { city: { $ne: 'x' } }, sort: ['n'] })).toEqual([5, 5, 2]);
   });
 
+  test('200 — a part of a text by its index, with capitals and signs as they are, and by a walk where it does not help', async () => {
+    const texts = ['Steam & Sons', 'steam 100%_', 'mainstream', 'a\\b steam', 'teams', 'other', 'Großsteamé'];
+    const seeded = await seedMany(
+      service(),
+      'part',
+      texts.map((note, n) => ({ note, n })),
+      'ada',
+    );
+    await declareIndexed(service(), 'part', { ...customer, 'x-index': [['n'], { field: 'note', substring: true }] });
+    const found = async (part: string, sort: string[]) =>
+      keysIn(await pagesOf(service(), ada, 'part', { filter: { note: { $contains: part } }, sort })).map((key) => seeded.indexOf(key));
+    expect(await found('steam', ['city'])).toEqual([1, 3, 6]);
+    expect(await found('Steam', ['city'])).toEqual([0]);
+    expect(await found('eam 100%_', ['city'])).toEqual([1]);
+    expect(await found('a\\b ste', ['city'])).toEqual([3]);
+    expect(await found('roßs', ['city'])).toEqual([6]);
+    expect(await found('steam_', ['city'])).toEqual([]);
+    // Six entities are more than the limit of five, so the index of the sort is walked.
+    expect(await found('eam', ['-n'])).toEqual([6, 4, 3, 2, 1, 0]);
+    expect(await refused({ filter: { note: { $contains: 'eam' } }, sort: ['city'] }, ada, 'part')).toMatchObject({
+      0: 422,
+      1: 'query-too-expensive',
+      2: 'sort needs-index',
+    });
+    expect(await refused({ filter: { note: { $contains: 'ea' } }, sort: ['city'] }, ada, 'part')).toMatchObject({
+      0: 422,
+      1: 'query-too-expensive',
+      2: 'sort needs-index',
+    });
+    expect((await list(service(), ada, 'part', { filter: { note: { $contains: 'steam' } }, count: 'exact' })).body.count).toEqual({
+      value: 3,
+      kind: 'exact',
+    });
+  });
+
   test('200 — a unique text that is compared without regard to case finds the exact text alone', async () => {
     expect(await found({ filter: { email: 'User3@x' }, sort: ['note'] })).toEqual([3]);
     expect(await found({ filter: { email: 'user3@X' }, sort: ['note'] })).toEqual([]);

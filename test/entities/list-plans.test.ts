@@ -20,6 +20,7 @@ const order = {
     total: { type: 'number' },
     customer: { type: 'string', format: 'int64' },
     note: { type: 'string' },
+    label: { type: 'string' },
   },
 };
 const types = fieldTypesOf(order);
@@ -29,7 +30,15 @@ let companion: Companion;
 beforeAll(async () => {
   await Promise.all(['ada', 'bob'].map((name) => service().createUser(name)));
   const { db } = service();
-  const indexes = [['state', 'placedAt'], ['placedAt'], ['total'], ['customer'], ['note', '-total'], ['$createdBy', '-placedAt']];
+  const indexes = [
+    ['state', 'placedAt'],
+    ['placedAt'],
+    ['total'],
+    ['customer'],
+    ['note', '-total'],
+    ['$createdBy', '-placedAt'],
+    { field: 'label', substring: true },
+  ];
   companion = await declareIndexed(service(), 'order', { ...order, 'x-index': indexes });
   const columns = companion.columns.map(({ name, field, type }) => ({
     name: sql.ref(name),
@@ -46,7 +55,7 @@ beforeAll(async () => {
         select 'order', jsonb_build_object(
           'state', case when n > 15000 and n % 2 = 0 then 'open' when n % 3 = 0 then 'new' else 'done' end, 'total', n * 7919 % 30011,
           'placedAt', to_char(timestamptz '2020-01-01' + n * interval '1 minute', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
-          'customer', (n % 1500)::text, 'note', 'n' || n % 7
+          'customer', (n % 1500)::text, 'note', 'n' || n % 7, 'label', 'label ' || n * 7919 || ' of the order'
         ), case when n % 2500 = 0 then 'bob' else 'ada' end, 'ada'
         from generate_series(${from}::int, ${from}::int + 4999) as n
         returning key, fields, created_by)
@@ -138,6 +147,12 @@ describe('a page', () => {
     const ofFields = await costOf({ other: 1 }, ['total']);
     expect([ofFields.rows, ofFields.whole]).toEqual([[], []]);
     expect(ofFields.buffers).toBeLessThan(30_000);
+  });
+
+  test('of a part of a text reads the entities that have it', async () => {
+    const { rows, buffers, whole } = await costOf({ label: { $contains: '7919000' } }, ['-$updatedAt']);
+    expect([rows?.length, whole]).toEqual([2, []]);
+    expect(buffers).toBeLessThan(300);
   });
 
   test('of own entities costs these alone, in the order of an index and in any other, and more of others do not change it (rule 64)', async () => {

@@ -34,6 +34,7 @@ const companion = (state: Companion['state']): Companion => ({
   columns: [{ name: 'c1', field: ['a'], type: 'string', fold: true, maximumLength: 600 }],
   indexes: [],
   uniques: [{ name: 'x1_u2', columns: ['c1'] }],
+  substrings: [],
   references: [],
   search: { texts: [{ name: 't1', field: ['a'] }], language: 'simple' },
   next: 3,

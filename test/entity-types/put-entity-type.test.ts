@@ -142,6 +142,7 @@ const doubled = Object.fromEntries(
   ]),
 );
 const text = { type: 'string' };
+const part = (field: unknown) => ({ field, substring: true });
 const key = { type: 'string', format: 'int64' };
 const bad: [what: string, document: unknown, fault: string][] = [
   ['an unknown keyword', { requierd: ['a'] }, 'unknown /requierd'],
@@ -163,7 +164,15 @@ const bad: [what: string, document: unknown, fault: string][] = [
   ['an index on the version', { 'x-index': [['$version']] }, 'not-addressable /x-index/0/0'],
   ['a unique creator', { 'x-unique': [{ fields: ['$createdBy'] }] }, 'not-addressable /x-unique/0/fields/0'],
   ['an index on a field too deep', { 'x-index': [['a.b.c.d']] }, 'invalid-value /x-index/0/0'],
-  ['a substring index', { properties: { a: text }, 'x-index': [{ field: 'a', substring: true }] }, 'invalid-type /x-index/0'],
+  ['an index of parts of a number', { properties: { a: { type: 'number' } }, 'x-index': [part('a')] }, 'invalid-type /x-index/0/field'],
+  ['an index of parts of two fields', { 'x-index': [part(['a', 'b'])] }, 'invalid-type /x-index/0/field'],
+  ['an index of parts of the creator', { 'x-index': [part('$createdBy')] }, 'not-addressable /x-index/0/field'],
+  [
+    'an index of an object that says nothing of parts',
+    { properties: { a: text }, 'x-index': [{ field: 'a' }] },
+    'required /x-index/0/substring',
+  ],
+  ['an index of a text', { properties: { a: text }, 'x-index': ['a'] }, 'invalid-type /x-index/0'],
   [
     'a unique rule with another member',
     { properties: { a: text }, 'x-unique': [{ fields: ['a'], where: 1 }] },

@@ -38,7 +38,24 @@ export const declaredSchema = {
 /** The names of undeclared fields. `0` would be an index of an array for `#>`. */
 export const openNames = ['a', 'b', '0', 'o.a', 'o.0'];
 
-const texts = fc.constantFrom('', 'a', 'ab', 'b', '1', 'é', 'Z', '\u{1F600}', '\uFFFD', '100%_', "it's", '"', '\\');
+const texts = fc.constantFrom(
+  '',
+  'a',
+  'ab',
+  'b',
+  '1',
+  'é',
+  'Z',
+  '\u{1F600}',
+  '\uFFFD',
+  '100%_',
+  "it's",
+  '"',
+  '\\',
+  'abc',
+  'xabc%_',
+  'xABC\\',
+);
 const numbers = fc.constantFrom(0, 1, 1.5, -2, 1e21, 1e-7, 100);
 const scalars = fc.oneof(texts, numbers, fc.boolean());
 
