@@ -4,7 +4,7 @@
  */
 import type { Companion } from './layout.ts';
 import { boundsOf, type Bounds, type Limit, type Values } from './bounds.ts';
-import { columnOf, keyColumn, sortedColumnOf, type Column } from './source.ts';
+import { areSortedWhole, columnOf, keyColumn, type Column } from './source.ts';
 import { decidingTerms, type SortTerm } from '../filter/sort.ts';
 import { all, conjuncts, type Filter } from '../filter/syntax.ts';
 
@@ -45,11 +45,12 @@ export interface ColumnOrder {
   keyDescending: boolean;
 }
 
-/** The order of what the filter finds; undefined if it needs a field without a column. */
+/** The order of what the filter finds; undefined if it needs a field without a column, or texts of several indexes. */
 export function columnOrderOf(sort: readonly SortTerm[], filter: Filter, companion: Companion): ColumnOrder | undefined {
   const terms = decidingTerms(sort, filter);
+  if (!areSortedWhole(companion, terms)) return undefined;
   const columns = terms.flatMap(({ field, type, descending }) => {
-    const column = sortedColumnOf(companion, field, type);
+    const column = columnOf(companion, field, type);
     return column ? [{ ...column, descending }] : [];
   });
   return columns.length === terms.length ? { columns, keyDescending: sort.at(-1)?.descending ?? false } : undefined;

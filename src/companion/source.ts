@@ -23,11 +23,16 @@ export function columnOf({ columns }: Companion, field: Field, type: ScalarType 
   return columns.find((column) => !column.fold && column.type === type && isDeepStrictEqual(column.field, field));
 }
 
-/** The same, if its texts are short enough that a list is sorted by them as a whole. */
-export function sortedColumnOf(companion: Companion, field: Field, type: ScalarType | 'any'): Column | undefined {
-  const column = columnOf(companion, field, type);
-  const { maximumLength = 0 } = companion.columns.find(({ name }) => name === column?.name) ?? {};
-  return maximumLength > indexedLength ? undefined : column;
+/**
+ * Whether the texts of a sort are compared as a whole: those of one index, which are at most 600 characters together. The values of a row have to fit in a
+ * cursor.
+ */
+export function areSortedWhole(companion: Companion, sort: readonly Pick<SortTerm, 'field' | 'type'>[]): boolean {
+  const lengths = sort.map(({ field, type }) => {
+    const column = columnOf(companion, field, type);
+    return companion.columns.find(({ name }) => name === column?.name)?.maximumLength ?? 0;
+  });
+  return lengths.reduce((total, length) => total + length, 0) <= indexedLength;
 }
 
 /** The column that has the texts of the field in NFKC and in lower case; undefined if there is none. */

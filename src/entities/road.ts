@@ -3,11 +3,11 @@ import type { CompiledQuery } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
 import type { Run, Scans } from '../database/port.ts';
 import { relevance } from '../companion/search.ts';
-import { sortedColumnOf } from '../companion/source.ts';
+import { areSortedWhole, columnOf } from '../companion/source.ts';
 import { isEnvelopeName } from '../filter/fields.ts';
 import { orderOf, type Order, type RowPosition } from '../filter/order.ts';
 import type { Source } from '../filter/source.ts';
-import type { SortTerm } from '../filter/sort.ts';
+import { decidingTerms, type SortTerm } from '../filter/sort.ts';
 import { testsOf, type Filter } from '../filter/syntax.ts';
 import type { PermitValues } from '../rights/row-predicate.ts';
 import type { PageRows, SelectedRows, WalkEnd } from './list-statements.ts';
@@ -69,16 +69,12 @@ export function budgetOf(fields: Filter, lookUps = 0): number {
   return tests === 0 ? listLimits.rows : Math.min(listLimits.rowsWithFields, Math.floor(listLimits.tests / tests));
 }
 
-/** The order of the list over the values of `source`. Texts that an index has are sorted whole, whether or not this list uses the index. */
+/** The order of the list over the values of `source`. Texts that one index has are sorted whole, whether or not this list uses the index. */
 export function orderFor({ sort, filter, companion, relevantTo }: Wanted, source: Source): Order {
   if (companion && relevantTo !== undefined) {
     const column = { expression: relevance(companion, relevantTo), sqlType: 'real', isCut: false, descending: true };
     return { columns: [column], keyDescending: false };
   }
-  return orderOf(
-    sort,
-    filter,
-    source,
-    ({ field, type }) => companion !== undefined && sortedColumnOf(companion, field, type) !== undefined,
-  );
+  const isWhole = companion !== undefined && areSortedWhole(companion, decidingTerms(sort, filter));
+  return orderOf(sort, filter, source, ({ field, type }) => isWhole && columnOf(companion, field, type) !== undefined);
 }

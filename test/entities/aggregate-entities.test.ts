@@ -158,7 +158,7 @@ describe('aggregateEntities', () => {
     expect((await aggregate({ ...body, limit: 3 })).body.complete).toBe(true);
   });
 
-  test('200 — own entities alone', async () => {
+  test('200 — own entities alone (rule 64)', async () => {
     expect(await groups({ groupBy: ['state'], measures: { n } }, bob)).toEqual([
       { key: { state: 'open' }, n: 1 },
       { key: { state: 'paid' }, n: 1 },

@@ -1,5 +1,6 @@
-import { beforeAll, expect, test } from 'vitest';
-import { faultsIn, list, seedMany, type ListQuery } from '../support/lists.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { declareIndexed } from '../support/companion.ts';
+import { faultsIn, keysIn, list, pagesOf, seedMany, type ListQuery } from '../support/lists.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
 
 const service = useService();
@@ -72,4 +73,29 @@ test('a cursor shows neither keys nor values', () => {
   const bytes = Buffer.from(cursor.slice(3), 'base64url').toString('latin1');
   for (const part of ['next', '"', '[', 'note']) expect(bytes.includes(part) && cursor.includes(part)).toBe(false);
   expect(() => JSON.parse(bytes) as unknown).toThrow(SyntaxError);
+});
+
+describe('the texts of a sort', () => {
+  const text = (length: number) => ({ type: 'string', maxLength: length });
+  const names = ['a', 'b', 'c', 'd'];
+  const all = (length: number) => Object.fromEntries(names.map((name) => [name, text(length)]));
+
+  test.for<[string, string[][], number, string[]]>([
+    ['of 2,000 characters without an index', [['other']], 2_000, names],
+    ['of an index of four texts', [names], 150, names],
+    ['of an index of one text', [['a']], 600, ['a']],
+    ['of four indexes', names.map((name) => [name]), 600, names],
+    ['in mixed directions', [['a'], ['b']], 600, ['-a', 'b', '-c']],
+  ])('200 — %s fit in a cursor, and a page in the URL follows', async ([, indexes, length, sort]) => {
+    const name = `text${length}-${indexes.length}`;
+    await declareIndexed(service(), name, { type: 'object', properties: { ...all(length), other: text(10) }, 'x-index': indexes });
+    // In JSON a control character has six bytes.
+    const values = ['\u{1F600}', '\u0001', 'x'].map((sign) => sign.repeat(length));
+    const keys: string[] = [];
+    for (const value of values)
+      keys.push(...(await seedMany(service(), name, [Object.fromEntries(names.map((each) => [each, value]))], 'ada')));
+    const pages = await pagesOf(service(), ada, name, { sort, limit: 1 });
+    expect(keysIn(pages).toSorted()).toEqual(keys.toSorted());
+    for (const { next } of pages) expect(next?.length ?? 0).toBeLessThanOrEqual(6_144);
+  });
 });

@@ -77,7 +77,7 @@ describe('a search', () => {
     expect(await found({ search: 'london', filter: { city: 'London' }, sort: ['note'] })).toEqual([2, 1, 5]);
   });
 
-  test('200 — own entities alone, whatever is found among others', async () => {
+  test('200 — own entities alone, whatever is found among others (rule 64)', async () => {
     expect(await found({ search: 'london' }, bob)).toEqual([0, 2]);
     expect((await list(service(), bob, 'company', { search: 'london', count: 'exact' })).body.count).toEqual({ value: 2, kind: 'exact' });
   });

@@ -49,11 +49,13 @@ describe('the document', () => {
       expect.arrayContaining(['', ...roles].map((role) => `Customer${role}`)),
     );
     expect(pathsOf(body)).toEqual(
-      ['', '/query', '/aggregate', '/bulk', '/upsert', '/{key}', '/{key}/restore'].map((path) => `/rest/entity/customer${path}`),
+      ['', '/query', '/aggregate', '/bulk', '/upsert', '/{key}', '/{key}/history', '/{key}/restore'].map(
+        (path) => `/rest/entity/customer${path}`,
+      ),
     );
     const ids = pathsOf(body).flatMap((path) => operationsAt(body, path).map((method) => String(body.paths[path]?.[method]?.operationId)));
     expect(ids.toSorted()).toEqual(
-      ['aggregate', 'create', 'createMany', 'delete', 'get', 'list', 'query', 'restore', 'update', 'upsert'].map(
+      ['aggregate', 'create', 'createMany', 'delete', 'get', 'list', 'listVersions', 'query', 'restore', 'update', 'upsert'].map(
         (verb) => `${verb}Customer`,
       ),
     );
@@ -115,7 +117,7 @@ test('no body of an operation of a type has a schema for any name', async () => 
     [...JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);
   const general = new Set(['Fields', 'Filter']);
   // What includes other names, or has an entity as it was under another type.
-  const { Included: _, ...schemas } = schemasOf(body);
+  const { Included: _, EntityHistory: _history, ...schemas } = schemasOf(body);
   for (let before = 0; before < general.size;) {
     before = general.size;
     for (const [name, schema] of Object.entries(schemas)) if (referred(schema).some((each) => general.has(each))) general.add(name);
@@ -142,7 +144,7 @@ describe('what the caller may not do is not in it (rule 64)', () => {
   test.for<[Action[], string[], string[]]>([
     [
       ['read'],
-      ['get', 'post /query', 'post /aggregate', 'get /{key}'],
+      ['get', 'post /query', 'post /aggregate', 'get /{key}', 'get /{key}/history'],
       ['', 'Filter', 'Sort', 'Entity', 'View', 'Page', 'Query', 'Aggregation'],
     ],
     [['create'], ['post', 'post /bulk'], ['', 'List', 'Entity']],
@@ -181,7 +183,7 @@ describe('what the caller may not do is not in it (rule 64)', () => {
     const apiKey = await service().createKey(id, { scopes: [{ entity: 'file', actions: ['read'] }] });
     const credential = { headers: { 'x-api-key': apiKey } };
     const { body } = await typedContract(service(), credential, '*');
-    expect(pathsOf(body).flatMap((path) => operationsAt(body, path))).toEqual(['get', 'post', 'post', 'get']);
+    expect(pathsOf(body).flatMap((path) => operationsAt(body, path))).toEqual(['get', 'post', 'post', 'get', 'get']);
     expect((await typedContract(service(), credential, 'customer')).status).toBe(404);
   });
 

@@ -2,7 +2,7 @@
 import type { OperationId } from '../../contract/operation.ts';
 import type { Action } from '../../database/tables.ts';
 
-type EntityOperation = Extract<OperationId, `${string}${'Entity' | 'Entities'}`>;
+type EntityOperation = Extract<OperationId, `${string}${'Entity' | 'Entities'}` | 'listVersions'>;
 
 export const entityOperations: Readonly<Record<EntityOperation, { verb: string; action: Action }>> = {
   listEntities: { verb: 'list', action: 'read' },
@@ -12,6 +12,7 @@ export const entityOperations: Readonly<Record<EntityOperation, { verb: string; 
   createEntities: { verb: 'createMany', action: 'create' },
   upsertEntity: { verb: 'upsert', action: 'update' },
   getEntity: { verb: 'get', action: 'read' },
+  listVersions: { verb: 'listVersions', action: 'read' },
   updateEntity: { verb: 'update', action: 'update' },
   restoreEntity: { verb: 'restore', action: 'update' },
   deleteEntity: { verb: 'delete', action: 'delete' },
