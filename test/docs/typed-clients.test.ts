@@ -27,6 +27,10 @@ test('its requests give the schemas, paths, operations and tags that it names', 
   }
   const ids = JSON.stringify(some?.body.paths).match(/(?<="operationId":")\w+Customer(?=")/g) ?? [];
   expect(ids.toSorted()).toEqual(
-    [...new Set(text.match(/(?<=`)(?:list|query|aggregate|create|createMany|upsert|get|listVersions|update|restore|delete)Customer(?=`)/g))].toSorted(),
+    [
+      ...new Set(
+        text.match(/(?<=`)(?:list|query|aggregate|create|createMany|upsert|get|listVersions|update|restore|delete)Customer(?=`)/g),
+      ),
+    ].toSorted(),
   );
 });
