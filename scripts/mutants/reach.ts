@@ -22,7 +22,7 @@ interface Recorded {
 export type Reach = Record<string, Recorded>;
 
 /** Files that start whole processes or check documents: they take minutes, and no single function is their subject. */
-const excluded = /^test\/((docs|faults|journeys|scripts|locales)\/|client\/size\.)|\.long\.test\.ts$/;
+const excluded = /^test\/((deploy|docs|faults|journeys|scripts|locales)\/|client\/size\.)|\.long\.test\.ts$/;
 
 /** The number of files between two saves to disk, so that an abort loses little. */
 const groupSize = 8;

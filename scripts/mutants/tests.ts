@@ -4,8 +4,11 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 export interface TestRun {
-  /** `no end`: the run was killed because it exceeded its time. */
-  status: 'passed' | 'failed' | 'no end';
+  /**
+   * `timed out`: the first failure is a limit on the clock that was exceeded, by a test or by the whole run. It may show a busy machine
+   * instead of a mistake.
+   */
+  status: 'passed' | 'failed' | 'timed out';
   /** File and name of the test that failed, or what Vitest printed when no test began. */
   failure: string | undefined;
   /** The file of that test; undefined when no test began. */
@@ -18,8 +21,8 @@ export interface RunOptions {
   /** The copy of the project. */
   directory: string;
   /**
-   * Limit of the processor time of each process, which tells an endless loop from a busy machine. Vitest's own timeouts end a test that
-   * only waits. The run is killed in any case after five times as long on the clock.
+   * Limit of the processor time of each process: exceeding it is an endless loop, a failure. Vitest's own timeouts end a test that only
+   * waits. The run is killed in any case after five times as long on the clock, a timeout.
    */
   timeoutMs: number;
   env?: Record<string, string>;
@@ -34,9 +37,12 @@ interface Report {
     startTime: number;
     endTime: number;
     message: string;
-    assertionResults: { fullName: string; status: string }[];
+    assertionResults: { fullName: string; status: string; failureMessages?: string[] }[];
   }[];
 }
+
+/** What Vitest writes about a test or a hook that exceeded its time, and the function in the stack of a failed `expect.poll`. */
+const timeout = /timed out in \d+ ?ms|__VITEST_POLL_CHAIN__/;
 
 export async function runTests(files: readonly string[], options: RunOptions): Promise<TestRun> {
   const { directory, timeoutMs, env = {}, all = false } = options;
@@ -72,7 +78,7 @@ export async function runTests(files: readonly string[], options: RunOptions): P
   clearTimeout(timer);
   process.off('exit', killGroup);
   killGroup();
-  if (killed) return { status: 'no end', failure: undefined, failedFile: undefined, files: {} };
+  if (killed) return { status: 'timed out', failure: 'the run did not end', failedFile: undefined, files: {} };
   return readReport(reportFile, directory, code === 0, output);
 }
 
@@ -85,10 +91,11 @@ function readReport(path: string, directory: string, passed: boolean, output: st
   }
   const fileOf = ({ name }: { name: string }) => relative(directory, name);
   const failed = report.testResults.find(({ status }) => status !== 'passed');
-  const test = failed?.assertionResults.find(({ status }) => status === 'failed')?.fullName ?? failed?.message.split('\n')[0];
+  const test = failed?.assertionResults.find(({ status }) => status === 'failed');
+  const isTimeout = timeout.test(test?.failureMessages?.join('\n') ?? failed?.message ?? '');
   return {
-    status: passed ? 'passed' : 'failed',
-    failure: failed ? `${fileOf(failed)}: ${test}` : passed ? undefined : output.trim(),
+    status: passed ? 'passed' : isTimeout ? 'timed out' : 'failed',
+    failure: failed ? `${fileOf(failed)}: ${test?.fullName ?? failed.message.split('\n')[0]}` : passed ? undefined : output.trim(),
     failedFile: failed && fileOf(failed),
     files: Object.fromEntries(
       report.testResults.map((result) => [fileOf(result), { passed: result.status === 'passed', ms: result.endTime - result.startTime }]),

@@ -63,8 +63,19 @@ test(
       failure: 'test/limits/limit.test.ts: nine signs are short',
     });
     writeFileSync(path, text.replace('return', 'for (;;);\n return'));
+    // A busy machine may reach the limit on the clock before the one of the processor time.
     const { status } = await runTests(['test/limits/limit.test.ts'], { ...options, timeoutMs: 5_000 });
     expect(status).not.toBe('passed');
+
+    const endless = `import { expect, test } from 'vitest';
+      test('waits', { timeout: 50 }, () => new Promise(() => undefined));
+      test('polls', () => expect.poll(() => 1, { timeout: 50 }).toBe(2));`;
+    writeFileSync(join(directory, 'test/limits/endless.test.ts'), endless);
+    for (const name of ['waits', 'polls'])
+      expect(await runTests(['test/limits/endless.test.ts', `--testNamePattern=${name}`], options)).toMatchObject({
+        status: 'timed out',
+        failure: `test/limits/endless.test.ts: ${name}`,
+      });
   },
 );
 
