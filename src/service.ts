@@ -105,8 +105,13 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     logConfiguration(running.log, config);
     // libuv reads it once, when the process starts; its default is four.
     const threads = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4);
-    for (const risk of risksOf(config, { superuser: await isSuperuser(db), threads, passwordFile: await leftPasswordFile(config) }))
-      running.log.warn({ event: 'configuration.risky' }, risk);
+    const surroundings = {
+      superuser: await isSuperuser(db),
+      threads,
+      hashes: context.gate.limit,
+      passwordFile: await leftPasswordFile(config),
+    };
+    for (const risk of risksOf(config, surroundings)) running.log.warn({ event: 'configuration.risky' }, risk);
     await listener.open();
     const address = await running
       .listen({ host: config.host, port: config.port, listenTextResolver: listeningLine })

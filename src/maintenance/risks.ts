@@ -7,13 +7,24 @@ import type { Database } from '../database/tables.ts';
 import { unnamedProxyRisk } from '../http/client-address.ts';
 
 const advisedMinimum = 15;
-/** At most four for hashing, and four for all other work (rule 38). */
-const advisedThreads = 8;
+/** libuv's threads for all other work than hashing (rule 38). */
+const otherThreads = 4;
 
-/** The risks of `config`, of the role of `superuser` in the database, of the number of libuv's `threads`, and of the `passwordFile` that is left, one sentence each. */
+export interface Surroundings {
+  /** Whether the service's role in the database is a superuser. */
+  superuser: boolean;
+  /** The number of libuv's threads. */
+  threads: number;
+  /** The number of passwords that are hashed at once. */
+  hashes: number;
+  /** The path of the first administrator's password, if the file is still there. */
+  passwordFile: string | undefined;
+}
+
+/** The risks of the settings and of what the process found, one sentence each. */
 export function risksOf(
   config: Pick<Config, 'production' | 'databaseUrl' | 'databaseDirectUrl' | 'passwordMinLength' | 'publicUrl' | 'trustProxy'>,
-  { superuser, threads, passwordFile }: { superuser: boolean; threads: number; passwordFile: string | undefined },
+  { superuser, threads, hashes, passwordFile }: Surroundings,
 ): string[] {
   const risks: string[] = [];
   if (config.passwordMinLength < advisedMinimum) {
@@ -31,9 +42,10 @@ export function risksOf(
   if (lacksProxy(config)) risks.push(unnamedProxyRisk);
   if (isPlainHttpOnNetwork(config)) risks.push(plainHttpRisk);
   if (passwordFile !== undefined) risks.push(leftPasswordRisk(passwordFile));
-  if (threads < advisedThreads) {
+  const advised = hashes + otherThreads;
+  if (threads < advised) {
     risks.push(
-      `UV_THREADPOOL_SIZE is ${threads}: password hashing can starve name look-ups and files. Set it to 8 in the environment of the process`,
+      `UV_THREADPOOL_SIZE is ${threads}: password hashing can starve name look-ups and files. Set it to ${advised} in the environment of the process`,
     );
   }
   return risks;

@@ -14,7 +14,7 @@ const careful = {
   publicUrl: new URL('https://api.example.com'),
   trustProxy: ['10.0.0.1'],
 };
-const usual = { superuser: false, threads: 16, passwordFile: undefined };
+const usual = { superuser: false, threads: 6, hashes: 2, passwordFile: undefined };
 
 test('careful settings and development have no warning', () => {
   expect(risksOf(careful, usual)).toEqual([]);
@@ -29,7 +29,8 @@ test('short passwords, a superuser and an unprotected database connection are re
   expect(risksOf({ ...careful, databaseDirectUrl: open }, usual)).toEqual([expect.stringContaining('DATABASE_DIRECT_URL turns off TLS')]);
   const here = new Secret('postgres://app@localhost/entities?sslmode=disable');
   expect(risksOf({ ...careful, databaseUrl: here, databaseDirectUrl: verified }, usual)).toEqual([]);
-  expect(risksOf(careful, { ...usual, threads: 4 })).toEqual([expect.stringContaining('UV_THREADPOOL_SIZE')]);
+  expect(risksOf(careful, { ...usual, threads: 5 })).toEqual([expect.stringContaining('Set it to 6 in the environment')]);
+  expect(risksOf(careful, { ...usual, hashes: 3 })).toEqual([expect.stringContaining('UV_THREADPOOL_SIZE is 6')]);
 });
 
 test('https without a trusted proxy is reported: the service speaks plain http, so there is a proxy (rule 83)', () => {
