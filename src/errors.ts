@@ -3,6 +3,7 @@
  * `cause`. `http/problem.ts` converts a Problem to an answer.
  */
 import type { AuditEventName } from './audit/store.ts';
+import { maximumFaults, type Fault, type Measure, type Values } from './faults.ts';
 
 /** The facts that depend on the code of a problem only. */
 export interface ProblemFacts {
@@ -66,49 +67,6 @@ export const problemFacts = {
 
 export type ProblemCode = keyof typeof problemFacts;
 
-/** The fault of one parameter, form field or JSON value. The texts are in `src/locales`. */
-export type FaultCode =
-  | 'unknown'
-  | 'repeated'
-  | 'required'
-  | 'conflicting'
-  | 'invalid-value'
-  | 'invalid-type'
-  | 'invalid-encoding'
-  | 'too-short'
-  | 'too-long'
-  | 'invalid-json'
-  | 'duplicate-member'
-  | 'number-not-exact'
-  | 'nul-character'
-  | 'lone-surrogate'
-  | 'too-deep'
-  | 'too-many-values'
-  | 'member-name-too-long'
-  | 'member-name-reserved'
-  | 'invalid-cursor'
-  | 'unknown-field'
-  | 'unknown-operator'
-  | 'not-filterable'
-  | 'not-addressable'
-  | 'not-a-reference'
-  | 'needs-index'
-  | 'too-many-tests'
-  | 'duplicate-value'
-  | 'reference-not-found'
-  | 'referenced'
-  | 'too-common'
-  | 'too-predictable'
-  | 'contains-context'
-  | 'breached'
-  | 'unchanged'
-  | 'not-repeated-exactly'
-  | 'not-supported'
-  | 'refused';
-
-/** The unit of a value in a text, which decides how a locale writes it. */
-export type Measure = 'seconds' | 'bytes' | 'number' | 'text';
-
 /**
  * The values in the texts of a problem; a code that is not listed has none. Each value is optional; without it the text omits the words
  * around it.
@@ -127,79 +85,6 @@ export const problemValues = {
   'outcome-unknown': { seconds: 'seconds' },
   'idempotency-in-progress': { seconds: 'seconds' },
 } as const satisfies Partial<Record<ProblemCode, Record<string, Measure>>>;
-
-/** The values in the text of a fault, with the same rules. `allowed` lists the accepted values as in the contract. */
-export const faultValues = {
-  referenced: { types: 'text', name: 'text', count: 'number' },
-  'invalid-value': { allowed: 'text', minimum: 'number', maximum: 'number' },
-  'invalid-type': { allowed: 'text' },
-  'too-short': { minimum: 'number' },
-  'too-long': { maximum: 'number' },
-  'invalid-json': { position: 'number' },
-  'too-deep': { limit: 'number' },
-  'too-many-values': { limit: 'number' },
-  'member-name-too-long': { limit: 'number' },
-  'not-filterable': { allowed: 'text' },
-  'not-a-reference': { allowed: 'text' },
-  'needs-index': { fields: 'text' },
-  'too-many-tests': { limit: 'number' },
-  'not-supported': { statement: 'text' },
-} as const satisfies Partial<Record<FaultCode, Record<string, Measure>>>;
-
-/**
- * What the service accepts in place of a refused value, with the values of its text. `value` is the one accepted value, or the name of its
- * type, and has no text. The texts of the others are in `src/locales`.
- */
-export const expectedValues = {
-  value: { value: 'text' },
-  'one-of': { values: 'text' },
-  format: { format: 'text', example: 'text' },
-  pattern: { pattern: 'text' },
-  'at-least': { limit: 'number' },
-  'at-most': { limit: 'number' },
-  'more-than': { limit: 'number' },
-  'less-than': { limit: 'number' },
-  'multiple-of': { limit: 'number' },
-  'minimum-length': { limit: 'number' },
-  'maximum-length': { limit: 'number' },
-  'minimum-items': { limit: 'number' },
-  'maximum-items': { limit: 'number' },
-  'minimum-members': { limit: 'number' },
-  'maximum-members': { limit: 'number' },
-  'different-items': {},
-} as const satisfies Record<string, Record<string, Measure>>;
-
-export type ExpectedKind = keyof typeof expectedValues;
-
-type Values<T> = { [N in keyof T]?: T[N] extends 'text' ? string : number };
-
-/** What is expected; a value that is missing is left out of the text. */
-export type Expected = { [K in ExpectedKind]: { kind: K; values: Values<(typeof expectedValues)[K]> } }[ExpectedKind];
-
-type FaultText =
-  | { [C in keyof typeof faultValues]: { code: C; values?: Values<(typeof faultValues)[C]> } }[keyof typeof faultValues]
-  | { code: FaultCode; values?: never };
-
-/** The place of a fault: a `pointer`, a `parameter`, or both. */
-export interface FaultPlace {
-  /** An RFC 6901 JSON pointer into the body, where form fields are members; with a parameter, into the JSON that is its value. */
-  pointer?: string;
-  /** The name of a path, query or header parameter. */
-  parameter?: string;
-  /**
-   * Where the place has a name that must not be repeated (rule 75), `pointer` leads to the object around it, or `parameter` is empty, and this
-   * counts the names there, from 1.
-   */
-  position?: number;
-}
-
-/** One entry of a problem's `errors`: the place, the fault and what is expected. `values` fills the placeholders of the fault's text. */
-export type Fault = FaultText & FaultPlace & { expected?: Expected };
-
-/**
- * Maximum number of faults in an answer (rule 75): a small request must not cause a large answer. Code that collects faults may stop there.
- */
-export const maximumFaults = 20;
 
 export interface ProblemOptions {
   /** The faults; the first {@link maximumFaults} become the member `errors`. */

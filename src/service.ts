@@ -12,7 +12,7 @@ import { PrincipalCache } from './authn/principal-cache.ts';
 import { ConfigError, type Config } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { openStore } from './database/port.ts';
-import { adviceForUnheard, UnheardError } from './database/notifications.ts';
+import { adviceForUnheard, UnheardError } from './database/unheard-error.ts';
 import { EntityQueues } from './entities/heavy.ts';
 import { isOutage } from './database/failure.ts';
 import { scheduleStatistics } from './database/statistics.ts';

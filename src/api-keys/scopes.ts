@@ -2,7 +2,7 @@
 import { allActions } from '../rights/actions.ts';
 import type { Grants } from '../rights/permit.ts';
 import type { Action, Scope } from '../database/tables.ts';
-import type { Fault } from '../errors.ts';
+import type { Fault } from '../faults.ts';
 import { expectedOneOf } from '../http/expected.ts';
 
 /**

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { sql, type Kysely } from 'kysely';
 import { DirectAddressError } from '../database/failure.ts';
 import { openStore, type Store } from '../database/port.ts';
-import { adviceForUnheard, UnheardError } from '../database/notifications.ts';
+import { adviceForUnheard, UnheardError } from '../database/unheard-error.ts';
 import { pendingMigrations } from '../database/migrate.ts';
 import type { Database } from '../database/tables.ts';
 import { missingProfiles } from '../oidc/provisioning/claimed-profiles.ts';

@@ -18,42 +18,17 @@ import type {
 } from '../../generated/client/types.gen.ts';
 import type { Batch } from './batch.ts';
 import type { SessionInfo, SessionList, SessionsEnded } from '../../generated/client/types.gen.ts';
+import type { ClientOptions, SignIn } from './client-options.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { CookieJar, fetchKeepsCookies } from './cookies.ts';
 import { Entities } from './entities.ts';
-import { Http, type Credential, type Fetch } from './http.ts';
+import { Http } from './http.ts';
 import type { CallOptions, Client } from './operation.ts';
 import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
 import { standardRetry, type RetryPolicy } from './retry.ts';
 import { Rotation } from './rotation.ts';
 import { requireReturnPath, type SignInUrlOptions } from './sign-in-url.ts';
 import { createMutex, createSharedMutex, type Locks } from './mutex.ts';
-
-export interface ClientOptions<S extends ErrorStyle = 'throw'> {
-  /** The service's URL, with the path prefix if there is one. In a browser it may be relative: `/` is the page's own origin. */
-  baseUrl: string | URL;
-  /** An API key or an access token; without it the client works with a session. */
-  credential?: Credential | undefined;
-  /** Whether methods throw errors (`throw`, the default) or return results (`result`). */
-  errors?: S;
-  /** Time limit of each attempt of a request in milliseconds; 30,000 by default. */
-  timeoutMs?: number;
-  /** Overrides of the retry defaults; false turns retries off. */
-  retry?: Partial<RetryPolicy> | false;
-  /** The language of problems before there is a session, in the syntax of Accept-Language. */
-  locale?: string | undefined;
-  /** The cookie jar of another client, to share its session. A browser shares its own cookies among clients anyway. */
-  cookies?: CookieJar | undefined;
-  /** The option of the client's own cookie jar: the session's Secure cookie goes over http too. Only for a trusted private network. */
-  secureCookieOverHttp?: boolean;
-  /** Replaces the global `fetch`. */
-  fetch?: Fetch;
-  /** Replaces the system's clock in tests. */
-  clock?: Clock;
-}
-
-/** The input of a sign-in: a name and a password, or an access token of a trusted issuer. */
-export type SignIn = { user: string; password: string; locale?: string } | { oidcIssuer: string; access_token: string; locale?: string };
 
 export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
   /** For the generated operations: `createEntity({ client: client.http, … })`. */

@@ -1,6 +1,7 @@
 /** The public API of the client. The generated operations are in `entity-service-client/operations`. */
 export type { Aggregated, AggregateOptions, EntityGroup, EntityMeasure, TimeGrouping } from './aggregate.ts';
-export { EntityServiceClient, type ClientOptions, type SignIn } from './client.ts';
+export { EntityServiceClient } from './client.ts';
+export type { ClientOptions, SignIn } from './client-options.ts';
 export type { Clock } from './clock.ts';
 export { CookieJar, type CookieJarOptions } from './cookies.ts';
 export { Batch, type BatchOptions, type Reference, type WithReferences } from './batch.ts';

@@ -1,5 +1,6 @@
 /** The values of the companion row of an entity, computed from its fields. */
-import { Problem, type Fault } from '../errors.ts';
+import { Problem } from '../errors.ts';
+import type { Fault } from '../faults.ts';
 import { isOfEnvelope, type Field } from '../filter/fields.ts';
 import { isDecimal } from '../http/decimal.ts';
 import { isInt64 } from '../http/int64.ts';

@@ -3,7 +3,8 @@
  * values.
  */
 import type { FastifyRequest } from 'fastify';
-import { maximumFaults, Problem, type Fault } from '../errors.ts';
+import { Problem } from '../errors.ts';
+import { maximumFaults, type Fault } from '../faults.ts';
 import type { Operation } from './contract.ts';
 import { expectedOneOf } from '../http/expected.ts';
 import { readPairs } from '../http/form.ts';

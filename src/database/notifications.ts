@@ -8,8 +8,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import type { Config } from '../config/settings.ts';
 import { DirectAddressError } from './failure.ts';
+import { UnheardError } from './unheard-error.ts';
 import { VerifiedClient } from './driver/verified-client.ts';
 
 const channel = 'principal';
@@ -29,20 +29,6 @@ export interface ListenerEvents {
   onNotice(payload: string): void;
   /** Why the line is down: a {@link DirectAddressError} where its own connection failed. An {@link UnheardError} is told once, until the line has been up or another error has come between. */
   onError(error: Error): void;
-}
-
-/** What was sent over the pool did not arrive at the listener. */
-export class UnheardError extends Error {
-  override readonly name = 'UnheardError';
-}
-
-/** What an operator has to do about an {@link UnheardError}. The notice may be lost, or merely late. */
-export function adviceForUnheard({ databaseUrl, databaseDirectUrl }: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>): string {
-  if (databaseUrl === undefined) return 'notifications arrive more than 1 s late, so nothing is cached: the database is overloaded';
-  const way = databaseDirectUrl
-    ? 'DATABASE_DIRECT_URL must lead to the database of DATABASE_URL and must not pool by transaction; if all that holds,'
-    : 'if DATABASE_URL pools by transaction, set DATABASE_DIRECT_URL; otherwise';
-  return `notifications do not arrive within 1 s, so nothing is cached: ${way} the database is overloaded`;
 }
 
 /** The connections that listen on this database. A pooler may hold the lock of a listener that has left, under another name. */

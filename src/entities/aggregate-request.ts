@@ -1,6 +1,7 @@
 /** What an aggregation shall have, from the body of the request. */
 import type { components } from '../../generated/api.ts';
-import { maximumFaults, Problem, type Fault } from '../errors.ts';
+import { Problem } from '../errors.ts';
+import { maximumFaults, type Fault } from '../faults.ts';
 import { isOrdered } from '../filter/values.ts';
 import { undeclaredFields, type Field, type FieldTypes, type ScalarType } from '../filter/fields.ts';
 import { bodyLimits, parseFilter, type Unplaced } from '../filter/parse.ts';

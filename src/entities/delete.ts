@@ -2,7 +2,8 @@
 import type { Store } from '../database/port.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { EntityType } from '../entity-types/types.ts';
-import { Problem, type Fault } from '../errors.ts';
+import { Problem } from '../errors.ts';
+import type { Fault } from '../faults.ts';
 import type { Permit } from '../rights/permit.ts';
 import { changeValues } from './changed.ts';
 import { countReadable } from './referrers.ts';

@@ -1,6 +1,7 @@
 /** What a list shall have, from the parameters of a URL or from a body. Both are read by the same rules; only the places of faults differ. */
 import type { components, operations } from '../../generated/api.ts';
-import { maximumFaults, Problem, type Fault, type FaultPlace } from '../errors.ts';
+import { Problem } from '../errors.ts';
+import { maximumFaults, type Fault, type FaultPlace } from '../faults.ts';
 import { undeclaredFields, type FieldTypes } from '../filter/fields.ts';
 import { bodyLimits, parseFilter, urlLimits, type FilterLimits } from '../filter/parse.ts';
 import { parseSort, type NameFault, type SortTerm } from '../filter/sort.ts';

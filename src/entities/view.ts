@@ -2,7 +2,8 @@
 import type { components, operations } from '../../generated/api.ts';
 import { JsonText } from '../contract/operation.ts';
 import type { Store } from '../database/port.ts';
-import { maximumFaults, Problem } from '../errors.ts';
+import { Problem } from '../errors.ts';
+import { maximumFaults } from '../faults.ts';
 import { undeclaredFields, type FieldTypes } from '../filter/fields.ts';
 import type { Permit } from '../rights/permit.ts';
 import { viewTag } from './etag.ts';

@@ -5,7 +5,7 @@
 import { ruleKeywords } from '../companion/rules.ts';
 import { createAjv } from '../contract/ajv.ts';
 import { firstError } from '../contract/every-error.ts';
-import { maximumFaults, type Fault } from '../errors.ts';
+import { maximumFaults, type Fault } from '../faults.ts';
 import type { TypeSource } from '../database/tables.ts';
 import { looksLikeName, pathOf, pointerTo, positionsIn } from '../http/pointer.ts';
 import { faultsOf } from '../http/validation-faults.ts';

@@ -2,7 +2,8 @@
 import type { Kysely } from 'kysely';
 import type { RuleKeywords } from '../companion/rules.ts';
 import type { Database } from '../database/tables.ts';
-import { Problem, type Fault } from '../errors.ts';
+import { Problem } from '../errors.ts';
+import type { Fault } from '../faults.ts';
 import { pointerTo } from '../http/pointer.ts';
 import type { TypeChange } from './plan.ts';
 import { listCompanions, listTypes } from './store.ts';

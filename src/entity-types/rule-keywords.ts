@@ -1,7 +1,7 @@
 /** The keywords of rules in the document of a type: `x-unique`, `x-index`, `x-references` and `x-search`. */
 import { indexedMember, isSubstringRule, isText, ruleKeywords, type RuleKeywords } from '../companion/rules.ts';
 import { createAjv } from '../contract/ajv.ts';
-import type { Fault } from '../errors.ts';
+import type { Fault } from '../faults.ts';
 import type { FieldTypes, ScalarType } from '../filter/fields.ts';
 import type { Unplaced } from '../filter/parse.ts';
 import { readField } from '../filter/sort.ts';

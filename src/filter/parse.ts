@@ -2,7 +2,7 @@
  * Reads the filter of a list: the JSON object of docs/filters.md. All its faults are reported, each by its pointer. The value must come from
  * `http/json.ts`, which has refused duplicate members, inexact numbers and the names of prototypes.
  */
-import { maximumFaults, type Fault } from '../errors.ts';
+import { maximumFaults, type Fault } from '../faults.ts';
 import { placeOf, positionsIn } from '../http/pointer.ts';
 import { isEnvelopeName, envelopeTypes, type Field, type FieldType, type FieldTypes } from './fields.ts';
 import { operators, type Operand } from './operators.ts';

@@ -4,7 +4,8 @@
  */
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Problem, type Fault } from '../errors.ts';
+import { Problem } from '../errors.ts';
+import type { Fault } from '../faults.ts';
 import { hasLeft } from './client-address.ts';
 import { holderOfRequest } from './held-bytes.ts';
 import { inTurn } from './turns.ts';

@@ -1,5 +1,5 @@
 /** Says what a schema accepts in place of a refused value, in few words. */
-import type { Expected } from '../errors.ts';
+import type { Expected } from '../faults.ts';
 
 /** An error of Ajv. With its option `verbose` it has the schema around the keyword. */
 export interface SchemaError {

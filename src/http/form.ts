@@ -2,7 +2,7 @@
  * Reads `application/x-www-form-urlencoded` text of form bodies and query strings. It refuses what lenient parsers guess: broken escapes
  * and repeated names. It does not know which names are allowed.
  */
-import { maximumFaults, type Fault, type FaultCode } from '../errors.ts';
+import { maximumFaults, type Fault, type FaultCode } from '../faults.ts';
 import { parameterPlace, placeOf } from './pointer.ts';
 
 export interface Pairs {

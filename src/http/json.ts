@@ -3,7 +3,7 @@
  * stack, so a deep body cannot exhaust the call stack. It knows nothing of schemas, entities or HTTP.
  */
 import { isUtf8 } from 'node:buffer';
-import type { Fault, FaultCode } from '../errors.ts';
+import type { Fault, FaultCode } from '../faults.ts';
 import { isExactNumber } from './exact-number.ts';
 import { placeOf } from './pointer.ts';
 

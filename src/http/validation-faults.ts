@@ -1,5 +1,6 @@
 /** Converts the errors of Ajv into the faults of a problem. */
-import { maximumFaults, Problem, type Expected, type Fault, type FaultPlace } from '../errors.ts';
+import { Problem } from '../errors.ts';
+import { maximumFaults, type Expected, type Fault, type FaultPlace } from '../faults.ts';
 import { expectedBy, expectedByOneOf, listed, type SchemaError } from './expected.ts';
 import { pathOf, placeOf, pointerTo, positionsIn } from './pointer.ts';
 

@@ -3,8 +3,10 @@
  * `http/problem.ts` makes the rest of the answer.
  */
 
-import { expectedValues, faultValues, problemValues } from '../errors.ts';
-import type { Expected, Fault, FaultCode, FaultPlace, Measure, Problem } from '../errors.ts';
+import { problemValues } from '../errors.ts';
+import { expectedValues, faultValues } from '../faults.ts';
+import type { Problem } from '../errors.ts';
+import type { Expected, Fault, FaultCode, FaultPlace, Measure } from '../faults.ts';
 import type { Catalogue } from './catalogue.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';

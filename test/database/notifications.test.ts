@@ -1,7 +1,8 @@
 import { Client, type Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Secret } from '../../src/config/secrets.ts';
-import { adviceForUnheard, Listener, settleAll, UnheardError } from '../../src/database/notifications.ts';
+import { Listener, settleAll } from '../../src/database/notifications.ts';
+import { adviceForUnheard, UnheardError } from '../../src/database/unheard-error.ts';
 import { createDatabase, openPool, type TestDatabase } from '../support/database.ts';
 import { Proxy } from '../support/proxy.ts';
 

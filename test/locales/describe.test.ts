@@ -1,5 +1,6 @@
 import { describe as group, expect, it } from 'vitest';
-import { Problem, type Expected } from '../../src/errors.ts';
+import { Problem } from '../../src/errors.ts';
+import type { Expected } from '../../src/faults.ts';
 import type { ProblemCode } from '../../src/errors.ts';
 import { problemFacts } from '../../src/errors.ts';
 import { describe } from '../../src/locales/describe.ts';
