@@ -15,7 +15,7 @@ type BatchHandlers = Pick<Handlers, 'runBatch'>;
 
 /** A lost round means that a type has changed meanwhile. */
 const rounds = 20;
-/** When operations are no transaction, none begins after so many milliseconds. */
+/** Time limit in milliseconds for the begin of an operation, when operations are no transaction. */
 const maximumMs = 10_000;
 
 /** Ends the transaction of a dry run. */

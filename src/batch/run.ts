@@ -36,7 +36,7 @@ export interface BatchRules {
   defersReferences: boolean;
 }
 
-/** Entities keep the one of an operation from being deleted. */
+/** Other entities refer to the one that an operation deletes. */
 export class Blocked extends Error {
   readonly index: number;
   override readonly cause: StillReferencedError;
@@ -47,7 +47,7 @@ export class Blocked extends Error {
   }
 }
 
-/** Locks are held for so long: no operation begins later, and no statement lasts longer. */
+/** Time limit of the locks: no operation begins later, and no statement lasts longer. */
 const maximumMs = 5_000;
 /** The most bytes of the entities in an answer. */
 export const maximumBytes = 8_388_608;

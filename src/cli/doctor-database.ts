@@ -143,7 +143,7 @@ async function checkAdministrator(db: Kysely<Database>): Promise<Finding> {
   if (rows[0]) return ok(`${rows[0].name} may do everything`);
   const users = await db.selectFrom('user_account').select('id').limit(1).execute();
   return users.length > 0
-    ? warn('nobody may do everything')
+    ? warn('no active user may do everything')
     : warn(`there is no user yet: "${startCommand}" creates the first administrator`);
 }
 

@@ -2,12 +2,12 @@
 import type { Batch as BatchBody, BatchOperation, Fields, Int64 } from '../../generated/client/types.gen.ts';
 import type { Changes, Version } from './entities.ts';
 
-/** Stands for the key of an entity that the same batch creates, in a field that the declared type has as a reference. */
+/** The key of an entity that the same batch creates, for a field that the declared type has as a reference. */
 export interface Reference {
   $ref: string;
 }
 
-/** Fields of type `T`, in which references to creates of the same batch may stand for keys. */
+/** Fields of type `T`, in which references to creates of the same batch may replace keys. */
 export type WithReferences<T> = { [K in keyof T]: string extends T[K] ? T[K] | Reference : T[K] };
 
 export interface BatchOptions {

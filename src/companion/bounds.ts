@@ -5,7 +5,7 @@ import type { Companion } from './layout.ts';
 import { columnOf, foldedColumnOf, type Column } from './source.ts';
 import type { Filter, Test } from '../filter/syntax.ts';
 
-/** The column has one of these values; null stands for none. */
+/** The column has one of these values; null means no value. */
 export interface Values {
   column: Column;
   values: readonly (string | null)[];

@@ -95,7 +95,7 @@ function walksOfIndex({ columns }: Index, order: ColumnOrder, bounds: Bounds): W
 /** Whether no two of the values are the same to PostgreSQL. An instant can be written in many ways. */
 const areDifferent = ({ column, values }: Values): boolean => column.type !== 'date-time' || values.length === 1;
 
-/** What the filter asks for besides what the walk has already. */
+/** The tests of the filter that the walk does not apply by itself. */
 export function restOf(filter: Filter, { fixed, limits }: Walk): Filter {
   const served = new Set([...fixed.filter(({ isExact }) => isExact), ...limits].map(({ source }) => source));
   return all(conjuncts(filter).filter((condition) => !served.has(condition)));

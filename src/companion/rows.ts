@@ -60,7 +60,7 @@ export function insertRows(companion: Companion, input: RawBuilder<unknown>): Ra
 
 /**
  * SQL: brings the rows of changed entities up to date. It writes only those with another value than before, which it finds one by one in the primary key.
- * The statement has locked the entities in versions that it knows, so nothing else changes their rows meanwhile. Undefined for a table of keys only.
+ * The statement has locked the entities in known versions, so nothing else changes their rows meanwhile. Undefined for a table of keys only.
  */
 export function updateRows(companion: Companion, input: RawBuilder<unknown>): RawBuilder<unknown> | undefined {
   if (companion.state === 'building') return upsertRows(companion, input);

@@ -1,4 +1,4 @@
-/** What the documentation needs of the entity types, which the contract does not know. */
+/** The part of the entity types that the documentation needs. The contract does not have it. */
 import type { FastifyRequest } from 'fastify';
 import type { ContractDocument } from './contract.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Cursors: places in a list that clients hand back. A cursor is sealed, so nobody reads the keys and values in it or makes one, and it is bound
- * to its user and query. It gives no right: the rights of the caller are part of each page (rule 64, decision 112).
+ * Cursors: encrypted positions in a list, which clients return for the next page. A client can neither read the keys and values in a cursor nor
+ * make one. A cursor is valid for its user and query only. It grants no right: each page applies the present rights of the caller (rule 64,
+ * decision 112).
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import type { Store } from '../database/port.ts';

@@ -1,4 +1,4 @@
-/** The fields of an entity that a caller asks for. */
+/** The fields of an entity that a request selects. */
 import { sql, type RawBuilder } from 'kysely';
 import type { Field, FieldTypes } from '../filter/fields.ts';
 import { readField, type NameFault } from '../filter/sort.ts';

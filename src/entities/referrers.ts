@@ -1,4 +1,4 @@
-/** The references to an entity, which keep it from being deleted. */
+/** The references to an entity that prevent its deletion. */
 import { sql, type Kysely } from 'kysely';
 import { readable, type Companion, type CompanionReference } from '../companion/layout.ts';
 import type { Database } from '../database/tables.ts';

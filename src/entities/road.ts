@@ -24,7 +24,7 @@ export const listLimits = {
   candidates: 10_000,
 };
 
-/** What a list asks for. */
+/** The query of a list. */
 export interface Wanted {
   permit: PermitValues;
   filter: Filter;

@@ -118,7 +118,7 @@ export function typeHandlers(context: Context): TypeHandlers {
   };
 }
 
-/** The contract with the types for callers who are authenticated by `schemes`. Callers without a credential get no type (rule 64). */
+/** The contract with the types for callers that `schemes` authenticate. Callers without a credential get no type (rule 64). */
 export function typedContracts({ store }: Context, security: readonly SecurityRequirement[], schemes: Schemes): TypedContractSource {
   const contracts = new TypedContracts(store.db);
   const callerOf = async (request: FastifyRequest): Promise<Principal> => {

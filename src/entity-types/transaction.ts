@@ -41,7 +41,7 @@ export async function lockBuild(db: Kysely<Database>, name: string): Promise<boo
   return rows[0]?.isLocked === true;
 }
 
-/** Gives back what {@link lockBuild} has taken. */
+/** Releases the lock of {@link lockBuild}. */
 export async function unlockBuild(db: Kysely<Database>, name: string): Promise<void> {
   await sql`select pg_advisory_unlock(${buildLock(name)})`.execute(db);
 }

@@ -209,7 +209,7 @@ test.each(refusals)(
   },
 );
 
-test('422 — a missing key is told at the operation that refers to it, also where others refer to later creates', async () => {
+test('422 — a missing key is reported at the operation that refers to it, also where others refer to later creates', async () => {
   const { status, body } = await run([
     { op: 'create', id: 'a', name: 'order', fields: { number: newNumber(), main: { $ref: 'b' } } },
     { op: 'create', id: 'b', name: 'order', fields: { number: newNumber(), main: '999999999' } },

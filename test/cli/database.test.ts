@@ -88,7 +88,7 @@ describe('doctor', () => {
     expect(text).toMatch(/^RESULT +CHECK +FINDING\n/);
     expect(text).toMatch(/^ok +administrator +root may do everything$/m);
     await service().db.updateTable('user_account').set({ active: false }).where('name', '=', 'root').execute();
-    expect(await admin.say(['doctor'])).toMatch(/^warn +administrator +nobody may do everything$/m);
+    expect(await admin.say(['doctor'])).toMatch(/^warn +administrator +no active user may do everything$/m);
   });
 
   test('warns of a name in the environment that is near to a setting', async () => {

@@ -161,7 +161,7 @@ describe('the file', () => {
 });
 
 describe('the credential', () => {
-  test('is a key of the environment, or one that is asked for', async () => {
+  test('is a key of the environment, or one that the command prompts for', async () => {
     const given = await run({ type: ['file'] });
     expect(given.prompts).toEqual([]);
     expect(await run({ type: ['file'], 'api-key': true }, {}, apiKey)).toMatchObject({ printed: given.printed, prompts: ['API key: '] });

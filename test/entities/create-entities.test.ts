@@ -65,7 +65,7 @@ test('422 — the faults of all items are told by the place of the item, and not
   expect(await rowsOf(service(), name)).toHaveLength(1);
 });
 
-test('422 — a reference to no entity is told by the place of the item', async () => {
+test('422 — a reference to no entity is reported by the place of the item', async () => {
   const [target, name] = [newName(), newName()];
   await declareType(service(), target, { type: 'object' });
   const properties = { parent: { type: 'string', format: 'int64' } };

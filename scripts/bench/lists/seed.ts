@@ -12,9 +12,9 @@ export interface Size {
   orders: string;
 }
 
-/** One statement inserts so many. */
+/** Rows of one INSERT. */
 const batch = 20_000;
-/** A filter by city finds so many customers. */
+/** The number of customers of one city. */
 export const perCity = 50;
 
 export function sizeOf(entities: number): Size {

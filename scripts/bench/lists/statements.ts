@@ -15,7 +15,7 @@ export interface Statement {
   parameters: readonly unknown[];
 }
 
-/** A user who may read everything. */
+/** A user with the right to read everything. */
 const reader: Principal = {
   user: { id: '1', name: 'bench-0', displayName: 'bench-0' },
   profile: undefined,

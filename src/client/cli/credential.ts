@@ -33,7 +33,7 @@ export async function readCredential(
   throw new UsageError(`no credential: set ${variables.apiKey} or ${variables.bearer}, or give --api-key, --token or --user NAME`);
 }
 
-/** Asks on the terminal, which does not show what is typed. */
+/** Reads a secret from the terminal, which does not show the input. */
 export const promptOnTerminal: Prompt = async (question) => {
   if (!process.stdin.isTTY) throw new UsageError(`no terminal to ask for a secret: set ${Object.values(variables).join(', ')}`);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });

@@ -21,7 +21,7 @@ export function nameOf(text: string): string | undefined {
   return names.get(text);
 }
 
-/** The name of a statement that is made while the process runs. No process knows all of them, so they take no memory after their use here. */
+/** The name of a statement that is made while the process runs. This module does not store it, so it takes no memory after its use. */
 export function nameOfVariant(name: string, variant: string): string | undefined {
   return namesAreSent ? `${name}.${variant}` : undefined;
 }

@@ -143,7 +143,7 @@ export class Components {
     }
   }
 
-  /** The schema without references, and without what OpenAPI does not know or understands in another way. */
+  /** The schema without references, and without keywords that OpenAPI does not have or defines otherwise. */
   #plain(schema: Schema): Schema {
     const { $ref: _ref, $dynamicRef: _dynamic, ...rest } = schema;
     const kept = Object.entries(rest).filter(([keyword]) => !omitted.has(keyword) && !keyword.startsWith('x-'));
