@@ -4,18 +4,10 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { startAdmin } from '../support/admin.ts';
 import { createDatabase } from '../support/database.ts';
 import { newDataDir } from '../support/embedded.ts';
-import { credentialsIn, expectStopped, npmStart, type Started } from '../support/start.ts';
+import { fileIn, production, signIn } from '../support/first-password.ts';
+import { credentialsIn, expectStopped, npmStart } from '../support/start.ts';
 
 vi.setConfig({ testTimeout: 90_000 });
-
-const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://api.example.com', TRUST_PROXY: '127.0.0.1' };
-
-async function signIn({ url }: Started, password: string): Promise<number> {
-  return (await fetch(`${url}/auth`, { method: 'POST', body: new URLSearchParams({ user: 'admin', password }) })).status;
-}
-
-/** The path that the service printed. */
-const fileIn = (told: string) => /^ {4}user {6}admin\n {4}file {6}(\S+)$/m.exec(told)?.[1];
 
 test('in production without a terminal the first password is in a file for the operator, and in no output (rules 84 and 86)', async () => {
   const dataDir = await newDataDir();
@@ -41,27 +33,6 @@ test('in production without a terminal the first password is in a file for the o
 
   await rm(file);
   expect(JSON.stringify(await findings())).not.toContain('first password');
-});
-
-test('with a PostgreSQL of its own the service makes DATA_DIR for the file; if it cannot, there is no administrator whose password is lost', async () => {
-  const database = await createDatabase();
-  onTestFinished(() => database.drop());
-  const dataDir = await newDataDir();
-  await writeFile(dataDir, 'a file, where no directory can be made');
-  const settings = { ...production, DATABASE_URL: database.url, DATA_DIR: dataDir };
-  const failed = await npmStart(settings);
-  expect((await failed.ended).code).toBe(1);
-  expect(failed.told()).toMatch(
-    /^entity-service: the first password cannot be stored in DATA_DIR \(.*\): set DATA_DIR to .*, or set ADMIN_PASSWORD$/m,
-  );
-
-  await rm(dataDir);
-  const service = await npmStart(settings);
-  await service.ready;
-  expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
-  expect(await signIn(service, (await readFile(fileIn(service.told()) ?? '', 'utf8')).trim())).toBe(200);
-  service.signal('SIGTERM');
-  await expectStopped(service);
 });
 
 test.skipIf(process.getuid?.() !== 0)('root writes no password where another user could replace it (rule 91)', async () => {

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { EntityServiceClient } from '../../src/client/index.ts';
+/** `npm start` on a given database. `start-database.long.test.ts` has more of it. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { cookieHeader } from '../support/client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { isAlive } from '../support/embedded.ts';
-import { expectStopped, npmStart, primaryOf, signIn, workersOf, type Started } from '../support/start.ts';
+import { metricsToken, scrape } from '../support/metrics.ts';
+import { expectStopped, npmStart, signIn, workersOf, type Started } from '../support/start.ts';
 
 // Each start creates or opens a database and stops again, on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
@@ -43,22 +42,16 @@ describe('npm start on DATABASE_URL', () => {
     expect(loaded?.['settings']).toMatchObject({ port: service.port, adminUser: 'grace', adminPassword: '(set)' });
   });
 
-  test('a request in progress at SIGTERM gets its answer, and a client that never finishes does not prevent the stop (rule 92)', async () => {
-    const service = await started();
+  test('WORKERS serve on one port, answer for each other at /metrics, a dead one is replaced, and all stop together', async () => {
+    const service = await started({ WORKERS: '2', METRICS_TOKEN: metricsToken });
     const client = await signIn(service, 'grace', adminPassword);
-    const { socket, answer } = await beginRequest(service, client);
-    const unfinished = await beginRequest(service, client);
-    service.signal('SIGTERM');
-    await expect.poll(async () => (await ready(service)) === 200).toBe(false);
-    socket.write('"late"}');
-    expect(await answer).toMatch(/^HTTP\/1\.1 201 [^]*"text": "late"/i);
-    await expectStopped(service);
-    expect(await unfinished.answer).toBe('');
-  });
-
-  test('WORKERS serve on one port, a dead one is replaced, and all stop together', async () => {
-    const service = await started({ WORKERS: '2' });
-    const notes = (await signIn(service, 'grace', adminPassword)).entities('note');
+    const notes = client.entities('note');
+    // One connection each, which the primary distributes in turn.
+    const headers = { cookie: cookieHeader(client, service), connection: 'close' };
+    for (let time = 0; time < 6; time++) await fetch(`${service.url}/auth`, { headers });
+    const answered = { operation: 'getSession', status: '200' };
+    for (let time = 0; time < 2; time++)
+      expect((await scrape(service.url)).value('entity_service_request_duration_seconds_count', answered)).toBe(6);
     const pids = await workersOf(service);
     expect(pids).toHaveLength(2);
     const listening = () => service.log().filter(({ event }) => event === 'listening').length;
@@ -85,16 +78,6 @@ describe('npm start on DATABASE_URL', () => {
     expect(changes(), 'a worker that stops with the service is not lost').toHaveLength(2);
   });
 
-  test('workers ignore Ctrl-C, because their primary stops them one after the other, and end when it is killed (rule 92)', async () => {
-    const service = await started({ WORKERS: '2' });
-    const pids = await workersOf(service);
-    for (const pid of pids) process.kill(pid, 'SIGINT');
-    for (let index = 0; index < 20; index += 1) expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
-    expect(await workersOf(service)).toEqual(pids);
-    process.kill(await primaryOf(service), 'SIGKILL');
-    for (const pid of pids) await expect.poll(() => isAlive(pid)).toBe(false);
-  });
-
   test('in production, behind a proxy, cookies are secure and client addresses come from the proxy (rules 9, 82, 83)', async () => {
     const service = await started({ NODE_ENV: 'production', PUBLIC_URL: 'https://api.example.com', TRUST_PROXY: '127.0.0.1' });
     expect(service.told()).toContain('https://api.example.com/docs\n');
@@ -114,31 +97,3 @@ describe('npm start on DATABASE_URL', () => {
     expect(line).toMatchObject({ address: '203.0.113.9', status: 200 });
   });
 });
-
-async function ready({ url }: Started): Promise<number> {
-  try {
-    return (await fetch(`${url}/health/ready`)).status;
-  } catch {
-    return 0;
-  }
-}
-
-/** Sends a POST without the end of its body. `answer` is all that arrives until the connection is closed. */
-async function beginRequest(service: Started, client: EntityServiceClient): Promise<{ socket: Socket; answer: Promise<string> }> {
-  const { port } = service;
-  const cookie = cookieHeader(client, service);
-  const socket = connect(port, '127.0.0.1');
-  onTestFinished(() => void socket.destroy());
-  let text = '';
-  socket.on('data', (data) => (text += data.toString()));
-  const answer = new Promise<string>((resolve) => {
-    socket.on('error', () => {});
-    socket.on('close', () => resolve(text));
-  });
-  await once(socket, 'connect');
-  const head = ['POST /rest/entity/note HTTP/1.1', `Host: localhost:${port}`, `Cookie: ${cookie}`, 'Content-Type: application/json'];
-  socket.write(`${head.join('\r\n')}\r\nContent-Length: 15\r\n\r\n{"text":`);
-  // The service has answered a later request on another connection, so it has received this one.
-  await fetch(`http://localhost:${port}/health/live`);
-  return { socket, answer };
-}

@@ -7,7 +7,7 @@ import { projectDirectory } from '../support/document-runner.ts';
 import { createDatabaseUntilDone } from '../support/database.ts';
 import { newDataDir } from '../support/embedded.ts';
 import { execute } from '../support/sql.ts';
-import { expectStopped, loginEnvironment, npmStart, reasonsIn } from '../support/start.ts';
+import { loginEnvironment, npmStart, reasonsIn } from '../support/start.ts';
 
 // Each start creates or opens a database and stops again, on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
@@ -49,7 +49,8 @@ test('faults of .env are reported with their lines, and nothing is started; doct
   );
 });
 
-test('production without DATABASE_URL starts no embedded database, unless DATABASE says so (rule 86)', async () => {
+// `first-password.test.ts` starts the embedded database in production, with DATABASE=embedded.
+test('production without DATABASE_URL starts no embedded database (rule 86)', async () => {
   const settings = {
     NODE_ENV: 'production',
     PUBLIC_URL: 'https://api.example.com',
@@ -60,11 +61,6 @@ test('production without DATABASE_URL starts no embedded database, unless DATABA
   expect((await refused.ended).code).toBe(1);
   expect(reasonsIn(refused.told())).toEqual([expect.stringMatching(/^- DATABASE_URL is missing in production /)]);
   await expect(readFile(join(settings.DATA_DIR, 'postgres.log'))).rejects.toThrow('ENOENT');
-
-  const service = await npmStart({ ...settings, DATABASE: 'embedded' });
-  await service.ready;
-  service.signal('SIGTERM');
-  await expectStopped(service);
 });
 
 test('all bad settings are reported at once, one a line, and nothing is started', async () => {

@@ -41,6 +41,12 @@ async function isAwaited(client: Client): Promise<boolean> {
 describe.skipIf(!existsSync('/proc/self/stat')).each(['1', '2'])('with WORKERS=%s the embedded PostgreSQL stops', (WORKERS) => {
   const trial = new StopTrial(WORKERS);
 
+  test.runIf(WORKERS === '1')('at SIGTERM to the process group', async () => {
+    const service = await trial.ready();
+    service.signal('SIGTERM');
+    await trial.expectGone(service, 'SIGTERM');
+  });
+
   test('at SIGTERM to the primary process alone', async () => {
     const service = await trial.ready();
     await terminate(service);
@@ -116,7 +122,7 @@ describe.skipIf(!existsSync('/proc/self/stat')).each(['1', '2'])('with WORKERS=%
     await trial.expectGone(service, 'SIGTERM', { dataDir });
   });
 
-  test.runIf(WORKERS === '2')('with the next service, if the primary process was killed with -9', async () => {
+  test('with the next service, if the primary process was killed with -9', async () => {
     const killed = await trial.ready();
     const server = await serverPid(trial.dataDir);
     process.kill(await primaryOf(killed), 'SIGKILL');

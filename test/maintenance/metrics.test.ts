@@ -1,14 +1,11 @@
 import { request } from 'node:http';
 import { sql } from 'kysely';
 import { AggregatorRegistry } from 'prom-client';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createMetricSet } from '../../src/maintenance/metrics.ts';
-import { cookieHeader } from '../support/client.ts';
 import { TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { metricsToken, scrape } from '../support/metrics.ts';
 import { TestService, password, useService } from '../support/service.ts';
-import { createDatabase } from '../support/database.ts';
-import { npmStart, signIn } from '../support/start.ts';
 
 const corp = await TestIssuer.start('corp');
 const gone = await TestIssuer.start('gone');
@@ -171,32 +168,4 @@ test('of several workers the longest event loop delay is shown, not the mean', a
   };
   const text = await AggregatorRegistry.aggregate([await worker(0.01), await worker(0.5), await worker(0.01)]).metrics();
   expect(text).toContain(`\n${name} 0.5\n`);
-});
-
-test('each worker answers for all workers', async () => {
-  vi.setConfig({ testTimeout: 60_000 });
-  const database = await createDatabase();
-  const secret = 'one password for this only';
-  const started = await npmStart({
-    DATABASE_URL: database.url,
-    ADMIN_PASSWORD: secret,
-    METRICS_TOKEN: metricsToken,
-    WORKERS: '2',
-    RATE_LIMIT: 'off',
-  });
-  await started.ready;
-  const cookie = cookieHeader(await signIn(started, 'admin', secret), started);
-  // One connection each, which the primary distributes in turn.
-  for (let time = 0; time < 20; time++) await fetch(`${started.url}/auth`, { headers: { cookie, connection: 'close' } });
-  for (let time = 0; time < 2; time++) {
-    const metrics = await scrape(started.url);
-    expect(metrics.value('entity_service_request_duration_seconds_count', { operation: 'getSession', status: '200' })).toBe(20);
-    expect(metrics.value('entity_service_pool_connections_limit')).toBe(16);
-    expect(metrics.value('entity_service_sessions_live')).toBe(1);
-    expect(metrics.value('entity_service_listener_up')).toBe(1);
-    expect([...(await read()).types.keys()].filter((name) => !metrics.types.has(name))).toEqual(['process_start_time_seconds']);
-  }
-  started.signal('SIGTERM');
-  expect((await started.ended).code).toBe(0);
-  await database.drop();
 });
