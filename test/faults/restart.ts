@@ -3,15 +3,12 @@
  * creates, so none is refused, and each makes one row.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client } from 'pg';
 import { startService, type Server } from '../../scripts/lib/processes.ts';
-import { EntityServiceClient, type RetryPolicy } from '../../src/client/index.ts';
+import type { RetryPolicy } from '../../src/client/index.ts';
 import { startNginx } from '../support/nginx.ts';
 import { makeCallers } from './callers.ts';
+import { Creators } from './creators.ts';
 import type { Outcome, Progress } from './outcome.ts';
-
-/** What the clients create. */
-const entityName = 'restarted';
 
 interface Plan {
   /** The number of restarts. The first one is by SIGTERM, the second by `kill -9`, and so on. */
@@ -53,71 +50,6 @@ export async function restartService(
   }
   await load.stop();
 
-  const rows = await countRows(databaseUrl);
-  const doubled = [...rows].filter(([, count]) => count > 1).map(([id, count]) => `${id} has ${count} rows`);
-  const lost = [...load.created].filter((id) => !rows.has(id)).map((id) => `${id} was created and is not there`);
-  return {
-    violations: [...load.refused, ...doubled, ...lost],
-    figures: {
-      restarts: rounds,
-      clients,
-      creates: load.created.size,
-      refused: load.refused.length,
-      doubled: doubled.length,
-      'longest restart (ms)': Math.round(Math.max(...outages)),
-    },
-  };
-}
-
-/** Clients that create without pause, each entity under an id of its own. */
-class Creators {
-  /** The ids of the acknowledged creates. */
-  readonly created = new Set<string>();
-  readonly refused: string[] = [];
-  readonly #working: Promise<unknown>;
-  #stopped = false;
-
-  constructor(url: string, apiKey: string, count: number, retry: Partial<RetryPolicy>) {
-    const client = new EntityServiceClient({ baseUrl: url, credential: { apiKey }, retry });
-    this.#working = Promise.all(Array.from({ length: count }, (_, index) => this.#work(client, index)));
-  }
-
-  /** Waits until so many more creates are acknowledged or refused. */
-  async creates(count: number): Promise<void> {
-    const enough = this.created.size + this.refused.length + count;
-    while (this.created.size + this.refused.length < enough) await delay(5);
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    await this.#working;
-  }
-
-  async #work(client: EntityServiceClient, index: number): Promise<void> {
-    const entities = client.entities<{ id: string }>(entityName);
-    for (let n = 0; !this.#stopped; n++) {
-      const id = `${index}-${n}`;
-      try {
-        await entities.create({ id });
-        this.created.add(id);
-      } catch (error) {
-        this.refused.push(`create ${id}: ${String(error)}`);
-      }
-    }
-  }
-}
-
-/** The number of rows of each id. */
-async function countRows(databaseUrl: string): Promise<Map<string, number>> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ id: string; count: number }>(
-      `select fields ->> 'id' as id, count(*)::int as count from entity where name = $1 group by 1`,
-      [entityName],
-    );
-    return new Map(rows.map(({ id, count }) => [id, count]));
-  } finally {
-    await client.end();
-  }
+  const { violations, figures } = await load.compare(databaseUrl);
+  return { violations, figures: { restarts: rounds, clients, ...figures, 'longest restart (ms)': Math.round(Math.max(...outages)) } };
 }
