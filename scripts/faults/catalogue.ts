@@ -6,6 +6,7 @@ import { killService } from '../../test/faults/kill.ts';
 import { overloadService } from '../../test/faults/overload.ts';
 import { breakages, breakPostgres } from '../../test/faults/postgres.ts';
 import { restartService } from '../../test/faults/restart.ts';
+import { rollReplicas } from '../../test/faults/rolling.ts';
 import { serveBesideSlowClients } from '../../test/faults/slow-clients.ts';
 import { stopService } from '../../test/faults/stop.ts';
 import type { Outcome, Progress } from '../../test/faults/outcome.ts';
@@ -15,6 +16,7 @@ import { findServer } from '../../src/database/embedded/lock-file.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { embeddedDatabase } from '../lib/database.ts';
 import { startService } from '../lib/processes.ts';
+import { deployedProxies } from '../../test/support/deployed-proxies.ts';
 import { whyNoNginx } from '../../test/support/nginx.ts';
 import { Proxy } from '../../test/support/proxy.ts';
 import { SmallDisk, whyNoSmallDisk } from '../../test/support/small-disk.ts';
@@ -94,6 +96,14 @@ export const faults: Record<string, Fault> = {
     about: 'the service behind nginx is away for ten seconds, four times, while 8 clients of the package create; needs nginx',
     run: (_options, progress) => onDatabase((url, settings) => restartBehindNginx(url, settings, progress)),
   },
+  'rolling-nginx': {
+    about: 'two replicas of two workers behind deploy/nginx.conf restart in turn, ten times in all, while 16 clients of the package create',
+    run: (_options, progress) => onDatabase((url, settings) => rollBehind('nginx', url, settings, progress)),
+  },
+  'rolling-haproxy': {
+    about: 'the same behind deploy/haproxy.cfg',
+    run: (_options, progress) => onDatabase((url, settings) => rollBehind('haproxy', url, settings, progress)),
+  },
   'slow-clients': {
     about: '200 clients send a byte at a time beside other clients, until the service disconnects them',
     run: ({ seconds }, progress) =>
@@ -142,6 +152,18 @@ async function restartBehindNginx(databaseUrl: string, settings: Settings, progr
   const reason = whyNoNginx();
   if (reason) return { violations: [`not tried, because ${reason}`], figures: {} };
   return await restartService({ rounds: 4, clients: 8, creates: 1_000, downMilliseconds: 10_000 }, databaseUrl, settings, progress);
+}
+
+async function rollBehind(
+  name: keyof typeof deployedProxies,
+  databaseUrl: string,
+  settings: Settings,
+  progress: Progress,
+): Promise<Outcome> {
+  const proxy = deployedProxies[name];
+  const reason = proxy.whyNot();
+  if (reason) return { violations: [`not tried, because ${reason}`], figures: {} };
+  return await rollReplicas({ rounds: 5, clients: 16, creates: 1_000, workers: 2 }, proxy, databaseUrl, settings, progress);
 }
 
 async function fillUp({ clients, seconds }: Options, dataDir: string, settings: Settings, progress: Progress): Promise<Outcome> {

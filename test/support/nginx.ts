@@ -3,11 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fixedPort } from './fixed-port.ts';
+import { waitForPort } from './open-port.ts';
 
 const program = process.env['NGINX'] ?? '/usr/sbin/nginx';
 
@@ -83,19 +82,6 @@ export async function runNginx(port: number, servers: string): Promise<() => Pro
     await ended;
     await rm(directory, { recursive: true, force: true });
   };
-  while (!(await isOpen(port))) {
-    if (nginx.exitCode !== null) throw new Error('nginx did not start');
-    await delay(10);
-  }
+  await waitForPort(port, nginx);
   return stop;
-}
-
-function isOpen(port: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const socket = connect(port, '127.0.0.1', () => {
-    socket.destroy();
-    resolve(true);
-  });
-  socket.on('error', () => resolve(false));
-  return promise;
 }
