@@ -35,17 +35,24 @@ export function connectPool(url: string, size: number, onError: (error: Error) =
   } satisfies ClientConfig;
   const lines = pipelinedConnectionCount(size);
   const pool = new TimeoutPool({ ...options, max: size - lines, idleTimeoutMillis: 60_000 });
-  // When a server says nothing any more on one connection, those without a statement to wait for would each have to find out by itself.
+  const open = new Set<TimeoutClient>();
+  // When a server says nothing any more on one connection, those without a statement to wait for would each have to find out by itself. A server that
+  // has lately answered elsewhere is there: the silent statement waits, for example a commit for a standby (decision 161).
   const idle = new Set<Client>();
-  const onSilence = () => {
+  const onSilence = (silentMs: number) => {
+    const answeredAt = Math.max(reads.answeredAt, ...Array.from(open, (client) => client.answeredAt));
+    if (performance.now() - answeredAt < silentMs / 2) return;
     for (const client of idle) client.connection.stream.destroy();
     reads.closeIdle();
   };
   pool.on('error', onError);
   pool.on('connect', (client: Client) => {
     client.on('error', onError);
-    if (client instanceof TimeoutClient) client.onUnresponsive = onSilence;
+    if (!(client instanceof TimeoutClient)) return;
+    open.add(client);
+    client.onUnresponsive = onSilence;
   });
+  pool.on('remove', (client: Client) => client instanceof TimeoutClient && open.delete(client));
   pool.on('release', (_error, client) => idle.add(client));
   for (const event of ['acquire', 'remove'] as const) pool.on(event, (client) => idle.delete(client));
   const reads: ReadPipeline = new ReadPipeline(lines, options, pool, { onError, onSilence });

@@ -28,8 +28,8 @@ type Options = ConstructorParameters<typeof TimeoutClient>[0] & { connectionTime
 export interface PipelineEvents {
   /** A connection died, or could not be had. */
   onError: (error: Error) => void;
-  /** One was given up because its server has fallen silent. */
-  onSilence: () => void;
+  /** One was given up because its server has said nothing for `silentMs`. */
+  onSilence: (silentMs: number) => void;
 }
 
 /** Sends statements over `count` connections, opened as `options` say when they are first wanted; over `pool` while those cannot be had. */
@@ -46,6 +46,11 @@ export class ReadPipeline {
   get connections(): { open: number; busy: number } {
     const open = this.#lines.filter(({ client }) => client !== undefined);
     return { open: open.length, busy: open.filter(({ underWay }) => underWay > 0).length };
+  }
+
+  /** When the server last answered over one of the connections, as performance.now() says; 0 before that. */
+  get answeredAt(): number {
+    return Math.max(...this.#lines.map(({ client }) => client?.answeredAt ?? 0), 0);
   }
 
   /** Runs a statement that only reads. One that failed for its connection's sake is asked once more, over the pool. */

@@ -45,13 +45,14 @@ interface Submittable {
  * `query_timeout` milliseconds. The server's own `statement_timeout` bounds it too, unless its transaction sets another one.
  */
 export class TimeoutClient extends VerifiedClient {
-  /** Called when the server has answered none of the statements under way. */
-  onUnresponsive: () => void = () => undefined;
+  /** Called when the server has answered none of the statements under way, with the milliseconds for which it has been silent. */
+  onUnresponsive: (silentMs: number) => void = () => undefined;
   #isUnresponsive = false;
   readonly #timeoutMs: number;
   /** When each statement under way was sent, oldest first. PostgreSQL answers in this order; a statement that could not be sent may leave earlier. */
   readonly #sentAt: number[] = [];
-  #answeredAt = 0;
+  /** When the server last answered a statement, as performance.now() says; 0 before that. */
+  answeredAt = 0;
   /** While a submittable is under way: how many bytes the connection had carried when it was last checked, and when that number changed. */
   #progress: { bytes: number; at: number } | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -130,7 +131,7 @@ export class TimeoutClient extends VerifiedClient {
       if (!isUnderWay) return;
       isUnderWay = false;
       this.#sentAt.shift();
-      if (!error || error instanceof DatabaseError) this.#answeredAt = performance.now();
+      if (!error || error instanceof DatabaseError) this.answeredAt = performance.now();
       callback(error, result);
     };
   }
@@ -155,11 +156,11 @@ export class TimeoutClient extends VerifiedClient {
 
   #failTimedOut(): void {
     if (this.#waitedMs() < this.#timeoutMs || this.#isUnresponsive) return;
-    const silentMs = Math.min(this.oldestQueryAgeMs, performance.now() - this.#answeredAt);
+    const silentMs = Math.min(this.oldestQueryAgeMs, performance.now() - this.answeredAt);
     // The owner of a submittable may be the one that neither reads nor writes.
     if (!this.#progress && silentMs > silentShare * this.#timeoutMs) {
       this.#isUnresponsive = true;
-      this.onUnresponsive();
+      this.onUnresponsive(silentMs);
     }
     this.connection.stream.destroy(new ServerUnresponsiveError(this.#progress ? 'no progress in time' : 'no answer in time'));
   }

@@ -74,6 +74,27 @@ describe('a server that says nothing any more on a connection of the pool', { co
     expect(pool.totalCount).toBe(0);
   });
 
+  test('is not thought to be gone while it answers others: their connections stay, as when a commit waits for a standby', async (context) => {
+    const { expect } = context;
+    const { pool, reads, close } = connectPool(`${database.url}?query_timeout=1000`, 8, () => undefined);
+    context.onTestFinished(close);
+    const processes = async () => {
+      const { rows } = await reads.send({ name: undefined, text: 'select pg_backend_pid() as pid', values: [] });
+      return (rows[0] as { pid: number }).pid;
+    };
+    await expect.poll(async () => [await processes(), reads.connections.open]).toEqual([expect.any(Number), 2]);
+    const before = new Set([await processes(), await processes(), await processes()]);
+    let isWaiting = true;
+    const waiting = pool.query('select pg_sleep(4)').finally(() => (isWaiting = false));
+    waiting.catch(() => undefined);
+    const after = new Set<number>();
+    while (isWaiting) after.add(await processes());
+    await expect(waiting).rejects.toSatisfy(isOutage);
+    for (let n = 0; n < 3; n++) after.add(await processes());
+    expect(after).toEqual(before);
+    expect(reads.connections.open).toBe(2);
+  });
+
   test('is not thought to have answered when a value could not be sent', async (context) => {
     const { expect } = context;
     const { proxy, db } = await open(context, '?query_timeout=1500');
