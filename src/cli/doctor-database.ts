@@ -66,10 +66,13 @@ async function checkDisk(directory: string): Promise<Finding> {
 }
 
 async function checkServer(db: Kysely<Database>): Promise<Finding> {
-  const { rows } = await sql<{ number: number; version: string }>`
-    select current_setting('server_version_num')::int as number, current_setting('server_version') as version`.execute(db);
-  const { number = 0, version = 'unknown' } = rows[0] ?? {};
-  return number >= 150_000 ? ok(`version ${version}`) : fail(`version ${version} is too old: PostgreSQL 15 or later is needed`);
+  const { rows } = await sql<{ number: number; version: string; refusesWrites: boolean }>`
+    select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
+      current_setting('transaction_read_only')::bool as "refusesWrites"`.execute(db);
+  const { number = 0, version = 'unknown', refusesWrites = false } = rows[0] ?? {};
+  if (number < 150_000) return fail(`version ${version} is too old: PostgreSQL 15 or later is needed`);
+  const text = `version ${version}`;
+  return refusesWrites ? fail(`${text} refuses writes: DATABASE_URL must lead to the primary, not to a standby`) : ok(text);
 }
 
 async function checkEncoding(db: Kysely<Database>): Promise<Finding> {

@@ -53,6 +53,8 @@ function addressProblem(url: string, production: boolean): string | undefined {
   const names = [...searchParams.keys()];
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   if (repeated !== undefined) return `must have the parameter ${repeated} once, of which only the last one would count`;
+  const several = severalHosts(url);
+  if (several !== undefined) return `must name one host, and has ${several}: put HAProxy in front of several (docs/scaling.md)`;
   let address: Address;
   try {
     address = readDatabaseAddress(url);
@@ -64,6 +66,14 @@ function addressProblem(url: string, production: boolean): string | undefined {
   const way =
     'must end with ?sslmode=verify-full in production (NODE_ENV=production), or with ?sslmode=disable where no other party can listen on the network';
   return process.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0' ? `${way}; unset NODE_TLS_REJECT_UNAUTHORIZED` : way;
+}
+
+/** The part of the address that chooses among several hosts, which libpq can and node-postgres cannot; undefined if there is none. */
+function severalHosts(url: string): string | undefined {
+  const { host, searchParams } = new URL(url);
+  const lists = [host, searchParams.get('host') ?? '', searchParams.get('port') ?? ''];
+  const list = lists.find((value) => value.includes(',') || value.includes('%2C'));
+  return list ?? ['target_session_attrs', 'load_balance_hosts'].find((name) => searchParams.has(name));
 }
 
 function isDecodable(text: string): boolean {

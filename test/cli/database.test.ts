@@ -7,7 +7,7 @@ import { applyChange, settleInterrupted } from '../../src/entity-types/apply.ts'
 import { findStoredType } from '../../src/entity-types/store.ts';
 import { AdminCommand, runAdmin, startAdmin } from '../support/admin.ts';
 import { declareType, seed } from '../support/entities.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { createDatabase, createDatabaseUntilDone, type TestDatabase } from '../support/database.ts';
 import { newDataDir } from '../support/embedded.ts';
 import { dropTables, execute } from '../support/sql.ts';
 import { useService } from '../support/service.ts';
@@ -121,6 +121,14 @@ describe('doctor', () => {
     expect((JSON.parse(run.stdout) as Report).checks.at(-1)).toMatchObject({ name: 'postgresql', status: 'fail' });
     expect(run.stdout).toContain('refuses connections');
     expect(run.stdout + run.stderr).not.toContain('hush');
+  });
+
+  test('fails a database that refuses writes, as a standby does', async () => {
+    const url = await createDatabaseUntilDone();
+    await execute(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`);
+    const run = await runAdmin(['doctor'], { environment: { DATABASE_URL: url } });
+    expect(run.stdout).toMatch(/^fail +postgresql +version \S+ refuses writes: DATABASE_URL must lead to the primary, not to a standby$/m);
+    expect(run.code).toBe(1);
   });
 
   test('warns of a superuser in production (rule 86) and fails an encoding that cannot store every text', async () => {

@@ -200,6 +200,17 @@ describe('invalid values are refused', () => {
     },
   );
 
+  test.each([
+    ['postgres://app@db1,db2/entities', 'db1,db2'],
+    ['postgres://app@localhost,db.example.com/entities', 'localhost,db.example.com'],
+    ['postgres://app@db1/entities?host=db1,db2', 'db1,db2'],
+    ['postgres://app@db1/entities?target_session_attrs=read-write', 'target_session_attrs'],
+    ['postgres://app@db1/entities?load_balance_hosts=random', 'load_balance_hosts'],
+  ])('DATABASE_URL=%s, because node-postgres would ignore the choice among hosts or look up all as one name', (url, part) => {
+    expect(problemsOf({ DATABASE_URL: 'postgres://app@db1/entities' })).toEqual([]);
+    expect(problemsOf({ DATABASE_URL: url })).toEqual([expect.stringContaining(`must name one host, and has ${part}: put HAProxy`)]);
+  });
+
   test('PORT=0 without PUBLIC_URL, because the service’s URL would be unknown', () => {
     expect(problemsOf({ PORT: '0' })).toEqual([expect.stringContaining('PUBLIC_URL')]);
     expect(problemsOf({ PORT: '0', PUBLIC_URL: 'http://localhost' })).toEqual([]);
@@ -322,7 +333,6 @@ describe('in production', () => {
       'app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=prefer',
       `app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=verify-ca&sslrootcert=${certificates}`,
       'app:secret@localhost%2eexample.com/entities',
-      'app:secret@localhost,db.example.com/entities',
     ])('%s is refused: node-postgres would connect to another machine without verifying it (rule 88)', (url) => {
       expect(at(url)).toEqual(open);
       expect(problemsOf({ DATABASE_URL: 'postgres://localhost/entities', [name]: `postgres://${url}` }), 'in development').toEqual([]);
