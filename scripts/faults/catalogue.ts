@@ -2,6 +2,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { diskBytes, fillDisk } from '../../test/faults/disk-full.ts';
+import { whyNoCluster } from '../../test/faults/failover/cluster.ts';
+import { failOver, failOverAsynchronously } from '../../test/faults/failover/failover.ts';
 import { killService } from '../../test/faults/kill.ts';
 import { overloadService } from '../../test/faults/overload.ts';
 import { breakages, breakPostgres } from '../../test/faults/postgres.ts';
@@ -23,6 +25,7 @@ import { SmallDisk, whyNoSmallDisk } from '../../test/support/small-disk.ts';
 
 export interface Options {
   kills: number;
+  rounds: number;
   writes: number;
   clients: number;
   seconds: number;
@@ -104,6 +107,15 @@ export const faults: Record<string, Fault> = {
     about: 'the same behind deploy/haproxy.cfg',
     run: (_options, progress) => onDatabase((url, settings) => rollBehind('haproxy', url, settings, progress)),
   },
+  failover: {
+    about:
+      'three PostgreSQL hosts under Patroni: hosts, servers, etcd and the network between them fail, each --rounds times; needs .ci/cluster',
+    run: ({ rounds, writes, clients }, progress) => inCluster(() => failOver({ rounds, writes, clients }, progress)),
+  },
+  'failover-control': {
+    about: 'a partition without synchronous replication, which must lose writes: it shows that the ledger sees a loss',
+    run: ({ clients }, progress) => inCluster(() => failOverAsynchronously(clients, progress)),
+  },
   'slow-clients': {
     about: '200 clients send a byte at a time beside other clients, until the service disconnects them',
     run: ({ seconds }, progress) =>
@@ -164,6 +176,11 @@ async function rollBehind(
   const reason = proxy.whyNot();
   if (reason) return { violations: [`not tried, because ${reason}`], figures: {} };
   return await rollReplicas({ rounds: 5, clients: 16, creates: 1_000, workers: 2 }, proxy, databaseUrl, settings, progress);
+}
+
+async function inCluster(run: () => Promise<Outcome>): Promise<Outcome> {
+  const reason = whyNoCluster();
+  return reason ? { violations: [`not tried, because ${reason}`], figures: {} } : await run();
 }
 
 async function fillUp({ clients, seconds }: Options, dataDir: string, settings: Settings, progress: Progress): Promise<Outcome> {

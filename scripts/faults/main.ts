@@ -11,6 +11,7 @@ import type { Outcome } from '../../test/faults/outcome.ts';
 const usage = `npm run test:faults -- [name …] [options]
 
   --kills N         number of kills of the service (30)
+  --rounds N        number of times that everything fails in a cluster (10)
   --writes N        number of writes to be acknowledged meanwhile (50000)
   --clients N       clients that write (16)
   --seconds N       length of each phase that is measured by time (10)
@@ -75,6 +76,7 @@ function readOptions(): Options & { names: string[]; json: boolean } {
         allowPositionals: true,
         options: {
           kills: { type: 'string', default: '30' },
+          rounds: { type: 'string', default: '10' },
           writes: { type: 'string', default: '50000' },
           clients: { type: 'string', default: '16' },
           seconds: { type: 'string', default: '10' },
@@ -92,7 +94,7 @@ function readOptions(): Options & { names: string[]; json: boolean } {
     process.exit(0);
   }
   for (const name of positionals) if (!(name in faults)) fail(`there is no fault called ${name}`);
-  const number = (name: 'kills' | 'writes' | 'clients' | 'seconds') => {
+  const number = (name: 'kills' | 'rounds' | 'writes' | 'clients' | 'seconds') => {
     const value = Number(values[name]);
     return Number.isInteger(value) && value > 0 ? value : fail(`--${name} must be a whole number above 0`);
   };
@@ -100,6 +102,7 @@ function readOptions(): Options & { names: string[]; json: boolean } {
     names: positionals.length > 0 ? positionals : Object.keys(faults),
     json: values.json,
     kills: number('kills'),
+    rounds: number('rounds'),
     writes: number('writes'),
     clients: number('clients'),
     seconds: number('seconds'),

@@ -8,6 +8,8 @@ import { hashToken, newToken } from '../../src/sessions/token.ts';
 export interface Callers {
   /** Their password is {@link Callers.password}, and they have all rights. */
   users: string[];
+  /** Users like these, without sessions. */
+  spare: string[];
   password: string;
   apiKey: string;
   /** Tokens of live sessions; take them from the end. */
@@ -15,15 +17,19 @@ export interface Callers {
 }
 
 /** Creates them. Call once for a database. */
-export async function makeCallers(databaseUrl: string, { users: userCount = 20, sessions: sessionCount = 0 } = {}): Promise<Callers> {
+export async function makeCallers(
+  databaseUrl: string,
+  { users: userCount = 20, sessions: sessionCount = 0, spare: spareCount = 0 } = {},
+): Promise<Callers> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     const password = 'correct horse battery staple';
     const users = Array.from({ length: userCount }, (_, n) => `caller-${n}`);
+    const spare = Array.from({ length: spareCount }, (_, n) => `spare-${n}`);
     const { rows: accounts } = await client.query<{ id: string }>(
       'insert into user_account (name, display_name, password_hash) select name, name, $2 from unnest($1::text[]) as name returning id',
-      [users, await hashPassword({ gate: createHashingQueue(), peppers: [] }, password)],
+      [[...users, ...spare], await hashPassword({ gate: createHashingQueue(), peppers: [] }, password)],
     );
     const ids = accounts.map(({ id }) => id);
     const { rows: profiles } = await client.query<{ id: string }>(
@@ -45,9 +51,9 @@ export async function makeCallers(databaseUrl: string, { users: userCount = 20, 
       `insert into session (token_hash, user_id, profile_id, method, locale, credential_version, idle_expires_at, expires_at)
        select hash, ($3::bigint[])[1 + n % cardinality($3::bigint[])], $2, 'password', 'en', 1, now() + interval '8 hours', now() + interval '8 hours'
        from unnest($1::bytea[]) with ordinality as token (hash, n)`,
-      [sessions.map(hashToken), profiles[0]?.id, ids],
+      [sessions.map(hashToken), profiles[0]?.id, ids.slice(0, userCount)],
     );
-    return { users, password, apiKey, sessions };
+    return { users, spare, password, apiKey, sessions };
   } finally {
     await client.end();
   }

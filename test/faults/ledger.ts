@@ -42,10 +42,13 @@ export class Ledger {
   unanswered = 0;
   /** The number of requests that could not connect. */
   refused = 0;
-  /** The longest time of an answer, in milliseconds. Set it to 0 to measure anew. */
+  /** The longest time of an answer, in milliseconds, since `measureAnew`. */
   slowest = 0;
   /** The number of answers with each status. */
   readonly statuses = new Map<number, number>();
+  /** The longest time between two acknowledged writes at each port, in milliseconds, since `measureAnew`. */
+  readonly pauses = new Map<number, number>();
+  readonly #ofPorts = new Map<number, { count: number; latest: number }>();
   /** Answers that no client should ever get. */
   readonly violations: string[] = [];
 
@@ -53,6 +56,27 @@ export class Ledger {
     const line: Line = { id: `line-${this.lines.length}`, undone: true, sent: 0, possible: 0, acknowledged: 0, deletion: 'none' };
     this.lines.push(line);
     return line;
+  }
+
+  /** Records a write that the service at `port` has acknowledged. */
+  acknowledge(port: number): void {
+    this.acknowledged += 1;
+    const latest = performance.now();
+    const { count, latest: before } = this.#ofPorts.get(port) ?? { count: 0, latest };
+    this.#ofPorts.set(port, { count: count + 1, latest });
+    this.pauses.set(port, Math.max(this.pauses.get(port) ?? 0, latest - before));
+  }
+
+  /** The number of writes that the service at `port` has acknowledged. */
+  acknowledgedAt(port: number): number {
+    return this.#ofPorts.get(port)?.count ?? 0;
+  }
+
+  /** Forgets `slowest` and `pauses`. */
+  measureAnew(): void {
+    this.slowest = 0;
+    this.pauses.clear();
+    for (const port of this.#ofPorts.values()) port.latest = performance.now();
   }
 
   /** Records an answer: a 500 is always a violation, and a 503 must have Retry-After. */

@@ -16,6 +16,7 @@ const isRefusal = (reply: Reply | undefined) => reply !== undefined && reply.sta
 
 export class Writer {
   readonly #caller: Caller;
+  readonly #port: () => number;
   readonly #callers: Callers;
   readonly #ledger: Ledger;
   /** The entities that this client has created and not deleted. */
@@ -23,6 +24,7 @@ export class Writer {
   #number = 0;
 
   constructor(port: () => number, callers: Callers, ledger: Ledger) {
+    this.#port = port;
     this.#caller = new Caller(port);
     this.#callers = callers;
     this.#ledger = ledger;
@@ -102,7 +104,7 @@ export class Writer {
     }
     this.#ledger.slowest = Math.max(this.#ledger.slowest, performance.now() - askedAt);
     if (reply) this.#ledger.note(reply);
-    if (reply && reply.status < 300) this.#ledger.acknowledged += 1;
+    if (reply && reply.status < 300) this.#ledger.acknowledge(this.#port());
     else await delay(pauseMilliseconds);
     // 409: the first attempt of a keyed create is still in progress.
     if (reply && reply.status >= 300 && ![409, 503].includes(reply.status)) {

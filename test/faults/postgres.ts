@@ -91,7 +91,7 @@ export async function breakPostgres(
       const before = ledger.acknowledged;
       while (ledger.acknowledged < before + 50 && !target.hasEnded()) await delay(5);
       const refused = ledger.statuses.get(503) ?? 0;
-      ledger.slowest = 0;
+      ledger.measureAnew();
       await breaks[name](target, holdMilliseconds);
       const recovery = await recovered(target, callers.apiKey);
       if (recovery > recoveryMilliseconds) violations.push(`${name}: back after ${recovery.toFixed(0)} ms`);
