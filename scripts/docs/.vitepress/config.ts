@@ -30,6 +30,7 @@ const groups: Record<string, string[]> = {
     'docs/settings.md',
     'docs/production.md',
     'docs/own-database.md',
+    'docs/scaling.md',
     'docs/upgrade.md',
     'docs/admin.md',
     'docs/issuers.md',
