@@ -2,7 +2,7 @@
 import { directus } from './peers/directus.ts';
 import { installation } from './peers/install.ts';
 import { parseServer } from './peers/parse-server.ts';
-import { startPeer, type RunningPeer } from './peers/peer.ts';
+import { startPeer, type Operations, type Peer, type RunningPeer } from './peers/peer.ts';
 
 /**
  * Installs what has not been installed yet, and returns what starts them all on databases of their own on the server at `serverUrl`.
@@ -12,10 +12,19 @@ export async function installPeers(
   note: (text: string) => void,
   opened: AsyncDisposableStack,
 ): Promise<(serverUrl: string) => Promise<RunningPeer[]>> {
-  const installed: { peer: typeof directus; directory: string }[] = [];
-  for (const peer of [parseServer, directus]) installed.push({ peer, directory: await installation(peer.package, note, opened) });
+  return await installThese<Operations>([parseServer, directus], note, opened);
+}
+
+/** The same for these peers. */
+export async function installThese<O>(
+  peers: readonly Peer<O>[],
+  note: (text: string) => void,
+  opened: AsyncDisposableStack,
+): Promise<(serverUrl: string) => Promise<RunningPeer<O>[]>> {
+  const installed: { peer: Peer<O>; directory: string }[] = [];
+  for (const peer of peers) installed.push({ peer, directory: await installation(peer.package, note, opened) });
   return async (serverUrl) => {
-    const running: RunningPeer[] = [];
+    const running: RunningPeer<O>[] = [];
     for (const { peer, directory } of installed) {
       note(`start: ${peer.package.title} ${peer.package.version}`);
       running.push(await startPeer(peer, directory, serverUrl, opened));

@@ -1,8 +1,8 @@
 /** The database that is measured on: new, empty, and gone afterwards. With DATABASE_URL one on that server, else an embedded one. */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Client } from 'pg';
 import { layoutOf } from '../../src/database/embedded/cluster.ts';
 import { findServer } from '../../src/database/embedded/lock-file.ts';
@@ -18,9 +18,13 @@ export interface BenchDatabase {
   remove(): Promise<void>;
 }
 
-/** Prepares for a database in a directory of its own, as the service keeps it in production: with fsync on. */
-export async function embeddedDatabase(): Promise<BenchDatabase> {
-  const directory = await mkdtemp(join(tmpdir(), 'entity-service-bench-'));
+/**
+ * Prepares for a database in a directory of its own, as the service keeps it in production: with fsync on. A directory that is given is created if it is
+ * missing, and stays with its database.
+ */
+export async function embeddedDatabase(given?: string): Promise<BenchDatabase> {
+  const directory = given ? resolve(given) : await mkdtemp(join(tmpdir(), 'entity-service-bench-'));
+  await mkdir(directory, { recursive: true });
   const dataDir = join(directory, 'data');
   let stop: (() => Promise<void>) | undefined;
   return {
@@ -36,7 +40,7 @@ export async function embeddedDatabase(): Promise<BenchDatabase> {
       await stop?.();
       // Left behind by a service that was ended before it could stop it.
       if (await findServer(layoutOf(dataDir))) await (await openEmbedded(dataDir)).stop();
-      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+      if (!given) await rm(directory, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

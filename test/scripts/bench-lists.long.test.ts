@@ -1,7 +1,10 @@
 /** `npm run bench -- lists`, briefly and over few entities. */
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startThrowAwayServer } from '../support/global-setup.ts';
 
 /** A separate server: the bench creates a database. */
@@ -17,7 +20,14 @@ const run = (...options: string[]) =>
   });
 
 interface Report {
-  lists: { entities: number; name: string; refused?: string; service?: Record<string, number>; limit?: Record<string, number> }[];
+  lists: {
+    entities: number;
+    name: string;
+    refused?: string;
+    service?: Record<string, number>;
+    limit?: Record<string, number>;
+    peers?: Record<string, Record<string, number>>;
+  }[];
 }
 
 test('measures each list of each size on the service and on the limit', async () => {
@@ -40,6 +50,38 @@ test('measures each list of each size on the service and on the limit', async ()
   }
   expect(stderr).toContain('seeding 3000 entities: 100 %');
 }, 180_000);
+
+test('makes the entities once in a directory that is given, and measures the peers', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'bench-lists-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const { DATABASE_URL: _, ...env } = process.env;
+  const lists = async (...options: string[]) =>
+    await promisify(execFile)(
+      process.execPath,
+      [
+        'scripts/bench/main.ts',
+        'lists',
+        '--entities',
+        '1000',
+        '--seconds',
+        '0.2',
+        '--rounds',
+        '1',
+        '--json',
+        '--directory',
+        directory,
+        ...options,
+      ],
+      { env },
+    );
+  expect((await lists()).stderr).toContain('seeding 1000 entities');
+  const { stdout, stderr } = await lists('--peers');
+  expect(stderr).not.toContain('seeding');
+  for (const { name, peers = {} } of (JSON.parse(stdout) as Report).lists) {
+    expect(Object.keys(peers), name).toEqual([expect.stringContaining('Parse Server'), expect.stringContaining('Directus')]);
+    for (const figures of Object.values(peers)) expect(figures['requestsPerSecond'], name).toBeGreaterThan(0);
+  }
+}, 600_000);
 
 test('says what it does not understand', async () => {
   const status = (...options: string[]) =>

@@ -5,19 +5,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { openStore } from '../../../src/database/port.ts';
+import { openStore, type Store } from '../../../src/database/port.ts';
 import { postgresVersion } from '../../lib/database.ts';
 import { ask, drive, type RequestOf } from '../../lib/load.ts';
 import { note, runMeasurement, type Measured } from '../../lib/measurement.ts';
 import { readOptions } from '../../lib/options.ts';
 import { ending, startService } from '../../lib/processes.ts';
 import { among, request } from '../../lib/scenarios.ts';
-import { seed } from '../../lib/seed.ts';
 import { describeMachine, machineFacts } from '../report.ts';
+import { installThese } from '../peers.ts';
+import type { RunningPeer } from '../peers/peer.ts';
 import { table } from '../table.ts';
+import { directusLists, listKey, parseLists, type PeerLists } from './peers.ts';
 import { ProgressBar } from './progress-bar.ts';
 import { listRequest, listScenarios, type ListScenario } from './scenarios.ts';
-import { declareTypes, seedSize, sizeOf, type Size } from './seed.ts';
+import { areDeclared, callerKey, declareTypes, seedSize, sizeOf, type Size } from './seed.ts';
 import { statementsOf, type Statement } from './statements.ts';
 
 const usage = `npm run bench -- lists [options]
@@ -26,11 +28,13 @@ const usage = `npm run bench -- lists [options]
   --seconds N       length of a measured round (5)
   --rounds N        measured rounds of each, service and limit in turn (3)
   --connections N   connections at once (3, as many lists as a user has at once)
+  --directory DIR   keep the entities there, for further runs; DATABASE_URL must not be set
+  --peers           measure Directus and Parse Server too; they are installed once, in the user's cache directory
   --json            print one JSON document instead of a table
   --help            print this
 
 DATABASE_URL names a PostgreSQL server on which to create a database for it; without it an embedded one is used, in a temporary directory.
-Ten million entities take about 10 GB.
+Ten million entities take about 10 GB, and with the peers about 15 GB.
 `;
 
 interface Figures {
@@ -46,6 +50,8 @@ interface ListFigures {
   /** Undefined if the service refuses the list. */
   service: Figures | undefined;
   limit: Figures | undefined;
+  /** By name. Empty without peers. */
+  peers: Record<string, Figures>;
   /** The status and the code of the refusal. */
   refused: string | undefined;
 }
@@ -57,22 +63,19 @@ interface MeasuredList {
   statements: Statement[];
 }
 
-const { asJson, sizes, plan } = readPlan();
-await runMeasurement('bench lists', run);
+const { asJson, sizes, plan, directory, withPeers } = readPlan();
+await runMeasurement('bench lists', run, directory);
 
 async function run({ url, database, opened }: Measured): Promise<string> {
+  const startPeers = withPeers ? await installThese([parseLists(sizes), directusLists(sizes)], note, opened) : undefined;
   note('starting the service');
   const { port } = await startService({ ...database.settings, DATABASE_URL: url }, opened);
-  const { apiKey } = await seed(url);
+  const apiKey = await callerKey(url);
   const store = openStore(url, 4, () => undefined);
   opened.defer(() => store.close());
   const lists: MeasuredList[] = [];
   for (const size of sizes) {
-    const bar = new ProgressBar(process.stderr, `seeding ${size.entities} entities`, size.entities);
-    await seedSize(url, size, (rows) => bar.add(rows));
-    bar.end();
-    note('building indexes');
-    await declareTypes(store, size);
+    await provide(url, store, size);
     note('reading to the deep pages');
     for (const scenario of await listScenarios(port, apiKey, size)) {
       const { status, body } = await ask(port, listRequest(scenario.entity, scenario.query, apiKey));
@@ -81,39 +84,56 @@ async function run({ url, database, opened }: Measured): Promise<string> {
     }
   }
   const limitPort = await startListLimit(url, opened, lists);
+  const peers = await startPeers?.(url);
   const figures: ListFigures[] = [];
-  for (const [number, list] of lists.entries()) figures.push(await measure(list, number, { port, limitPort, apiKey }));
+  for (const [number, list] of lists.entries()) figures.push(await measure(list, number, { port, limitPort, apiKey, peers: peers ?? [] }));
   const machine = machineFacts(await postgresVersion(url));
   return asJson
     ? `${JSON.stringify({ machine, plan, lists: figures }, null, 2)}\n`
     : `${describeMachine(machine)}\n\n${describe(figures)}\n`;
 }
 
+/** Makes the entities and the indexes of a size, unless an earlier run has made them. */
+async function provide(url: string, store: Store, size: Size): Promise<void> {
+  if (await areDeclared(store, size)) return;
+  const bar = new ProgressBar(process.stderr, `seeding ${size.entities} entities`, size.entities);
+  await seedSize(url, size, (rows) => bar.add(rows));
+  bar.end();
+  note('building indexes');
+  await declareTypes(store, size);
+}
+
 interface Targets {
   port: number;
   limitPort: number;
   apiKey: string;
+  peers: readonly RunningPeer<PeerLists>[];
 }
 
 async function measure(
   { size, scenario, refused }: MeasuredList,
   number: number,
-  { port, limitPort, apiKey }: Targets,
+  { port, limitPort, apiKey, peers }: Targets,
 ): Promise<ListFigures> {
   const facts = { entities: size.entities, name: scenario.name, refused };
   note(`${size.entities}: ${scenario.name}`);
-  if (refused !== undefined) return { ...facts, service: undefined, limit: undefined };
-  const service: Round[] = [];
-  const limit: Round[] = [];
+  if (refused !== undefined) return { ...facts, service: undefined, limit: undefined, peers: {} };
   const serviceRequest = among([listRequest(scenario.entity, scenario.query, apiKey)]);
   const limitRequest = among([request('GET', `/${number}`, 'accept: text/plain')]);
-  await round(port, serviceRequest, plan.seconds / 2);
-  await round(limitPort, limitRequest, plan.seconds / 2);
-  for (let done = 0; done < plan.rounds; done += 1) {
-    service.push(await round(port, serviceRequest, plan.seconds));
-    limit.push(await round(limitPort, limitRequest, plan.seconds));
-  }
-  return { ...facts, service: figuresOf(service), limit: figuresOf(limit) };
+  const servers = [
+    { port, requestOf: serviceRequest },
+    { port: limitPort, requestOf: limitRequest },
+    ...peers.flatMap(({ server, operations }) => {
+      const bytes = operations.get(listKey(size.entities, scenario.name));
+      return bytes ? [{ port: server.port, requestOf: among([bytes]) }] : [];
+    }),
+  ];
+  for (const server of servers) await round(server.port, server.requestOf, plan.seconds / 2);
+  const rounds = servers.map((): Round[] => []);
+  for (let done = 0; done < plan.rounds; done += 1)
+    for (const [index, server] of servers.entries()) rounds[index]?.push(await round(server.port, server.requestOf, plan.seconds));
+  const [service, limit, ...others] = rounds.map(figuresOf);
+  return { ...facts, service, limit, peers: Object.fromEntries(others.map((figures, index) => [peers[index]?.name ?? '', figures])) };
 }
 
 type Round = Awaited<ReturnType<typeof drive>>;
@@ -147,15 +167,23 @@ async function startListLimit(databaseUrl: string, opened: AsyncDisposableStack,
 
 function describe(all: readonly ListFigures[]): string {
   const [smallest] = all;
-  const rows = all.map(({ entities, name, service, limit, refused }) => {
-    if (!service || !limit) return [`${entities}: ${name}`, refused ?? '', '', '', '', ''];
+  const peers = Object.keys(all.find((one) => one.service)?.peers ?? {});
+  const rows = all.map(({ entities, name, service, limit, refused, peers: ofPeers }) => {
+    if (!service || !limit) return [`${entities}: ${name}`, refused ?? '', '', '', '', '', ...peers.flatMap(() => ['', ''])];
     const small = all.find((one) => one.entities === smallest?.entities && kindOf(one.name) === kindOf(name))?.service;
     const growth = small ? (small.requestsPerSecond / service.requestsPerSecond).toFixed(2) : '';
     const share = (service.requestsPerSecond / limit.requestsPerSecond).toFixed(2);
     const [perSecond, p50, p99] = [service.requestsPerSecond.toFixed(0), service.p50.toFixed(2), service.p99.toFixed(2)];
-    return [`${entities}: ${name}`, perSecond, p50, p99, share, growth];
+    const besides = peers.flatMap((peer) => {
+      const rate = ofPeers[peer]?.requestsPerSecond ?? Number.NaN;
+      return [rate.toFixed(1), (service.requestsPerSecond / rate).toFixed(1)];
+    });
+    return [`${entities}: ${name}`, perSecond, p50, p99, share, growth, ...besides];
   });
-  return table(['list', 'per second', 'p50 ms', 'p99 ms', 'of the limit', 'cost, fewest entities = 1'], rows);
+  return table(
+    ['list', 'per second', 'p50 ms', 'p99 ms', 'of the limit', 'cost, fewest entities = 1', ...peers.flatMap((peer) => [peer, 'factor'])],
+    rows,
+  );
 }
 
 /** The deep pages of all sizes are one kind. */
@@ -169,12 +197,17 @@ function readPlan() {
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '3' },
+    directory: { type: 'string' },
+    peers: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   });
   const entities = (values.entities ?? ['10000', '10000000']).map(Number);
   if (!entities.every((count) => Number.isInteger(count) && count >= 1_000)) fail('--entities must be a whole number of at least 1000');
+  if (values.directory !== undefined && process.env['DATABASE_URL']) fail('--directory and DATABASE_URL exclude each other');
   return {
     asJson: values.json,
+    directory: values.directory,
+    withPeers: values.peers,
     sizes: [...new Set(entities)].toSorted((one, other) => one - other).map(sizeOf),
     plan: {
       seconds: positive('seconds'),

@@ -10,20 +10,27 @@ export interface ListScenario {
   query: Readonly<Record<string, string>>;
 }
 
-const pageSize = 50;
+export const pageSize = 50;
 const deepestPage = 10_000;
 /** The most that a page has. */
 const stride = 1_000;
 
+/** The number of the deep page, from 1. */
+export const deepPageOf = ({ entities }: Size): number => Math.min(deepestPage, Math.floor(entities / 2 / pageSize));
+
+/** A city that has {@link perCity} customers. */
+export const cityOf = ({ entities }: Size): string => `City ${Math.floor(entities / 2 / perCity / 2)}`;
+
 /** Makes the scenarios. Reads up to the deep pages; `port` is that of the service. */
-export async function listScenarios(port: number, apiKey: string, { customers, orders, entities }: Size): Promise<ListScenario[]> {
+export async function listScenarios(port: number, apiKey: string, size: Size): Promise<ListScenario[]> {
+  const { customers, orders } = size;
   const limit = String(pageSize);
-  const deep = Math.min(deepestPage, Math.floor(entities / 2 / pageSize));
+  const deep = deepPageOf(size);
   const cursorOf = async (query: Readonly<Record<string, string>>) =>
     await cursorAfter(port, apiKey, customers, query, (deep - 1) * pageSize);
   const byKey = { limit };
   const byCredit = { limit, sort: '-credit' };
-  const city = JSON.stringify({ city: `City ${Math.floor(entities / 2 / perCity / 2)}` });
+  const city = JSON.stringify({ city: cityOf(size) });
   const scenarios: (ListScenario | undefined)[] = [
     { name: 'first page by key', entity: customers, query: byKey },
     await deepScenario(`page ${deep} by key`, customers, byKey, cursorOf),

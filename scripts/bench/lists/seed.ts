@@ -3,6 +3,8 @@ import { Client } from 'pg';
 import { theService } from '../../../src/administration/actor.ts';
 import type { Store } from '../../../src/database/port.ts';
 import { applyChange } from '../../../src/entity-types/apply.ts';
+import { findStoredType } from '../../../src/entity-types/store.ts';
+import { seed, seedKey } from '../../lib/seed.ts';
 
 /** The names of the entities of one size. */
 export interface Size {
@@ -19,6 +21,26 @@ export const perCity = 50;
 
 export function sizeOf(entities: number): Size {
   return { entities, customers: `customer-${entities}`, orders: `order-${entities}` };
+}
+
+/** The API key of a user who may read everything. The users of an earlier run stay. */
+export async function callerKey(databaseUrl: string): Promise<string> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('select from user_account where name = $1', ['bench-0']);
+    return rowCount === 0 ? (await seed(databaseUrl)).apiKey : await seedKey(databaseUrl, 'bench-0');
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether an earlier run has made all entities of the size and their indexes. Throws if it was interrupted. */
+export async function areDeclared({ db }: Store, { customers, orders, entities }: Size): Promise<boolean> {
+  if ((await findStoredType(db, orders)).companion?.state === 'ready') return true;
+  const isBegun = await db.selectFrom('entity').where('name', 'in', [customers, orders]).select('key').limit(1).executeTakeFirst();
+  if (isBegun) throw new Error(`an earlier run was interrupted while it made ${entities} entities: remove the directory`);
+  return false;
 }
 
 /** Inserts half of the entities as customers and half as orders. Calls `onRows` with the number of rows after each statement. */
@@ -47,7 +69,7 @@ async function insertRows(client: Client, name: string, fields: string, count: n
     const { rows } = await client.query<{ key: string }>(
       `with inserted as (
          insert into entity (name, fields, created_by, updated_by)
-         select $1, ${fields}, 'bench-0', 'bench-0' from generate_series(${from}, ${to - 1}) as n returning key
+         select $1, ${fields}, 'bench-0', 'bench-0' from generate_series(${from}::bigint, ${to - 1}) as n returning key
        ) select min(key)::text as key from inserted`,
       [name],
     );

@@ -51,28 +51,49 @@ export const directus: Peer = {
     ACCESS_TOKEN_TTL: '8h',
   }),
   install: (site, env, opened) => run(process.execPath, [program(site), 'bootstrap'], { cwd: site.directory, env }, opened),
-  async setUp({ port, databaseUrl }: Site): Promise<Operations> {
-    const ask = async (path: string, headers: Record<string, string>, body: unknown) =>
-      (await call(port, 'POST', path, headers, body))['data'];
-    const logIn = async (who: { email: string; password: string }) => {
-      const { access_token } = (await ask('/auth/login', {}, who)) as { access_token: string };
-      return bearer(access_token);
-    };
-    const asAdmin = await logIn(admin);
-    await ask('/collections', asAdmin, { collection, schema: {}, meta: {}, fields });
-    const { id: policy } = (await ask('/policies', asAdmin, { name: 'bench', app_access: false, admin_access: false })) as { id: string };
-    await ask('/permissions', asAdmin, [
-      ...['create', 'read', 'update', 'delete'].map((action) => ({ policy, collection, action, fields: ['*'] })),
-      { policy, collection: 'directus_users', action: 'read', fields: ['*'] },
-    ]);
-    const { id: role } = (await ask('/roles', asAdmin, { name: 'bench' })) as { id: string };
-    await ask('/access', asAdmin, { role, policy, sort: 1 });
-    const users = Array.from({ length: userCount }, (_, n) => ({ email: emailOf(n), password, role, token: n === 0 ? staticToken : null }));
-    await ask('/users', asAdmin, users);
-    const session = headerLines(await logIn({ email: emailOf(0), password }));
-    return operationsOf(await insertRows(databaseUrl), session);
+  async setUp(site: Site): Promise<Operations> {
+    const session = await signedIn(site, [{ collection, fields }]);
+    return operationsOf(await insertRows(site.databaseUrl), session);
   },
 };
+
+/** A collection as Directus creates it. */
+export interface Collection {
+  collection: string;
+  fields: readonly object[];
+}
+
+/** A field of a collection that refers to another one. */
+export interface Relation {
+  collection: string;
+  field: string;
+  related_collection: string;
+}
+
+/** Creates collections, and users who may do everything with them. Returns the headers of a session of the first. */
+export async function signedIn({ port }: Site, collections: readonly Collection[], relations: readonly Relation[] = []): Promise<string> {
+  const ask = async (path: string, headers: Record<string, string>, body: unknown) =>
+    (await call(port, 'POST', path, headers, body))['data'];
+  const logIn = async (who: { email: string; password: string }) => {
+    const { access_token } = (await ask('/auth/login', {}, who)) as { access_token: string };
+    return bearer(access_token);
+  };
+  const asAdmin = await logIn(admin);
+  for (const each of collections) await ask('/collections', asAdmin, { ...each, schema: {}, meta: {} });
+  for (const relation of relations) await ask('/relations', asAdmin, relation);
+  const { id: policy } = (await ask('/policies', asAdmin, { name: 'bench', app_access: false, admin_access: false })) as { id: string };
+  await ask('/permissions', asAdmin, [
+    ...collections.flatMap((each) =>
+      ['create', 'read', 'update', 'delete'].map((action) => ({ policy, collection: each.collection, action, fields: ['*'] })),
+    ),
+    { policy, collection: 'directus_users', action: 'read', fields: ['*'] },
+  ]);
+  const { id: role } = (await ask('/roles', asAdmin, { name: 'bench' })) as { id: string };
+  await ask('/access', asAdmin, { role, policy, sort: 1 });
+  const users = Array.from({ length: userCount }, (_, n) => ({ email: emailOf(n), password, role, token: n === 0 ? staticToken : null }));
+  await ask('/users', asAdmin, users);
+  return headerLines(await logIn({ email: emailOf(0), password }));
+}
 
 /** The six fields, and the same columns as in the service: who created and changed an entity, and when. */
 const fields = [

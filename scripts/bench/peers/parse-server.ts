@@ -32,24 +32,35 @@ export const parseServer: Peer = {
     // The log goes to standard output alone.
     PARSE_SERVER_LOGS_FOLDER: 'null',
   }),
-  async setUp({ port, databaseUrl }: Site): Promise<Operations> {
-    const ask = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
-      call(port, method, `/parse${path}`, headers, body);
-    const members: unknown[] = [];
-    for (let n = 0; n < userCount; n++) {
-      const { objectId } = await ask('POST', '/users', application, { username: `bench-${n}`, password });
-      members.push({ __type: 'Pointer', className: '_User', objectId });
-    }
-    await ask('POST', '/roles', master, { name: 'bench', ACL: {}, users: { __op: 'AddRelation', objects: members } });
-    const rights = ['get', 'find', 'count', 'create', 'update', 'delete'].map((action) => [action, { 'role:bench': true }]);
-    const types = { company: 'String', email: 'String', address: 'Object', tags: 'Array', creditLimit: 'Number', note: 'String' };
-    const fields = Object.fromEntries(Object.entries(types).map(([field, type]) => [field, { type }]));
-    await ask('POST', `/schemas/${className}`, master, { className, fields, classLevelPermissions: Object.fromEntries(rights) });
-    const { sessionToken } = await ask('POST', '/login', application, { username: 'bench-0', password });
-    const session = headerLines({ ...application, 'x-parse-session-token': String(sessionToken) });
-    return operationsOf(await insertRows(databaseUrl), session);
+  async setUp(site: Site): Promise<Operations> {
+    const session = await signedIn(site, { [className]: typesOfFields });
+    return operationsOf(await insertRows(site.databaseUrl), session);
   },
 };
+
+const typesOfFields = Object.fromEntries(
+  Object.entries({ company: 'String', email: 'String', address: 'Object', tags: 'Array', creditLimit: 'Number', note: 'String' }).map(
+    ([field, type]) => [field, { type }],
+  ),
+);
+
+/** Creates classes, by their names the types of their fields, and users who may do everything with them. Returns the headers of a session of the first. */
+export async function signedIn({ port }: Site, classes: Readonly<Record<string, object>>): Promise<string> {
+  const ask = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
+    call(port, method, `/parse${path}`, headers, body);
+  const members: unknown[] = [];
+  for (let n = 0; n < userCount; n++) {
+    const { objectId } = await ask('POST', '/users', application, { username: `bench-${n}`, password });
+    members.push({ __type: 'Pointer', className: '_User', objectId });
+  }
+  await ask('POST', '/roles', master, { name: 'bench', ACL: {}, users: { __op: 'AddRelation', objects: members } });
+  const rights = ['get', 'find', 'count', 'create', 'update', 'delete'].map((action) => [action, { 'role:bench': true }]);
+  const classLevelPermissions = Object.fromEntries(rights);
+  for (const [name, fields] of Object.entries(classes))
+    await ask('POST', `/schemas/${name}`, master, { className: name, fields, classLevelPermissions });
+  const { sessionToken } = await ask('POST', '/login', application, { username: 'bench-0', password });
+  return headerLines({ ...application, 'x-parse-session-token': String(sessionToken) });
+}
 
 /** Returns the keys of the rows, which have the form of the server's own keys. */
 async function insertRows(databaseUrl: string): Promise<string[]> {

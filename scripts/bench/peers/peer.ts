@@ -30,7 +30,8 @@ export interface Operation {
 
 export type Operations = Record<ScenarioName, Operation>;
 
-export interface Peer {
+/** `O`: what is measured on it. */
+export interface Peer<O = Operations> {
   package: Package;
   /** Arguments for node. */
   command(site: Site): string[];
@@ -41,21 +42,26 @@ export interface Peer {
   /** Creates its tables, if the server does not do so itself. */
   install?(site: Site, environment: NodeJS.ProcessEnv, opened: AsyncDisposableStack): Promise<void>;
   /** Creates users, rights and entities on the running server and its database. Called once. */
-  setUp(site: Site): Promise<Operations>;
+  setUp(site: Site): Promise<O>;
 }
 
-export interface RunningPeer {
+export interface RunningPeer<O = Operations> {
   /** The title with the version. */
   name: string;
   server: Server;
-  operations: Operations;
+  operations: O;
 }
 
 /**
  * Starts `peer` on a new database of the server at `serverUrl`. A first process sets it up; the measured process starts with the result.
  * Both processes, the database and the files are removed when `opened` is disposed of.
  */
-export async function startPeer(peer: Peer, installation: string, serverUrl: string, opened: AsyncDisposableStack): Promise<RunningPeer> {
+export async function startPeer<O>(
+  peer: Peer<O>,
+  installation: string,
+  serverUrl: string,
+  opened: AsyncDisposableStack,
+): Promise<RunningPeer<O>> {
   const { title, version } = peer.package;
   const name = `${title} ${version}`;
   const database = await kept(databaseOn(serverUrl), (made) => made.remove(), opened);

@@ -1,0 +1,76 @@
+/** Lists over a million entities: what one page costs does not depend on their number, nor on its place in the list. */
+import { sql, type RawBuilder } from 'kysely';
+import { beforeAll, expect, test } from 'vitest';
+import { gatherStatistics } from '../../src/companion/table.ts';
+import { companionRoad } from '../../src/entities/companion-road.ts';
+import { fillCompanion } from '../../src/entities/fill.ts';
+import { pageQuery } from '../../src/entities/list-statements.ts';
+import type { Part } from '../../src/entities/road.ts';
+import { everything } from '../../src/filter/syntax.ts';
+import { declareIndexed } from '../support/companion.ts';
+import { keysIn, list } from '../support/lists.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+const count = 1_000_000;
+/** A statement inserts so many in less than its time limit. */
+const batch = 10_000;
+let ada: { cookie: string };
+
+beforeAll(async () => {
+  ada = { cookie: await service().openSession((await service().createUser('ada')).id) };
+});
+
+async function insert(name: string, fields: RawBuilder<unknown>): Promise<void> {
+  for (let from = 1; from <= count; from += batch)
+    await sql`
+      insert into entity (name, fields, created_by, updated_by)
+      select ${name}, ${fields}, 'ada', 'ada' from generate_series(${from}::bigint, ${from + batch - 1}) as n`.execute(service().db);
+}
+
+test(
+  '200 — a filter on a field that one of a million has: each page within two seconds, and the entity once',
+  { timeout: 900_000 },
+  async () => {
+    await insert('note', sql`jsonb_build_object('n', n)`);
+    await sql`analyze entity`.execute(service().db);
+    const found: string[] = [];
+    let pages = 0;
+    for (let cursor: string | null | undefined; cursor !== null; pages++) {
+      const { status, body } = await list(service(), ada, 'note', { filter: { n: 987_654 }, ...(cursor && { cursor }) });
+      // A page that takes longer is 422.
+      expect(status).toBe(200);
+      found.push(...keysIn([body]));
+      cursor = body.next;
+    }
+    expect(found).toHaveLength(1);
+    expect(pages).toBeGreaterThanOrEqual(count / 5_000);
+  },
+);
+
+test('page 1 and page 10,000 by an index read as many buffers', { timeout: 900_000 }, async () => {
+  const companion = await declareIndexed(service(), 'customer', {
+    type: 'object',
+    properties: { credit: { type: 'string', format: 'decimal' } },
+    'x-index': [['credit']],
+  });
+  await insert('customer', sql`jsonb_build_object('credit', (n * 7919 % 1000000)::text)`);
+  await fillCompanion(service().db, 'customer', companion, () => undefined);
+  await gatherStatistics(service().db, companion);
+  const sort = [{ field: ['credit'], type: 'decimal' as const, descending: false }];
+  const road = companionRoad({ permit: { name: 'customer', owner: null }, filter: everything, sort, companion }, companion);
+  const buffersOf = async (after: Part['after']) =>
+    await service().store.readOnly(60_000, async (run) => {
+      const found = await road?.find(run, { after, isBackwards: false, limit: 50 });
+      if (!road || !found) throw new Error('no index serves the list');
+      const query = pageQuery({ ...found, order: road.order, limit: 50, bytes: 1e6, projection: undefined, includes: [] });
+      type Plan = { Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number; 'Actual Rows': number } };
+      const [row] = await run<{ 'QUERY PLAN': [Plan] }>({ ...query, sql: `explain (analyze, buffers, format json) ${query.sql}` });
+      const plan = row?.['QUERY PLAN'][0].Plan;
+      expect(plan?.['Actual Rows']).toBe(51);
+      return (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0);
+    });
+  const first = await buffersOf(undefined);
+  const deep = await buffersOf({ values: ['500000'], key: '0' });
+  expect(deep).toBeLessThan(first * 1.05 + 10);
+});
