@@ -9,7 +9,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { freePort } from '../../src/database/embedded/launch.ts';
 
 const root = new URL('../../', import.meta.url);
-const startMilliseconds = 60_000;
+const startMilliseconds = 180_000;
 const pollMilliseconds = 5;
 /** Of the end of what a server that did not start has written. */
 const writtenCharacters = 4_000;

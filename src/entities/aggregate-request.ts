@@ -1,5 +1,6 @@
 /** What an aggregation shall have, from the body of the request. */
 import type { components } from '../../generated/api.ts';
+import { indexedMember } from '../companion/rules.ts';
 import { Problem } from '../errors.ts';
 import { maximumFaults, type Fault } from '../faults.ts';
 import { isOrdered } from '../filter/values.ts';
@@ -133,6 +134,8 @@ class AggregationReader {
   }
 
   #field(path: string, at: readonly (string | number)[]): TypedField | undefined {
+    const member = indexedMember(path);
+    if (member) return { field: [path], type: member, pointer: pointerTo(at) };
     const found = readField(path, this.#types);
     if ('code' in found) return void this.#refuse(at, found);
     const { field, type } = found;
@@ -152,7 +155,9 @@ class AggregationReader {
     }
     return read.sort.flatMap(({ field, descending }) => {
       const found = order.get(field.join('.'));
-      return found ? [{ ...found, descending }] : [];
+      if (found) return [{ ...found, descending }];
+      const index = names.findIndex((name) => name.replace(/^-/, '') === field.join('.'));
+      return this.#refuse(['sort', index], { code: 'unknown-field' });
     });
   }
 

@@ -52,7 +52,7 @@ beforeAll(async () => {
   const own = { order: { actions: ['read' as const], condition: 'own' as const } };
   bob = { cookie: await service().openSession((await service().createUser('bob', own)).id) };
   await seedMany(service(), 'order', orders, 'ada', 'bob');
-  const rules = { 'x-index': fields.map((field) => [field]), 'x-search': { fields: ['city'] } };
+  const rules = { 'x-index': [...fields.map((field) => [field]), ['$createdBy', '$createdAt']], 'x-search': { fields: ['city'] } };
   await declareIndexed(service(), 'order', { ...order, ...rules });
   await seedMany(service(), 'plain', orders, 'ada');
 });
@@ -139,6 +139,22 @@ describe('aggregateEntities', () => {
     expect(await days('day')).toMatchObject({ '2026-01-01': 1, '2025-12-31': 1 });
   });
 
+  test('200 — by the creator and the time of creation, which an index has', async () => {
+    const body = {
+      groupBy: ['$createdBy', { path: '$createdAt', by: 'month' }],
+      measures: { n, last: { $max: '$createdAt' } },
+      sort: ['-$createdBy'],
+    };
+    const last = expect.stringMatching(/^2026-01-01T00:00:00.00\d/) as string;
+    const january = { $createdAt: '2026-01' };
+    expect(await groups(body)).toEqual([
+      { key: { $createdBy: 'bob', ...january }, n: 3, last },
+      { key: { $createdBy: 'ada', ...january }, n: orders.length - 3, last },
+    ]);
+    expect(await groups(body, bob)).toEqual([{ key: { $createdBy: 'bob', ...january }, n: 3, last }]);
+    expect(await refused({ groupBy: ['$updatedAt'], measures: { n } })).toEqual([422, 'query-too-expensive', '/groupBy/0 needs-index']);
+  });
+
   test('200 — filter, search, having, sort and limit', async () => {
     const body = { groupBy: ['city'], measures: { n, sum: { $sum: 'total' } } };
     expect((await groups({ ...body, filter: { note: { $exists: false } } })).map(({ n: count }) => count)).toEqual([1, 1, 2]);
@@ -188,7 +204,6 @@ describe('aggregateEntities', () => {
     [{ measures: { a: { $max: 'note' } } }, 'query-too-expensive', '/measures/a/$max needs-index'],
     [{ groupBy: ['nothing.x'], measures: { n } }, 'validation-failed', '/groupBy/0 not-filterable'],
     [{ groupBy: ['lines'], measures: { n } }, 'validation-failed', '/groupBy/0 not-filterable'],
-    [{ groupBy: ['$createdBy'], measures: { n } }, 'validation-failed', '/groupBy/0 not-addressable'],
     [{ groupBy: ['city', 'city'], measures: { n } }, 'validation-failed', '/groupBy/1 repeated'],
     [{ groupBy: ['city', 'day', 'gift', 'state'], measures: { n } }, 'validation-failed', '/groupBy invalid-value'],
     [{ groupBy: [{ path: 'city', by: 'year' }], measures: { n } }, 'validation-failed', '/groupBy/0/path not-filterable'],
@@ -206,6 +221,8 @@ describe('aggregateEntities', () => {
     [{ measures: { n }, having: { m: 1 } }, 'validation-failed', '/having/m unknown-field'],
     [{ measures: { n }, having: { n: 'x' } }, 'validation-failed', '/having/n invalid-type'],
     [{ measures: { n }, sort: ['m'] }, 'validation-failed', '/sort/0 unknown-field'],
+    [{ measures: { n }, sort: ['n', '-$createdAt'] }, 'validation-failed', '/sort/1 unknown-field'],
+    [{ groupBy: ['$version'], measures: { n } }, 'validation-failed', '/groupBy/0 not-addressable'],
     [{ measures: { n }, filter: { city: 5 } }, 'validation-failed', '/filter/city invalid-type'],
     [{ measures: { n }, limit: 1_001 }, 'validation-failed', '/limit invalid-value'],
   ])('422 — %j', async ([body, ...faults]) => {
