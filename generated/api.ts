@@ -545,6 +545,35 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/entity/{name}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export entities
+         * @description The entities of the name that the caller may read, by key, as a stream. An entity is sent as it is when the stream reaches it; the export is no
+         *     snapshot. Rights count anew on each part.
+         *
+         *     **NDJSON**: each line is an `Entity`. The last line is `{"$complete":true,"entities":1000}`. An export that has to end early says so in its
+         *     last line: `$complete` is false, and `problem` has the reason.
+         *
+         *     **CSV**: UTF-8 with a header. The first column is `$key`, then comes one for each field of the declared type, or of `fields`. Without `fields`
+         *     the last column is `$fields`: a JSON object of what has no other column. An empty cell is a missing field, `\N` is null, `""` is the empty text.
+         *     Arrays, and fields of several types, are JSON in the cell. An export that has to end early ends the connection before the last chunk,
+         *     which every HTTP client tells as an error.
+         */
+        get: operations["exportEntities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/entity/{name}/{key}": {
         parameters: {
             query?: never;
@@ -1676,7 +1705,7 @@ export interface components {
                 };
             };
         };
-        /** @description The answer would be application/json, which Accept rules out. */
+        /** @description Accept rules out the media types that the operation answers with. */
         NotAcceptable: {
             headers: {
                 [name: string]: unknown;
@@ -2024,6 +2053,8 @@ export interface components {
         Limit: string;
         /** @description The `next` or `prev` of a page, to get the page after or before it. The other parameters but `limit`, `fields`, `include` and `count` must be the same. */
         Cursor: string;
+        /** @description Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do. */
+        TransferFormat: "ndjson" | "csv";
         /** @description The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent. */
         FieldNames: string;
         /**
@@ -3140,6 +3171,56 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
             428: components["responses"]["PreconditionRequired"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportEntities: {
+        parameters: {
+            query?: {
+                /** @description Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do. */
+                format?: components["parameters"]["TransferFormat"];
+                /**
+                 * @description Which entities: the JSON text of a `Filter`. A field without a declared type is compared with values of the same JSON type. `$in` has
+                 *     200 values at most.
+                 */
+                filter?: components["parameters"]["Filter"];
+                /** @description The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent. */
+                fields?: components["parameters"]["FieldNames"];
+                /**
+                 * @description `true` puts an apostrophe in front of texts that begin with `=`, `+`, `-`, `@`, tab or carriage return, which spreadsheets take for
+                 *     formulas. An import does not remove it.
+                 */
+                csvSafe?: "true" | "false";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entities. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ValidationFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };

@@ -17,6 +17,7 @@ import type { Schemes } from './authn/authenticate.ts';
 import { originPolicy } from './config/public-url.ts';
 import type { Context } from './context.ts';
 import { batchHandlers } from './batch/handlers.ts';
+import { transferHandlers } from './transfer/handlers.ts';
 import { entityHandlers } from './entities/handlers.ts';
 import { typedContracts, typeHandlers } from './entity-types/handlers.ts';
 import { loginByToken } from './oidc/tokens/login.ts';
@@ -104,6 +105,12 @@ export async function buildApp(context: Context, contract: { text: string; docum
   const bearer = bearerScheme(context);
   const recognised: Schemes = { sessionCookie: sessionScheme(context), apiKey: apiKeyScheme(context), oauth2: bearer, openId: bearer };
   const schemes = config.rateLimitPerUser > 0 ? limitUsers(recognised, config.rateLimitPerUser) : recognised;
+  // What streams would otherwise go on until it is cut off.
+  const stopping = new AbortController();
+  app.addHook('preClose', (done) => {
+    stopping.abort();
+    done();
+  });
   const handlers: Handlers = {
     ...sessionHandlers(context, schemes, limitUnknown, loginByToken),
     ...profileHandlers(context),
@@ -112,6 +119,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     ...oidcHandlers(context),
     ...entityHandlers(context),
     ...batchHandlers(context),
+    ...transferHandlers(context, recognised, stopping.signal),
     ...typeHandlers(context),
   };
   const binding: Binding = {

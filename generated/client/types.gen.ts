@@ -1215,6 +1215,11 @@ export type Limit = string;
 export type Cursor = string;
 
 /**
+ * Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do.
+ */
+export type TransferFormat = 'ndjson' | 'csv';
+
+/**
  * The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent.
  */
 export type FieldNames = string;
@@ -1298,7 +1303,7 @@ export type GetSessionErrors = {
         code?: 'identity-not-linked';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -1406,7 +1411,7 @@ export type CreateSessionErrors = {
         code?: 'csrf-rejected' | 'identity-not-linked';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -1483,7 +1488,7 @@ export type RefreshSessionErrors = {
         code?: 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -1552,7 +1557,7 @@ export type ListProfilesErrors = {
         code?: 'identity-not-linked';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -1617,7 +1622,7 @@ export type SelectDefaultProfileErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -1699,7 +1704,7 @@ export type SelectProfileErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -1847,7 +1852,7 @@ export type RevokeOtherSessionsErrors = {
         code?: 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -1910,7 +1915,7 @@ export type ListSessionsErrors = {
         code?: 'forbidden' | 'identity-not-linked';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -2037,7 +2042,7 @@ export type ListKeysErrors = {
         code?: 'forbidden' | 'identity-not-linked';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -2096,7 +2101,7 @@ export type CreateKeyErrors = {
         code?: 'fresh-login-required' | 'csrf-rejected' | 'forbidden' | 'identity-not-linked';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -2263,7 +2268,7 @@ export type RotateKeyErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -2332,7 +2337,7 @@ export type ListIssuersErrors = {
         code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -2519,7 +2524,7 @@ export type LinkIdentityErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -2582,7 +2587,7 @@ export type ListIdentitiesErrors = {
         code?: 'forbidden' | 'identity-not-linked';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -2840,7 +2845,7 @@ export type ListEntitiesErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -2927,7 +2932,7 @@ export type CreateEntityErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -3024,7 +3029,7 @@ export type QueryEntitiesErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -3115,7 +3120,7 @@ export type AggregateEntitiesErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -3206,7 +3211,7 @@ export type CreateEntitiesErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -3318,7 +3323,7 @@ export type UpsertEntityErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -3387,6 +3392,103 @@ export type UpsertEntityResponses = {
 };
 
 export type UpsertEntityResponse = UpsertEntityResponses[keyof UpsertEntityResponses];
+
+export type ExportEntitiesData = {
+    body?: never;
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: {
+        /**
+         * Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do.
+         */
+        format?: 'ndjson' | 'csv';
+        /**
+         * Which entities: the JSON text of a `Filter`. A field without a declared type is compared with values of the same JSON type. `$in` has
+         * 200 values at most.
+         *
+         */
+        filter?: string;
+        /**
+         * The fields to send, up to 50, separated by commas; a dot leads into an object. Without it all are sent.
+         */
+        fields?: string;
+        /**
+         * `true` puts an apostrophe in front of texts that begin with `=`, `+`, `-`, `@`, tab or carriage return, which spreadsheets take for
+         * formulas. An import does not remove it.
+         *
+         */
+        csvSafe?: 'true' | 'false';
+    };
+    url: '/rest/entity/{name}/export';
+};
+
+export type ExportEntitiesErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * Accept rules out the media types that the operation answers with.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type ExportEntitiesError = ExportEntitiesErrors[keyof ExportEntitiesErrors];
+
+export type ExportEntitiesResponses = {
+    /**
+     * The entities.
+     */
+    200: string;
+};
+
+export type ExportEntitiesResponse = ExportEntitiesResponses[keyof ExportEntitiesResponses];
 
 export type DeleteEntityData = {
     body?: never;
@@ -3552,7 +3654,7 @@ export type GetEntityErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -3641,7 +3743,7 @@ export type UpdateEntityErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -3760,7 +3862,7 @@ export type ListVersionsErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -3845,7 +3947,7 @@ export type RestoreEntityErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -3949,7 +4051,7 @@ export type RunBatchErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -4044,7 +4146,7 @@ export type ListEntityTypesErrors = {
         code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -4203,7 +4305,7 @@ export type GetEntityTypeErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -4289,7 +4391,7 @@ export type PutEntityTypeErrors = {
         code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';
@@ -4404,7 +4506,7 @@ export type PlanEntityTypeErrors = {
         code?: 'not-found';
     };
     /**
-     * The answer would be application/json, which Accept rules out.
+     * Accept rules out the media types that the operation answers with.
      */
     406: Problem & {
         code?: 'not-acceptable';

@@ -50,7 +50,8 @@ export async function authenticate(
   if (!security.some((alternative) => names.some((name) => name in alternative))) throw new Problem('forbidden');
 }
 
-function recognise(request: FastifyRequest, carrier: Carrier, schemes: Schemes): Promise<Principal | undefined> {
+/** The principal of the request's credential, or undefined if the request has none. Throws the scheme's error for an invalid credential. */
+export function recognise(request: FastifyRequest, carrier: Carrier, schemes: Schemes): Promise<Principal | undefined> {
   switch (carrier) {
     case 'bearer':
       return schemes.oauth2(request);

@@ -16,6 +16,7 @@ import { EntityList, withIncluded, type ListOptions, type WithIncluded } from '.
 import type { CallOptions, Client } from './operation.ts';
 import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
 import { conflictPauseMs } from './retry.ts';
+import { exportEntities, exportTo, type ExportFileOptions, type ExportOptions } from './transfer.ts';
 
 /** An entity whose fields are of type `T`, as plain JSON. */
 export type Entity<T extends object = Fields> = Omit<StoredEntity, 'fields'> & { fields: T };
@@ -146,6 +147,19 @@ export class Entities<T extends object, S extends ErrorStyle> {
   list(options?: ListOptions<T>): EntityList<T, S>;
   list(options: ListOptions<T> = {}): EntityList<T, S> {
     return new EntityList<T, S>(this.#client, this.#style, this.#name, options);
+  }
+
+  /**
+   * All entities that the filter finds, by key, in one request: `for await (const entity of customers.export())`. Iterating throws the errors of either
+   * error style, also for an export that ends before it is complete.
+   */
+  export(options: ExportOptions<T> = {}): AsyncGenerator<Entity<T>, void> {
+    return exportEntities<T>(this.#client, this.#name, options);
+  }
+
+  /** Writes the export as a file of NDJSON or CSV into the stream, which it closes. An export that is not complete is an error. */
+  async exportTo(target: WritableStream<Uint8Array<ArrayBuffer>>, options: ExportFileOptions<T> = {}): Promise<Outcome<S, void>> {
+    return deliver(this.#style, await exportTo<T>(this.#client, this.#name, target, options));
   }
 
   /**

@@ -7,7 +7,7 @@ import type { CookieJar } from './cookies.ts';
 import { RequestDeadline } from './request-deadline.ts';
 import { ApiError, ClientError, describeRequest, type FailedRequest } from './errors.ts';
 import { exactJson } from './exact-json.ts';
-import type { Client, OperationRequest } from './operation.ts';
+import type { Client, OperationRequest, StreamRequest } from './operation.ts';
 import type { Failure, Result, Success } from './result.ts';
 import { isOutcomeUnknown, mayRepeat, pauseMs, readRetryAfter, repeatable, type RetryPolicy } from './retry.ts';
 
@@ -54,6 +54,25 @@ export class Http implements Client {
   readonly put: Client['put'] = (request) => this.#send('PUT', request);
   readonly delete: Client['delete'] = (request) => this.#send('DELETE', request);
 
+  readonly stream: Client['stream'] = async (method, { body, ...options }: StreamRequest) => {
+    const prepared = this.#prepare(method, options);
+    // Where the body is a stream, the answer may begin before it has been sent.
+    if (body) for (const [name, value] of Object.entries(options.headers ?? {})) if (value !== undefined) prepared.headers.set(name, value);
+    const attempt = new RequestDeadline(this.#settings.clock, options.timeoutMs ?? this.#settings.timeoutMs, options.signal);
+    try {
+      const sent = await this.#fetch(prepared, attempt, body && { body, duplex: 'half' });
+      if (sent instanceof ClientError) return { ok: false, error: sent };
+      const { status, headers } = sent;
+      if (status === 200 && sent.body) return { ok: true, value: sent.body, status, headers };
+      const answer = readAnswer<never>(prepared.request, sent, await sent.text(), this.#settings.clock.now());
+      return answer.ok ? { ok: false, error: new ClientError('answer', { status, request: prepared.request }) } : answer;
+    } catch (cause) {
+      return { ok: false, error: attempt.failure(cause, prepared.request) };
+    } finally {
+      attempt.begun();
+    }
+  };
+
   /** Repeats the request until it succeeds, fails permanently, or time or attempts run out. Returns the last failure. */
   async #send<T>(method: string, request: OperationRequest): Promise<Result<T>> {
     const { clock, retry } = this.#settings;
@@ -96,22 +115,12 @@ export class Http implements Client {
   }
 
   async #attempt<T>(prepared: Prepared, { signal, timeoutMs }: OperationRequest): Promise<Result<T>> {
-    const { clock, cookies, fetch } = this.#settings;
-    const { method, url, body, request } = prepared;
+    const { clock, cookies } = this.#settings;
+    const { url, body, request } = prepared;
     const attempt = new RequestDeadline(clock, timeoutMs ?? this.#settings.timeoutMs, signal);
     try {
-      const headers = await attempt.race(this.#authenticate(prepared));
-      if (headers instanceof ClientError) return { ok: false, error: headers };
-      const response = await fetch(url.href, {
-        method,
-        headers,
-        // A credential in a header takes precedence over the cookie, so the cookie is not sent.
-        credentials: this.#settings.credential ? 'omit' : 'include',
-        // The service redirects no operation, and no other server may get the credentials.
-        redirect: 'manual',
-        signal: attempt.signal,
-        ...(body === undefined ? {} : { body }),
-      });
+      const response = await this.#fetch(prepared, attempt, body === undefined ? {} : { body });
+      if (response instanceof ClientError) return { ok: false, error: response };
       const usable = cookies?.store(url, response.headers.getSetCookie()) ?? true;
       const answer = readAnswer<T>(request, response, await response.text(), clock.now());
       return answer.ok && !usable ? { ok: false, error: new ClientError('cookie', { status: answer.status, request }) } : answer;
@@ -120,6 +129,21 @@ export class Http implements Client {
     } finally {
       attempt.over();
     }
+  }
+
+  async #fetch(prepared: Prepared, attempt: RequestDeadline, body: object = {}): Promise<Response | ClientError> {
+    const headers = await attempt.race(this.#authenticate(prepared));
+    if (headers instanceof ClientError) return headers;
+    return await this.#settings.fetch(prepared.url.href, {
+      method: prepared.method,
+      headers,
+      // A credential in a header takes precedence over the cookie, so the cookie is not sent.
+      credentials: this.#settings.credential ? 'omit' : 'include',
+      // The service redirects no operation, and no other server may get the credentials.
+      redirect: 'manual',
+      signal: attempt.signal,
+      ...body,
+    });
   }
 
   /** The headers with the credential; an error if the access token cannot be obtained. */

@@ -27,10 +27,17 @@ export interface OperationRequest extends CallOptions {
   bodySerializer?: (body: object) => string;
 }
 
+/** A request whose answer is read while it is sent, and perhaps its body too. */
+export interface StreamRequest extends Omit<OperationRequest, 'body' | 'bodySerializer'> {
+  body?: ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
 type BodyOf<Responses> = Responses[keyof Responses];
 type Send = <Responses>(request: OperationRequest) => RequestResult<Responses>;
 
 export interface Client {
+  /** Sends the request once, and returns the answer as a stream. Its time limit counts until the answer begins. */
+  stream: (method: 'GET' | 'POST', request: StreamRequest) => Promise<Result<ReadableStream<Uint8Array<ArrayBuffer>>>>;
   get: Send;
   head: Send;
   post: Send;

@@ -5,6 +5,7 @@ import { ClientError, type FailedRequest } from './errors.ts';
 export class RequestDeadline {
   readonly #stop = new AbortController();
   readonly #over = new AbortController();
+  readonly #timer = new AbortController();
   readonly #caller: AbortSignal | undefined;
   #late = false;
 
@@ -33,7 +34,7 @@ export class RequestDeadline {
 
   async #watch(clock: Clock, timeoutMs: number): Promise<void> {
     try {
-      await clock.sleep(timeoutMs, this.#over.signal);
+      await clock.sleep(timeoutMs, this.#timer.signal);
     } catch {
       return;
     }
@@ -47,8 +48,14 @@ export class RequestDeadline {
     return this.#late ? new ClientError('timeout', { request }) : new ClientError('network', { cause, request });
   }
 
+  /** The answer has begun: only the caller's signal ends it from now on. */
+  begun(): void {
+    this.#timer.abort();
+  }
+
   /** Releases the timer and the caller's signal. Call it when the attempt has ended, however it ended. */
   over(): void {
+    this.#timer.abort();
     this.#over.abort();
   }
 }

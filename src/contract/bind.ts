@@ -8,11 +8,12 @@ import { csrfAllows, type HeaderValue, type OriginPolicy } from '../authn/csrf.t
 import { requireSessionRight, type SessionRights } from '../rights/session-rights.ts';
 import { Problem } from '../errors.ts';
 import { spanning } from '../telemetry/spans.ts';
+import { acceptedType } from '../http/accept.ts';
 import { bodyLimitOf, checkBody, ignoreBody, requireBody } from '../http/body.ts';
 import { isOpen, operationsOf, type ContractDocument, type Operation } from './contract.ts';
 import { declaredRoutes } from './declared.ts';
 import { METHODS } from '../http/names.ts';
-import { JsonText, type Handlers } from './operation.ts';
+import { JsonText, StreamedText, type Handlers } from './operation.ts';
 import { queryParametersOf, refuseUnknownParameters } from './parameters.ts';
 import { compileValidator } from './validate.ts';
 
@@ -76,10 +77,10 @@ function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions
     // The schemes read one credential from a request, so a caller could not present two.
     if (names.length > 1) throw new Error(`openapi.yaml: ${operationId} asks for ${names.join(' and ')} at once`);
   }
-  const { takesLargeBody } = operation;
+  const { takesLargeBody, streamsAnswer } = operation;
   const bodyLimit = bodyLimitOf(requestBody, takesLargeBody, binding.bodyLimit);
   return {
-    config: { operationId, takesLargeBody, takesCredential: operation.security.length > 0 },
+    config: { operationId, takesLargeBody, streamsAnswer, takesCredential: operation.security.length > 0 },
     // Otherwise Fastify answers HEAD by running the GET handler (rule 26).
     exposeHeadRoute: false,
     ...(bodyLimit !== undefined && { bodyLimit }),
@@ -109,7 +110,7 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
     }
     if (operation.requestBody) requireBody(request, operation.requestBody);
     else ignoreBody(request);
-    if (answersJson) requireAcceptable(request);
+    if (answersJson) acceptedType(request.headers.accept, ['application/json']);
     if (sessions && request.principal) requireSessionRight(request.principal, sessions, (request.params as { id?: string }).id);
     refuseUnknownParameters(request, queryParameters);
   };
@@ -131,18 +132,6 @@ function fetchMetadata({ headers }: FastifyRequest): { secFetchSite: HeaderValue
   return { secFetchSite: headers['sec-fetch-site'], origin: headers.origin };
 }
 
-/** Throws 406 if `Accept` excludes application/json: of the ranges that match it the most specific decides (RFC 9110 section 12.5.1). */
-function requireAcceptable({ headers: { accept } }: FastifyRequest): void {
-  if (accept === undefined || accept === '*/*' || accept === 'application/json') return;
-  const ranges = new Map<string, boolean>();
-  for (const range of accept.toLowerCase().split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
-    ranges.set(type, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)));
-  }
-  if (ranges.get('application/json') ?? ranges.get('application/*') ?? ranges.get('*/*')) return;
-  throw new Problem('not-acceptable', { values: { allowed: 'application/json' } });
-}
-
 function route(handler: AnyHandler): RouteHandlerMethod {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { params, query, headers, body, bodyText, principal, caller } = request;
@@ -150,6 +139,7 @@ function route(handler: AnyHandler): RouteHandlerMethod {
     reply.code(output.status);
     if (output.headers) reply.headers(output.headers);
     if (output.body instanceof JsonText) return reply.type('application/json; charset=utf-8').send(output.body.text);
+    if (output.body instanceof StreamedText) return reply.type(`${output.body.type}; charset=utf-8`).send(output.body.stream);
     return reply.send(output.body);
   };
 }

@@ -3,6 +3,7 @@ import { sessionRights, type SessionRights } from '../rights/session-rights.ts';
 
 /** Each extension with its allowed values. */
 export const extensionValues = {
+  'x-answer': ['stream'],
   'x-body': ['large'],
   'x-ignores-unknown-parameters': [true],
   'x-refuses-cross-site': [true],
@@ -14,6 +15,8 @@ export const extensionValues = {
 export type ExtensionMembers = { -readonly [E in keyof typeof extensionValues]?: (typeof extensionValues)[E][number] };
 
 export interface Extensions {
+  /** Whether the answer is made while it is sent, which may take longer than other answers. */
+  streamsAnswer: boolean;
   /** Whether the body may have 4 MiB and 50,000 values. */
   takesLargeBody: boolean;
   /** Whether another party decides which query parameters are sent, so that undeclared ones are not refused. */
@@ -42,6 +45,7 @@ export function readExtensions(operation: ExtensionMembers & { operationId: stri
   }
   const rights = operation['x-session-rights'];
   return {
+    streamsAnswer: operation['x-answer'] === 'stream',
     takesLargeBody: operation['x-body'] === 'large',
     ignoresUnknownParameters: operation['x-ignores-unknown-parameters'] === true,
     refusesCrossSite: operation['x-refuses-cross-site'] === true,

@@ -2,6 +2,7 @@
  * The input and the result of a handler, derived from the generated types. An undeclared status, a missing header or a wrong body does not
  * compile. Handlers throw refusals as Problems.
  */
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '../../generated/api.ts';
 import type { operations as table } from '../../generated/operations.ts';
@@ -30,7 +31,19 @@ export class JsonText<T> {
   }
 }
 
-type Answer<S, R> = { status: S } & (Content<R> extends undefined ? { body?: never } : { body: Content<R> | JsonText<Content<R>> }) &
+/** A body that is made while it is sent: UTF-8 text of the media type. */
+export class StreamedText {
+  readonly type: string;
+  readonly stream: Readable;
+
+  constructor(type: string, stream: Readable) {
+    this.type = type;
+    this.stream = stream;
+  }
+}
+
+type Body<C> = C | JsonText<C> | (C extends string ? StreamedText : never);
+type Answer<S, R> = { status: S } & (Content<R> extends undefined ? { body?: never } : { body: Body<Content<R>> }) &
   (object extends Headers<R> ? { headers?: Headers<R> } : { headers: Headers<R> });
 
 export interface Input<O extends OperationId> {

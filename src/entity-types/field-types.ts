@@ -31,6 +31,32 @@ export function fieldTypesOf(schema: Schema): FieldTypes {
   return { typeOf };
 }
 
+/** The most fields that {@link declaredFields} lists. */
+const maximumListed = 1_000;
+
+/**
+ * The fields that `properties` of the schema name, in their order: those of an inner object in its place, unless its schema is inside of itself. It leaves out names
+ * that cannot be addressed.
+ */
+export function declaredFields(schema: Schema): Field[] {
+  const fields: Field[] = [];
+  const list = (at: unknown, field: Field, around: readonly unknown[]): void => {
+    if (fields.length === maximumListed) return;
+    const found = referredBy(at, schema);
+    const isObject = field.length === 0 || typeOfSchema(found, schema) === 'object';
+    const properties = isObject && isSchema(found) && !around.includes(found) ? found['properties'] : undefined;
+    const members = isSchema(properties)
+      ? Object.entries(properties).filter(([name, member]) => isAddressable(name) && member !== false)
+      : [];
+    for (const [name, member] of members) list(member, [...field, name], [...around, found]);
+    if (members.length === 0 && field.length > 0) fields.push(field);
+  };
+  list(schema, [], []);
+  return fields;
+}
+
+const isAddressable = (name: string): boolean => /^[^$.,][^.,]*$/.test(name);
+
 /** Whether the schema of the field accepts null, as far as its `type`, `enum` and `const` say. */
 export function allowsNull(schema: Schema, field: Field): boolean {
   const found = field.reduce<unknown>((at, name) => memberOf(referredBy(at, schema), name), schema);

@@ -120,5 +120,7 @@ declare module 'fastify' {
     operationId?: string;
     /** Whether the operation takes more than the limits of other JSON bodies. */
     takesLargeBody?: boolean;
+    /** Whether the answer may take longer than others once it has begun. */
+    streamsAnswer?: boolean;
   }
 }

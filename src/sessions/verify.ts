@@ -38,6 +38,12 @@ export async function findPrincipal(
   return { principal: principalOfSession(row, tokenHash), lifeMilliseconds: row.lifeMilliseconds };
 }
 
+/** The principal of the session `id`, if it is live, whatever its token is by now; for what goes on after the request has been authenticated. */
+export async function findLiveSession({ store }: Pick<Context, 'store'>, id: string): Promise<Principal | undefined> {
+  const [row] = await store.read(findById, { id });
+  return row && principalOfSession(row, row.tokenHash);
+}
+
 /** The principal of a row of {@link sessionCallers}, for a request that carried `tokenHash`. */
 export function principalOfSession(row: SessionCallerRow, tokenHash: Buffer): Principal {
   return principalOf(row, {
@@ -95,6 +101,10 @@ export type SessionCallerRow = InferResult<ReturnType<typeof sessionCallers>>[nu
 
 const findByToken = prepare<{ tokenHash: Buffer }, SessionCallerRow>('session.find', (value) =>
   sessionCallers('session').where(live).where('session.token_hash', '=', value('tokenHash')).compile(),
+);
+
+const findById = prepare<{ id: string }, SessionCallerRow>('session.find-by-id', (value) =>
+  sessionCallers('session').where(live).where('session.id', '=', value('id')).compile(),
 );
 
 /**

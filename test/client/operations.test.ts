@@ -67,6 +67,7 @@ const calls: Record<string, (client: EntityServiceClient<'result'>) => Promise<u
   listVersions: (client) => client.entities('customer').history(note.key),
   createEntities: (client) => client.entities('customer').createMany([{}]),
   restoreEntity: (client) => client.entities('customer').restore(note, 1),
+  exportEntities: (client) => client.entities('customer').exportTo(new WritableStream()),
   runBatch: (client) => client.runBatch(new Batch()),
   updateEntity: (client) => client.entities('customer').update(note, {}),
   deleteEntity: (client) => client.entities('customer').delete(note),
@@ -79,7 +80,7 @@ test('all operations of the contract are generated, and no others', () => {
 test('all operations for programs have a method of the client, and the other way round', () => {
   expect(Object.keys(calls).toSorted()).toEqual(operations.map(({ operationId }) => operationId).toSorted());
   const methods = Object.getOwnPropertyNames(EntityServiceClient.prototype).filter((name) => name !== 'constructor' && name !== 'entities');
-  const ofEntities = operations.filter(({ tag }) => tag === 'Entities').map(({ operationId }) => operationId);
+  const ofEntities = operations.filter(({ tag }) => ['Entities', 'Transfer'].includes(tag)).map(({ operationId }) => operationId);
   expect([...methods, ...ofEntities].toSorted()).toEqual(operations.map(({ operationId }) => operationId).toSorted());
 });
 

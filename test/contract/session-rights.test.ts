@@ -16,7 +16,7 @@ describe('x-session-rights', () => {
       ),
     );
     const expected = operations.filter(
-      ({ tag, method }) => ['Entities', 'Batch'].includes(tag) || (tag === 'Entity types' && method === 'get'),
+      ({ tag, method }) => ['Entities', 'Batch', 'Transfer'].includes(tag) || (tag === 'Entity types' && method === 'get'),
     );
     expect(named).toEqual(expected.map(({ operationId }) => operationId));
   });
@@ -41,7 +41,7 @@ test('x-session: every change by a session takes it from the database, and so do
 test('docs/security.md shows what each kind of session may do', () => {
   const shown = tableRows(section(readDocument('docs/security.md'), '## Sessions and what they may do'));
   const rows = operations.flatMap((operation) => {
-    if (['Entities', 'Batch'].includes(operation.tag)) return [];
+    if (['Entities', 'Batch', 'Transfer'].includes(operation.tag)) return [];
     const rights = sessionKinds.map((kind) => operation.sessionRights?.[kind] ?? 'anyone');
     return `${operation.operationId}: ${rights.join(', ')}`;
   });

@@ -64,7 +64,7 @@ function bodyViolations(operation: Operation, declared: ResponseObject, { status
   const response = pointer.reduce<unknown>((node, part) => (node as Record<string, unknown>)[part], document);
   const base =
     typeof response === 'object' && response && '$ref' in response ? String(response.$ref) : `#/${pointer.map(escape).join('/')}`;
-  return misfits(`${base}/content/${escape(contentType)}/schema`, JSON.parse(body));
+  return misfits(`${base}/content/${escape(contentType)}/schema`, /\bjson$/.test(contentType) ? JSON.parse(body) : body);
 }
 
 const escape = (part: string) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));

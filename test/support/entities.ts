@@ -16,12 +16,12 @@ export interface Entity {
   fields: Record<string, unknown>;
 }
 
-/** Inserts a row, with its history, under a key of the test's choice; callers of the service cannot choose the key. The owner is the name of a user. */
-export async function seed({ db }: TestService, name: string, key: string, fields: object, owner: string): Promise<void> {
+/** Inserts a row, with its history, under a key of the test's choice; callers of the service cannot choose the key. The owner is the name of a user; fields may be JSON text. */
+export async function seed({ db }: TestService, name: string, key: string, fields: object | string, owner: string): Promise<void> {
   await sql`
     with written as (
       insert into entity (name, key, fields, created_by, updated_by) overriding system value
-      values (${name}, ${key}, ${JSON.stringify(fields)}, ${owner}, ${owner}) returning *
+      values (${name}, ${key}, ${typeof fields === 'string' ? fields : JSON.stringify(fields)}, ${owner}, ${owner}) returning *
     )
     insert into entity_change (name, key, version, operation, changed_by, created_at, created_by, fields)
     select name, key, version, 'created', updated_by, created_at, created_by, fields from written`.execute(db);

@@ -150,7 +150,7 @@ export class TestService {
       ...(body !== undefined && { body }),
     });
     const text = await response.text();
-    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    const isJson = /\bjson/.test(response.headers.get('content-type') ?? '');
     return { status: response.status, headers: response.headers, body: (isJson && text ? JSON.parse(text) : undefined) as T, text };
   }
 

@@ -2,7 +2,11 @@
 import type { OperationId } from '../../contract/operation.ts';
 import type { Action } from '../../database/tables.ts';
 
-type EntityOperation = Extract<OperationId, `${string}${'Entity' | 'Entities'}` | 'listVersions'>;
+/** Streams have no schema, so those of exports and imports say nothing of the type. */
+type EntityOperation = Exclude<
+  Extract<OperationId, `${string}${'Entity' | 'Entities'}` | 'listVersions'>,
+  'exportEntities' | 'importEntities'
+>;
 
 export const entityOperations: Readonly<Record<EntityOperation, { verb: string; action: Action }>> = {
   listEntities: { verb: 'list', action: 'read' },

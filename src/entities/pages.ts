@@ -1,0 +1,58 @@
+/** Reads all entities that a filter finds, by key. The cost of each part is bounded as that of a list is (decision 111), so that there is no limit for the whole. */
+import { readable, type Companion } from '../companion/layout.ts';
+import type { Run, Store } from '../database/port.ts';
+import type { RowPosition } from '../filter/order.ts';
+import type { Filter } from '../filter/syntax.ts';
+import type { Permit } from '../rights/permit.ts';
+import { permitValues } from '../rights/row-predicate.ts';
+import { entityRoad } from './entity-road.ts';
+import { pageQuery, type ListRow, type WalkEnd } from './list-statements.ts';
+import type { Projection } from './projection.ts';
+import type { EntityRow } from './row.ts';
+
+const pageRows = 1_000;
+const pageBytes = 262_144;
+/** For all statements of a part, in milliseconds. */
+const pageLimitMs = 5_000;
+
+/** What to read of the entities of a name. */
+export interface Wanted {
+  filter: Filter;
+  /** The fields; undefined for all. */
+  projection: Projection | undefined;
+}
+
+/** A part of the entities, and the place after which the next part begins; undefined after the last. */
+export interface EntityPart {
+  rows: EntityRow[];
+  next: RowPosition | undefined;
+}
+
+/** The entities after `after`: at most 1,000, and 256 KiB of fields unless one alone has more. There may be none, and still a next part. */
+export async function readPart(
+  store: Store,
+  permit: Permit<'read'>,
+  { filter, projection }: Wanted,
+  companion: Companion | null | undefined,
+  after: RowPosition | undefined,
+): Promise<EntityPart> {
+  const wanted = { permit: permitValues(permit), filter, sort: [], companion: (companion && readable(companion)) ?? undefined };
+  const road = entityRoad(wanted);
+  const read = async (run: Run): Promise<EntityPart> => {
+    const found = await road.find(run, { after, isBackwards: false, limit: pageRows });
+    if (!found) throw new Error('a list by key is never too long');
+    const query = { ...found, order: road.order, limit: pageRows, bytes: pageBytes, projection, includes: [] };
+    const rows = await run(pageQuery(query), found.scans);
+    const cut = rows.findIndex(({ fields }, index) => fields === null || index === pageRows);
+    if (cut !== -1) return { rows: rows.slice(0, cut).filter(isWhole), next: positionOf(rows[cut - 1]) };
+    const [end] = found.end ? await run(found.end) : [];
+    return { rows: rows.filter(isWhole), next: positionOf(end) };
+  };
+  return await (road.isCheap ? read((query) => store.query(query)) : store.readOnly(pageLimitMs, read));
+}
+
+const isWhole = (row: ListRow): row is ListRow & { fields: string } => row.fields !== null;
+
+function positionOf(row: ListRow | WalkEnd | undefined): RowPosition | undefined {
+  return row && { values: row.position, key: row.key };
+}

@@ -1,0 +1,100 @@
+/** Writes entities as CSV (RFC 4180), with null, missing and empty texts apart and every digit of a number. */
+import type { EntityRow } from '../entities/row.ts';
+import { memberTexts } from '../http/json-parts.ts';
+import { keyHeader, restHeader, type CellKind, type FieldColumn } from './columns.ts';
+
+const lineEnd = '\r\n';
+export const nullCell = '\\N';
+
+/** The columns as they are inside of each other; `index` is that of a cell. */
+interface Branch {
+  index: number | undefined;
+  kind: CellKind;
+  below: Map<string, Branch> | undefined;
+}
+
+export interface CsvOptions {
+  columns: readonly FieldColumn[];
+  /** Whether the last column has what no other column can hold. Without it, a value that is no text is its JSON text. */
+  hasRest: boolean;
+  /** Whether texts that a spreadsheet would take for a formula begin with an apostrophe. */
+  isSafe: boolean;
+}
+
+export class CsvWriter {
+  readonly #options: CsvOptions;
+  readonly #root = new Map<string, Branch>();
+
+  constructor(options: CsvOptions) {
+    this.#options = options;
+    options.columns.forEach(({ field, kind }, index) => {
+      let members = this.#root;
+      field.forEach((name, depth) => {
+        const branch = members.get(name) ?? { index: undefined, kind: 'json', below: undefined };
+        members.set(name, branch);
+        if (depth === field.length - 1) Object.assign(branch, { index, kind });
+        else members = branch.below ??= new Map();
+      });
+    });
+  }
+
+  /** The first line. */
+  get header(): string {
+    const names = this.#options.columns.map(({ field }) => field.join('.'));
+    const all = [keyHeader, ...names, ...(this.#options.hasRest ? [restHeader] : [])];
+    return all.map((name) => quoted(name)).join() + lineEnd;
+  }
+
+  line({ key, fields }: Pick<EntityRow, 'key' | 'fields'>): string {
+    const cells = this.#options.columns.map(() => '');
+    const rest = this.#fill(cells, fields, this.#root);
+    return [key, ...cells, ...(this.#options.hasRest ? [quoted(rest ?? '', true)] : [])].join() + lineEnd;
+  }
+
+  /** Fills the cells of the members, and returns the object of those that have no cell; undefined if all have one. */
+  #fill(cells: string[], object: string, branches: ReadonlyMap<string, Branch>): string | undefined {
+    const rest: string[] = [];
+    for (const [name, text] of memberTexts(object)) {
+      const branch = branches.get(name);
+      const left = branch ? this.#place(cells, text, branch) : text;
+      if (left !== undefined) rest.push(`${JSON.stringify(name)}:${left}`);
+    }
+    return rest.length > 0 ? `{${rest.join()}}` : undefined;
+  }
+
+  /** What is left of the value after its cells are filled. */
+  #place(cells: string[], text: string, { index, kind, below }: Branch): string | undefined {
+    const cell = index === undefined ? undefined : this.#cell(text, kind);
+    if (cell !== undefined && index !== undefined) cells[index] = cell;
+    const left = below && text.startsWith('{') && text !== '{}' ? this.#fill(cells, text, below) : text;
+    return cell === undefined ? left : undefined;
+  }
+
+  /** The cell of a value; undefined for one that a cell of this kind cannot hold. */
+  #cell(text: string, kind: CellKind): string | undefined {
+    if (text === 'null') return nullCell;
+    switch (kind) {
+      case 'json':
+        return quoted(text);
+      case 'number':
+        if (/^[-\d]/.test(text)) return text;
+        break;
+      case 'boolean':
+        if (text === 'true' || text === 'false') return text;
+        break;
+      case 'text':
+        if (text.startsWith('"')) return this.#text(JSON.parse(text) as string);
+    }
+    return this.#options.hasRest ? undefined : quoted(text);
+  }
+
+  #text(text: string): string {
+    return quoted(this.#options.isSafe && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+  }
+}
+
+/** A cell that reads back as this text, and not as null or a missing value, unless `mayBeMissing`. */
+function quoted(text: string, mayBeMissing = false): string {
+  if (text === '') return mayBeMissing ? '' : '""';
+  return text === nullCell || /[",;\t\r\n]|^\uFEFF/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

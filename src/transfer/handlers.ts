@@ -1,0 +1,73 @@
+/** Exports and imports over HTTP. They end with the caller's credential and with the process, and when the client makes no progress. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { recordProblem } from '../audit/record.ts';
+import { carrierOf, recognise, type Schemes } from '../authn/authenticate.ts';
+import type { Principal } from '../authn/principal.ts';
+import type { Context } from '../context.ts';
+import { StreamedText, type Handlers } from '../contract/operation.ts';
+import { readListQuery } from '../entities/list-request.ts';
+import { Problem } from '../errors.ts';
+import { acceptedType } from '../http/accept.ts';
+import { describeProblem, problemOf, type ProblemDocument } from '../http/problem.ts';
+import { authorize } from '../rights/permit.ts';
+import { findLiveSession } from '../sessions/verify.ts';
+import { columnOf, columnsOf } from './columns.ts';
+import { CsvWriter } from './csv-writer.ts';
+import { asCsv, asNdjson, exportedParts } from './export.ts';
+import { Places } from './places.ts';
+import { streamOf } from './streams.ts';
+
+const types = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const;
+
+/** `stopping` is aborted when the process stops. */
+export function transferHandlers(context: Context, schemes: Schemes, stopping: AbortSignal): Pick<Handlers, 'exportEntities'> {
+  const { store, entityTypes } = context;
+  const exports = new Places('exports', { user: 2, process: 4 });
+
+  /** The caller as its credential and rights are now. Throws 401 when the credential has ended, and 503 when the process ends. */
+  const presentPrincipal = async (request: FastifyRequest): Promise<Principal> => {
+    if (stopping.aborted) throw new Problem('unavailable', { values: { seconds: 2 } });
+    const id = request.principal?.session?.id;
+    // The client may have refreshed the session meanwhile, so the token of the request counts no more.
+    const principal = id === undefined ? await recognise(request, carrierOf(request.raw), schemes) : await findLiveSession(context, id);
+    if (!principal) throw new Problem('unauthenticated');
+    return principal;
+  };
+
+  /** The problem that `error` is, for an answer that has begun. Logs it and writes its audit event. */
+  const tell = async (error: unknown, request: FastifyRequest): Promise<ProblemDocument> => {
+    const problem = problemOf(error, request);
+    if (problem.status === 500) request.log.error({ event: 'fault', err: problem.cause ?? problem }, 'unhandled error');
+    else if (problem.status === 503) request.log.warn({ event: 'outage', code: problem.code, err: problem.cause }, 'dependency failed');
+    await recordProblem(context, request.caller, problem, request.routeOptions.config.operationId);
+    return describeProblem(problem, request, context.config.publicUrl);
+  };
+
+  return {
+    async exportEntities({ params: { name }, query, principal, request, reply }) {
+      authorize(principal, name, 'read');
+      const mediaType = query.format ? types[query.format] : acceptedType(request.headers.accept, [types.ndjson, types.csv]);
+      const type = await entityTypes.find(name);
+      const { filter, projection } = readListQuery(query, { includes: [] }, type?.fields);
+      atEnd(reply, exports.take(principal.user.name));
+      const permit = async () => authorize(await presentPrincipal(request), name, 'read');
+      const parts = exportedParts({ store, types: entityTypes, permit, filter, projection });
+      const named = query.fields?.split(',').map((field) => columnOf(type, field.split('.')));
+      const options = { columns: named ?? columnsOf(type), hasRest: !named, isSafe: query.csvSafe === 'true' };
+      const texts = mediaType === types.csv ? asCsv(parts, new CsvWriter(options)) : asNdjson(parts, (error) => tell(error, request));
+      return {
+        status: 200,
+        body: new StreamedText(
+          mediaType,
+          streamOf(texts, () => reply.raw.destroy()),
+        ),
+      };
+    },
+  };
+}
+
+/** Calls `action` once the answer has been sent, or the client has left. */
+function atEnd({ raw }: FastifyReply, action: () => void): void {
+  if (raw.closed) action();
+  else raw.once('close', action);
+}
