@@ -104,6 +104,12 @@ const given: Record<string, () => Promise<unknown>> = {
   queryEntities: () => seedCustomer(3, customer),
   aggregateEntities: () => seedCustomer(3, customer),
   getEntity: () => seedCustomer(3, customer),
+  exportEntities: async () => {
+    await sql`truncate entity_type, entity_type_revision`.execute(service().db);
+    const properties = { company: { type: 'string' }, city: { type: 'string' }, credit: { type: 'number' } };
+    await declareType(service(), 'customer', { type: 'object', properties });
+    await seedCustomer(3, customer);
+  },
   listVersions: async () => {
     await sql`truncate entity_change`.execute(service().db);
     await seedCustomer(1, { company: customer.company, city: 'Paris' });
@@ -159,12 +165,17 @@ interface Media {
 }
 
 /** The answers below 300 that the document gives as examples. */
-function answersOf({ responses }: Operation): { name: string; status: number; value: unknown }[] {
+function answersOf({ responses }: Operation): { name: string; status: number; type: string; value: unknown }[] {
   return Object.entries(responses)
     .filter(([status]) => Number(status) < 300)
     .flatMap(([status, { content = {} }]) =>
-      Object.values(content as Record<string, Media>).flatMap(({ examples = {} }) =>
-        Object.entries(examples).map(([name, example]) => ({ name, status: Number(status), value: resolve(document, example).value })),
+      Object.entries(content as Record<string, Media>).flatMap(([type, { examples = {} }]) =>
+        Object.entries(examples).map(([name, example]) => ({
+          name,
+          status: Number(status),
+          type,
+          value: resolve(document, example).value,
+        })),
       ),
     );
 }
@@ -182,17 +193,25 @@ const returned: Record<string, () => Promise<Answer>> = {
   finishOpenIdSignIn: () => new BrowserSession(trusting).signIn(corp, 'alice', '?return_to=/auth'),
 };
 
-async function send(operation: Operation, { body }: Example, status?: number) {
+async function send(operation: Operation, { body }: Example, status?: number, accept = 'application/json') {
   await given[operation.operationId]?.();
   const answer = await returned[operation.operationId]?.();
   if (answer) return answer;
   const server = operation.tag === 'OIDC' || (body && 'access_token' in body.value) ? trusting : service();
   const { headers = {}, query = '' } = (await conditions[operation.operationId]?.(status)) ?? {};
   return await server.call<unknown>(methodOf(operation), urlOf(operation) + query, {
-    headers,
+    headers: { ...headers, accept },
     ...(operation.security.length > 0 && { cookie }),
-    ...(body && { headers: { ...headers, 'content-type': body.type }, raw: encodeBody(body.type, await withToken(body.value)) }),
+    ...(body && { headers: { ...headers, accept, 'content-type': body.type }, raw: encodeBody(body.type, await withToken(body.value)) }),
   });
+}
+
+/** Each line of NDJSON, and CSV without regard to the ends of lines. */
+function valueOf(type: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  if (type === 'text/csv') return value.replaceAll('\r\n', '\n');
+  const lines = value.split('\n').filter((line) => line !== '');
+  return type === 'application/x-ndjson' ? lines.map((line) => JSON.parse(line) as unknown) : value;
 }
 
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -217,7 +236,7 @@ describe.for(titled(operations))('%s', ([, operation]) => {
   test.for(requestsOf(operation).map((request) => [request.name, request] as const))(
     '2xx — the example "%s" of a request is accepted',
     async ([, request]) => {
-      const answer = await send(operation, request);
+      const answer = await send(operation, request, undefined, '*/*');
       expect(answer.status, answer.text).toBeLessThan(400);
       expect(Object.keys(operation.responses)).toContain(String(answer.status));
     },
@@ -225,12 +244,12 @@ describe.for(titled(operations))('%s', ([, operation]) => {
 
   test.for(answersOf(operation).map((answer) => [answer.name, answer] as const))(
     '2xx — the example "%s" of an answer is the service’s answer',
-    async ([, { status, value }]) => {
+    async ([, { status, type, value }]) => {
       const [request] = requestsOf(operation);
       if (!request) throw new Error('an operation always has an example');
-      const answer = await send(operation, request, status);
+      const answer = await send(operation, request, status, type);
       expect(answer.status, answer.text).toBe(status);
-      expect(normalise(answer.body)).toEqual(normalise(value));
+      expect(normalise(answer.body ?? valueOf(type, answer.text))).toEqual(normalise(valueOf(type, value)));
     },
   );
 });
