@@ -66,7 +66,9 @@ const signedIn = (at: string, { sessionId }: Holder) =>
   sql`update session set signed_in_at = ${sql.raw(at)} where id = ${sessionId}`.execute(service().db);
 
 /** Without the operations for which the grants of the caller decide, whatever opened the session. */
-const rows = operations.filter(({ tag, method }) => !['Entities', 'Batch', 'Transfer'].includes(tag) && !(tag === 'Entity types' && method === 'get'));
+const rows = operations.filter(
+  ({ tag, method }) => !['Entities', 'Batch', 'Transfer'].includes(tag) && !(tag === 'Entity types' && method === 'get'),
+);
 const cells = rows.flatMap(({ operationId, sessionRights }) =>
   sessionRights ? sessionKinds.map((kind) => [operationId, kind, sessionRights[kind]] as const) : [],
 );
