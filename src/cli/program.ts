@@ -5,7 +5,7 @@ import { readConfig, type Config } from '../config/settings.ts';
 import { exampleHelp, type Desk } from './command.ts';
 import { failureOf } from './failure.ts';
 import { Refusal, toJson } from './output.ts';
-import { readVersion } from './version.ts';
+import { readVersion } from '../config/version.ts';
 
 const quietly = adminCommand.startsWith('npm') ? ';\nrun it as "npm run -s admin -- …" so that npm adds nothing' : '';
 

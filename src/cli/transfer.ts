@@ -22,7 +22,7 @@ import { operatingSystemUser } from './actor.ts';
 import { group, leaf, onAnyDatabase, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { Refusal, table, timeText, type Outcome } from './output.ts';
 import { Progress } from './progress.ts';
-import { readVersion } from './version.ts';
+import { readVersion } from '../config/version.ts';
 
 export function transferCommands(program: Command, desk: Desk): void {
   const database = group(program, 'database', 'copies of all data, also while the service runs', [
