@@ -5,7 +5,7 @@ grant usage on schema public to entity_application;
 
 grant select, insert, update, delete on
   user_account, identity, unlinked_claims, role, role_grant, profile, profile_role, user_profile,
-  session, superseded_token, openid_transaction, api_key, entity, entity_type, login_attempt, idempotency
+  session, superseded_token, openid_transaction, api_key, entity, entity_type, login_attempt, idempotency, process
 to entity_application;
 
 -- For the keys of new entities, and the numbers of companion tables.
@@ -32,4 +32,4 @@ grant select on audit_retention to entity_application;
 grant execute on function maintain_audit_trail() to entity_application;
 
 -- To see that no migration is missing.
-grant select on kysely_migration, kysely_migration_lock to entity_application;
+grant select on kysely_migration, kysely_migration_lock, migration_note to entity_application;

@@ -33,7 +33,7 @@ async function run(settings: Config): Promise<void> {
   const log = openLog(settings);
   log.info({ event: 'service.start', process: process.pid, version: readContract().document.info.version, workers: settings.workers });
   const onError = ({ message }: Error) => printError(`${message}; it is tried again each second`);
-  const prepared = await prepareDatabase(settings, { onError, signal: stopping.signal });
+  const prepared = await prepareDatabase(settings, { onError, onWait: printError, signal: stopping.signal });
   opened.database = prepared;
   void prepared.lost.then((error) => stop('database-lost', error));
   // Before any other step can fail, because the password is printed only once.

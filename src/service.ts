@@ -11,7 +11,9 @@ import { AuditQuota } from './audit/quota.ts';
 import { PrincipalCache } from './authn/principal-cache.ts';
 import { ConfigError, type Config } from './config/settings.ts';
 import type { Context } from './context.ts';
+import { migrationState } from './database/migration-state.ts';
 import { openStore } from './database/port.ts';
+import { announceProcess } from './database/processes.ts';
 import { adviceForUnheard, UnheardError } from './database/unheard-error.ts';
 import { EntityQueues } from './entities/heavy.ts';
 import { isOutage } from './database/failure.ts';
@@ -28,7 +30,7 @@ import { scheduleCleanup } from './maintenance/cleanup.ts';
 import { explainFailure, ListenError } from './start/failure.ts';
 import { leftPasswordFile } from './start/first-password.ts';
 import { listeningLine, logConfiguration, settingsInForce } from './telemetry/logging.ts';
-import { isSuperuser, risksOf } from './maintenance/risks.ts';
+import { isSuperuser, laterSchemaRisk, risksOf } from './maintenance/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
 import { createHashingQueue } from './http/concurrency-limit.ts';
 import { readPeppers } from './credentials/pepper.ts';
@@ -112,12 +114,15 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       passwordFile: await leftPasswordFile(config),
     };
     for (const risk of risksOf(config, surroundings)) running.log.warn({ event: 'configuration.risky' }, risk);
+    const { later } = await migrationState(db);
+    if (later.length > 0) running.log.warn({ event: 'configuration.risky' }, laterSchemaRisk(later));
     await listener.open();
     const address = await running
       .listen({ host: config.host, port: config.port, listenTextResolver: listeningLine })
       .catch((cause: unknown) => {
         throw new ListenError(cause);
       });
+    const withdraw = await announceProcess(db, context.version);
     const stopCleanup = scheduleCleanup(context, running.log);
     const stopStatistics = scheduleStatistics(db, (error) => {
       if (!isOutage(error)) running.log.warn({ event: 'housekeeping', outcome: 'failed', err: error });
@@ -133,7 +138,10 @@ export async function openService(config: Config, databaseUrl: string, clock = s
         stopCleanup();
         stopStatistics();
       },
-      recordStop: () => record('service.stop'),
+      recordStop: async () => {
+        await record('service.stop');
+        await withdraw().catch(() => undefined);
+      },
       traces,
       listener,
       pool: store,

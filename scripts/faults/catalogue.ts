@@ -11,6 +11,7 @@ import { restartService } from '../../test/faults/restart.ts';
 import { rollReplicas } from '../../test/faults/rolling.ts';
 import { serveBesideSlowClients } from '../../test/faults/slow-clients.ts';
 import { stopService } from '../../test/faults/stop.ts';
+import { upgradeService, whyNoRevisionBefore } from '../../test/faults/upgrade.ts';
 import type { Outcome, Progress } from '../../test/faults/outcome.ts';
 import { urlOf } from '../../src/database/embedded/address.ts';
 import { layoutOf, readPassword } from '../../src/database/embedded/cluster.ts';
@@ -41,11 +42,11 @@ const stops = { rounds: 10, clients: 64, writes: 500 };
 type Settings = Record<string, string>;
 
 /** Runs `work` on a separate PostgreSQL with fsync on, whose server is restarted when it dies. */
-async function onDatabase<T>(work: (databaseUrl: string, settings: Settings) => Promise<T>): Promise<T> {
+async function onDatabase<T>(work: (databaseUrl: string, settings: Settings) => Promise<T>, isMigrated = true): Promise<T> {
   const database = await embeddedDatabase();
   try {
     const databaseUrl = await database.open();
-    await migrate(databaseUrl);
+    if (isMigrated) await migrate(databaseUrl);
     return await work(databaseUrl, { ...database.settings, DATABASE_URL: databaseUrl });
   } finally {
     await database.remove();
@@ -116,6 +117,10 @@ export const faults: Record<string, Fault> = {
     about: 'a partition without synchronous replication, which must lose writes: it shows that the ledger sees a loss',
     run: ({ clients }, progress) => inCluster(() => failOverAsynchronously(clients, progress)),
   },
+  upgrade: {
+    about: 'two replicas behind nginx are upgraded, taken back and upgraded again while clients write; needs nginx and the history of git',
+    run: (options, progress) => onDatabase((url, settings) => upgradeBehindNginx(options, url, settings, progress), false),
+  },
   'slow-clients': {
     about: '200 clients send a byte at a time beside other clients, until the service disconnects them',
     run: ({ seconds }, progress) =>
@@ -181,6 +186,12 @@ async function rollBehind(
 async function inCluster(run: () => Promise<Outcome>): Promise<Outcome> {
   const reason = whyNoCluster();
   return reason ? { violations: [`not tried, because ${reason}`], figures: {} } : await run();
+}
+
+async function upgradeBehindNginx({ clients }: Options, databaseUrl: string, settings: Settings, progress: Progress): Promise<Outcome> {
+  const reason = whyNoNginx() ?? whyNoRevisionBefore();
+  if (reason) return { violations: [`not tried, because ${reason}`], figures: {} };
+  return await upgradeService({ clients, writes: 1_000 }, databaseUrl, settings, progress);
 }
 
 async function fillUp({ clients, seconds }: Options, dataDir: string, settings: Settings, progress: Progress): Promise<Outcome> {

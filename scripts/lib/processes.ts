@@ -37,6 +37,8 @@ export interface StartOptions {
   lean: boolean;
   /** Any free port by default. */
   port?: number;
+  /** The directory of the version to start; by default the project's. */
+  cwd?: string;
 }
 
 /** As npm gives it to its scripts. */
@@ -93,7 +95,7 @@ export async function startService(settings: Environment, opened: AsyncDisposabl
       command: commandFor('src/main.ts', options),
       args: [],
       shell: true,
-      cwd: fileURLToPath(root),
+      cwd: options?.cwd ?? fileURLToPath(root),
       env,
       port,
       readyPath: '/health/ready',

@@ -5,7 +5,8 @@ import { assertNewFile, openBackup, writeBackup, type Header } from '../database
 import type { Contents } from '../database/transfer/contents.ts';
 import { assertEmpty, loadDatabase, TransferRefused, type LoadOptions } from '../database/transfer/load.ts';
 import { withSnapshot } from '../database/transfer/snapshot.ts';
-import { knownMigrations, migrate } from '../database/migrate.ts';
+import { migrate } from '../database/migrate.ts';
+import { knownMigrations } from '../database/migration-files.ts';
 import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
 import { recordChange, type Actor } from './actor.ts';
@@ -94,7 +95,7 @@ export async function restoreDatabase(
 ): Promise<void> {
   await assertEmpty(directUrl, signal);
   // A backup of an earlier version fits the schema of its time, and is migrated with its rows.
-  await migrate(directUrl, header.migrations.at(-1));
+  await migrate(directUrl, { upTo: header.migrations.at(-1) });
   onContents(header);
   await loadDatabase(directUrl, await openBackup(file), {
     signal,

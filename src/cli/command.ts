@@ -7,7 +7,7 @@ import { adminCommand, startCommand } from '../config/command-name.ts';
 import { readConfig, type Config } from '../config/settings.ts';
 import { openStore, type Store } from '../database/port.ts';
 import { layoutOf } from '../database/embedded/cluster.ts';
-import { pendingMigrations } from '../database/migrate.ts';
+import { pendingMigrations } from '../database/migration-state.ts';
 import { openDatabase, type Prepared } from '../start/prepare-database.ts';
 import { operatingSystemUser } from './actor.ts';
 import { Refusal, toJson, type Outcome } from './output.ts';

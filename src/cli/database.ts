@@ -1,17 +1,26 @@
 /** `migrate` and `doctor`: prepare and check what the service needs to run. */
 import type { Command } from 'commander';
-import { migrate, pendingMigrations } from '../database/migrate.ts';
+import { migrate } from '../database/migrate.ts';
+import { pendingMigrations } from '../database/migration-state.ts';
 import { openDatabase } from '../start/prepare-database.ts';
 import { leaf, onAnyDatabase, print, type Admin, type Desk, type Shown } from './command.ts';
 import type { Check } from './check.ts';
 import { runChecks } from './doctor.ts';
 import { table, type Outcome } from './output.ts';
 
+interface MigrateFlags {
+  check?: true;
+  force?: true;
+}
+
 export function databaseCommands(program: Command, desk: Desk): void {
   leaf(program, 'migrate', 'bring the database to the schema of this version', ['migrate', 'migrate --check'])
     .option('--check', 'change nothing; exit code 1 when migrations are missing')
-    .action((options: Shown & { check?: true }) =>
-      options.check ? onAnyDatabase(desk, options, checkMigrations) : onAnyDatabase(desk, options, applyMigrations, openDatabase),
+    .option('--force', 'also if processes run that the new schema breaks')
+    .action((options: Shown & MigrateFlags) =>
+      options.check
+        ? onAnyDatabase(desk, options, checkMigrations)
+        : onAnyDatabase(desk, options, (admin) => applyMigrations(admin, options), openDatabase),
     );
   leaf(program, 'doctor', 'check the machine, the settings and the database', ['doctor', 'doctor --all', 'doctor --json'])
     .option('--all', 'compare the indexed values of all entities, not of 1,000 for each type')
@@ -30,8 +39,8 @@ function report(checks: Check[]): Outcome {
   };
 }
 
-async function applyMigrations({ directUrl }: Admin): Promise<Outcome> {
-  const applied = await migrate(directUrl);
+async function applyMigrations({ directUrl, desk }: Admin, { force }: MigrateFlags): Promise<Outcome> {
+  const applied = await migrate(directUrl, { force, onWait: (line) => desk.errors.write(`note: ${line}\n`) });
   const text = applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to do: the database has every migration.';
   return { document: { applied, pending: [] }, text };
 }

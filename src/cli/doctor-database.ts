@@ -4,7 +4,7 @@ import { sql, type Kysely } from 'kysely';
 import { DirectAddressError } from '../database/failure.ts';
 import { openStore, type Store } from '../database/port.ts';
 import { adviceForUnheard, UnheardError } from '../database/unheard-error.ts';
-import { pendingMigrations } from '../database/migrate.ts';
+import { migrationState } from '../database/migration-state.ts';
 import type { Database } from '../database/tables.ts';
 import { missingProfiles } from '../oidc/provisioning/claimed-profiles.ts';
 import { readPeppers, type Peppers } from '../credentials/pepper.ts';
@@ -123,8 +123,10 @@ async function checkNotifications(directUrl: string, store: Store, config: Confi
 }
 
 async function checkMigrations(db: Kysely<Database>): Promise<Finding> {
-  const pending = await pendingMigrations(db);
-  return pending.length > 0 ? fail(`missing: ${pending.join(', ')}; run "migrate" or start the service`) : ok('complete');
+  const { pending, later, refusal } = await migrationState(db);
+  if (refusal !== undefined) return fail(refusal);
+  if (pending.length > 0) return fail(`missing: ${pending.join(', ')}; run "migrate" or start the service`);
+  return ok(later.length > 0 ? `complete; a later version has added ${later.join(', ')}, beside which this one may run` : 'complete');
 }
 
 /** Whether the profiles that the issuers grant exist. Without them the service does not start. */

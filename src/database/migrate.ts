@@ -1,43 +1,77 @@
 /**
- * Brings a database to the schema of `migrations/*.sql`: each file once, in the order of their names, in one transaction under Kysely's
- * advisory lock, so that any number of replicas may start together.
+ * Brings a database to the schema of `migrations/*.sql`: each file once, in the order of their names, each in a transaction of its own. A lock lets any
+ * number of replicas start together.
  */
-import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration, type MigrationProvider } from 'kysely/migration';
-import { Pool } from 'pg';
+import { Migrator, type MigrationProvider } from 'kysely/migration';
+import { DatabaseError, Pool } from 'pg';
 
 import { DirectAddressError } from './failure.ts';
+import { isOlder, readMigrations, type MigrationFile } from './migration-files.ts';
+import { pendingMigrations } from './migration-state.ts';
+import { aliveSeconds, listProcesses } from './processes.ts';
 import type { Database } from './tables.ts';
 import { VerifiedClient } from './driver/verified-client.ts';
 
-const directory = new URL('migrations/', import.meta.url);
+/** The lock of Kysely's migrator, which versions took that did not take it here. */
+const lockId = '3853314791062309107';
+/** How long a statement waits for its lock. Statements of the service that need the table wait meanwhile. */
+const lockTimeout = '2s';
+const attempts = 10;
+const pauseMilliseconds = 1_000;
+/** Longer than the row of a process that was killed counts. */
+const olderProcessesMs = (aliveSeconds + 10) * 1_000;
+/** The migration that makes the table of notes. */
+const firstNoted = '0024-upgrade';
 
-/** The migrations of this version, in the order in which they are applied. */
-export async function knownMigrations(): Promise<string[]> {
-  const files = await readdir(directory);
-  return files
-    .filter((file) => file.endsWith('.sql'))
-    .map((file) => file.slice(0, -'.sql'.length))
-    .sort();
+export interface MigrateOptions {
+  /** The last migration to apply; by default the last one of this version. */
+  upTo?: string | undefined;
+  /** Applies also what processes that run cannot live with. */
+  force?: boolean | undefined;
+  /** Called with one line for the operator each time that it begins to wait. */
+  onWait?: ((line: string) => void) | undefined;
+  /** How long to wait for processes of older versions to end. */
+  olderProcessesMs?: number | undefined;
+  /** The directory of the files. */
+  from?: URL | undefined;
 }
 
-/** The numbered files as Kysely migrations. There is no way down: a released schema is changed by a further file. */
-const provider: MigrationProvider = {
-  async getMigrations() {
-    const entries = (await knownMigrations()).map(async (name): Promise<[string, Migration]> => {
-      const text = await readFile(new URL(`${name}.sql`, directory), 'utf8');
-      return [name, { up: async (db) => void (await sql.raw(text).execute(db)) }];
+/**
+ * Applies what is missing, analyses all filled tables if anything was, and returns the names of what it applied. `directUrl` must not pool by
+ * transaction. Throws {@link DirectAddressError}: nothing is changed if the state of the database is refused (`migrationState`), or while processes run that
+ * could not live with the next file; nothing of a failed file is left, unless it is one without a transaction.
+ */
+export async function migrate(directUrl: string, options: MigrateOptions = {}): Promise<string[]> {
+  const { upTo, force = false, onWait = () => undefined } = options;
+  try {
+    const files = await readMigrations(options.from);
+    return await withConnection(directUrl, async (db) => {
+      await lockMigrations(db);
+      const names = files.map(({ name }) => name);
+      const pending = await pendingMigrations(db, names);
+      const wanted = upTo === undefined ? pending.length : pending.indexOf(upTo) + 1;
+      for (const name of pending.slice(0, wanted)) {
+        const file = files.find((each) => each.name === name);
+        if (!file) continue;
+        if (!force) await waitForOlderProcesses(db, file, onWait, options.olderProcessesMs ?? olderProcessesMs);
+        await applyNext(db, files, file, onWait);
+      }
+      if (wanted > 0) await analyzeTables.execute(db);
+      return pending.slice(0, wanted);
     });
-    return Object.fromEntries(await Promise.all(entries));
-  },
-};
+  } catch (error) {
+    throw new DirectAddressError(error);
+  }
+}
 
-async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator, db: Kysely<Database>) => Promise<T>): Promise<T> {
-  // One connection of its own, without the pool's timeouts: waiting for another replica's migration may take long.
+async function withConnection<T>(databaseUrl: string, work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
+  // One connection of its own, which holds the lock, without the pool's timeouts: waiting for another replica's migration may take long.
   const pool = new Pool({
     connectionString: databaseUrl,
     max: 1,
+    idleTimeoutMillis: 0,
     application_name: 'entity-service migrate',
     connectionTimeoutMillis: 10_000,
     // The pool makes its clients with its own options, which its types leave out.
@@ -46,9 +80,75 @@ async function withMigrator<T>(databaseUrl: string, work: (migrator: Migrator, d
   pool.on('error', () => undefined);
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   try {
-    return await work(new Migrator({ db, provider }), db);
+    return await work(db);
   } finally {
     await db.destroy();
+  }
+}
+
+/** Tries again and again: a statement that waits for the lock would hold up an index that another replica builds beside writers. */
+async function lockMigrations(db: Kysely<Database>): Promise<void> {
+  for (;;) {
+    const { rows } = await sql<{ locked: boolean }>`select pg_try_advisory_lock(${sql.lit(lockId)}) as locked`.execute(db);
+    if (rows[0]?.locked) return;
+    await delay(100);
+  }
+}
+
+/** Throws an error for the operator when processes of a version that may not run beside the file still run at the end. */
+async function waitForOlderProcesses(
+  db: Kysely<Database>,
+  { name, runsBeside }: MigrationFile,
+  onWait: (line: string) => void,
+  timeoutMs: number,
+): Promise<void> {
+  const until = performance.now() + timeoutMs;
+  for (let isFirst = true; ; isFirst = false) {
+    const older = (await listProcesses(db)).filter(({ version }) => isOlder(version, runsBeside));
+    if (older.length === 0) return;
+    const names = older.map(({ host, pid, version }) => `${host} process ${pid} (version ${version})`).join(', ');
+    if (performance.now() >= until) {
+      throw new Error(
+        `${name} changes what versions before ${runsBeside} need, and these still run: ${names}. Stop them, or upgrade them to ${runsBeside} first`,
+      );
+    }
+    if (isFirst) onWait(`${name} waits until these have stopped: ${names}`);
+    await delay(Math.min(pauseMilliseconds, timeoutMs));
+  }
+}
+
+/** Applies `file`, the first of `files` that the database lacks, and tries again when it does not get its locks. */
+async function applyNext(db: Kysely<Database>, files: MigrationFile[], file: MigrationFile, onWait: (line: string) => void): Promise<void> {
+  const migrator = new Migrator({ db, provider: providerOf(files), disableTransactions: !file.inTransaction });
+  for (let attempt = 1; ; attempt++) {
+    await sql`set lock_timeout = ${sql.lit(lockTimeout)}`.execute(db);
+    const { error } = await migrator.migrateUp();
+    await sql`reset lock_timeout`.execute(db);
+    if (!error) return;
+    const isLocked = error instanceof DatabaseError && (error.code === '55P03' || error.code === '40P01');
+    if (!isLocked || attempt === attempts) throw error;
+    onWait(`${file.name} did not get its locks within ${lockTimeout} and is tried again (${attempt} of ${attempts})`);
+    await delay(pauseMilliseconds);
+  }
+}
+
+/** The files as Kysely migrations. There is no way down: a released schema is changed by a further file. */
+function providerOf(files: MigrationFile[]): MigrationProvider {
+  const migrations = files.map((file) => {
+    const up = async (db: Kysely<unknown>) => {
+      // PostgreSQL makes a transaction of several statements that come in one message.
+      for (const text of file.inTransaction ? [file.text] : file.text.split(/(?<=;)\n+(?=.)/)) await sql.raw(text).execute(db);
+      if (file.name >= firstNoted) await noteMigrations(db, files, file.name);
+    };
+    return [file.name, { up }] as const;
+  });
+  return { getMigrations: async () => Object.fromEntries(migrations) };
+}
+
+/** Stores what the files as far as `last` say, so that an earlier version, which lacks them, can read it. */
+async function noteMigrations(db: Kysely<unknown>, files: readonly MigrationFile[], last: string): Promise<void> {
+  for (const { name, runsBeside } of files.filter((file) => file.name <= last)) {
+    await sql`insert into migration_note values (${name}, ${runsBeside}) on conflict do nothing`.execute(db);
   }
 }
 
@@ -64,64 +164,3 @@ const analyzeTables = sql`
       execute format('analyze %s', filled);
     end loop;
   end $$`;
-
-/**
- * Applies what is missing, as far as the migration `upTo` if that is given, analyses all filled tables if anything was, and returns the names
- * of what it applied. `directUrl` must not pool by transaction. Throws {@link DirectAddressError}: nothing is changed if {@link pendingMigrations} refuses the database, and nothing of a failed
- * file is left.
- */
-export async function migrate(directUrl: string, upTo?: string): Promise<string[]> {
-  try {
-    return await withMigrator(directUrl, async (migrator, db) => {
-      const pending = await pendingMigrations(db);
-      // Kysely would take a later schema back.
-      if (upTo !== undefined && !pending.includes(upTo)) return [];
-      const { error, results = [] } = upTo === undefined ? await migrator.migrateToLatest() : await migrator.migrateTo(upTo);
-      if (error) throw error;
-      if (results.length > 0) await analyzeTables.execute(db);
-      return results.map((result) => result.migrationName);
-    });
-  } catch (error) {
-    throw new DirectAddressError(error);
-  }
-}
-
-export interface MigrationState {
-  /** What the database lacks, in order. */
-  pending: string[];
-  /** What it has that this version does not know. */
-  unknown: string[];
-}
-
-/** Compares the database with `migrations/`; changes nothing. */
-export async function migrationState(db: Kysely<Database>): Promise<MigrationState> {
-  const known = await knownMigrations();
-  const applied = await appliedMigrations(db);
-  return {
-    pending: known.filter((name) => !applied.includes(name)),
-    unknown: applied.filter((name) => !known.includes(name)),
-  };
-}
-
-/**
- * What the database lacks, in order. Throws an error for the operator when the database has a migration that this version does not know: a later
- * version has migrated it, or an unreleased one has made it (decision 92).
- */
-export async function pendingMigrations(db: Kysely<Database>): Promise<string[]> {
-  const { pending, unknown } = await migrationState(db);
-  if (unknown.length === 0) return pending;
-  // A later version has all migrations of this one.
-  if (pending.length === 0) {
-    throw new Error(`the database has migrations of a later version (${unknown.join(', ')}): use that version, or a later one`);
-  }
-  throw new Error(
-    `an unreleased version made the database (${unknown.join(', ')}), and no version upgrades it: use an empty database, or keep the data as decision 92 in docs/decisions.md tells`,
-  );
-}
-
-async function appliedMigrations(db: Kysely<Database>): Promise<string[]> {
-  const { rows: found } = await sql<{ name: string | null }>`select to_regclass(${DEFAULT_MIGRATION_TABLE})::text as name`.execute(db);
-  if (!found[0]?.name) return [];
-  const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name`.execute(db);
-  return rows.map(({ name }) => name);
-}

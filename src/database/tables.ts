@@ -150,5 +150,7 @@ export interface Database {
     detail: Json<Record<string, unknown>>;
   };
   audit_retention: { single: Generated<boolean>; keep: ColumnType<string | null> };
+  migration_note: { name: string; runs_beside: string };
+  process: { id: string; version: string; host: string; pid: number; started_at: DefaultTimestamp; seen_at: DefaultTimestamp };
   service_secret: { name: string; value: Buffer };
 }

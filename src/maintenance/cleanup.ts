@@ -8,6 +8,7 @@ import { sql, type Kysely } from 'kysely';
 import { theService } from '../administration/actor.ts';
 import { maintainAuditTrail } from '../audit/retention.ts';
 import type { Context } from '../context.ts';
+import { deleteEndedProcesses } from '../database/processes.ts';
 import type { Database } from '../database/tables.ts';
 import { maintainHistory } from '../entities/history.ts';
 import { deleteOldKeys } from '../entities/idempotency.ts';
@@ -66,6 +67,7 @@ export function scheduleCleanup({ store }: Pick<Context, 'store'>, log: FastifyB
       const transactions = await deleteInBatches(() => deleteExpiredTransactions(db, batchRows));
       const versions = await deleteInBatches(() => maintainHistory(db, batchRows));
       const auditMonths = (await maintainAuditTrail(store)).length;
+      await deleteEndedProcesses(db);
       const builds = await settleInterrupted(store, theService);
       log.info({
         event: 'housekeeping',

@@ -63,6 +63,10 @@ export const leftPasswordRisk = (file: string) => `${file} still has the first p
 export const plainHttpRisk =
   'HTTP_ON_PRIVATE_NETWORK is on: every device on the network can read and change passwords, sessions and data on their way, and can act as this service';
 
+/** An upgrade that is under way, or was rolled back, leaves this version on a schema that it does not know. */
+export const laterSchemaRisk = (later: readonly string[]) =>
+  `the database has migrations of a later version (${later.join(', ')}), beside which this one may run: finish the upgrade`;
+
 /** Whether clients reach the service on plain http from other machines. */
 export function isPlainHttpOnNetwork({ publicUrl }: Pick<Config, 'publicUrl'>): boolean {
   return publicUrl.protocol === 'http:' && !isLoopback(publicUrl);

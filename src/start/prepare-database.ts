@@ -1,7 +1,8 @@
 /** What must be true of the database before the service opens: it runs, it is migrated, and somebody can sign in. */
 import { ConfigError, type Config } from '../config/settings.ts';
 import { openStore } from '../database/port.ts';
-import { migrate, pendingMigrations } from '../database/migrate.ts';
+import { migrate } from '../database/migrate.ts';
+import { pendingMigrations } from '../database/migration-state.ts';
 import { VerifiedClient } from '../database/driver/verified-client.ts';
 import { describeFault } from '../locales/describe.ts';
 import { createHashingQueue } from '../http/concurrency-limit.ts';
@@ -31,6 +32,8 @@ export interface Prepared {
 export interface OpenOptions {
   /** Called with the reason when an embedded server that has ended does not start again. */
   onError?: (error: Error) => void;
+  /** Called with one line for the operator each time that a migration begins to wait. */
+  onWait?: (line: string) => void;
   /** Ends the opening when it fires. A server that was started for it stops, and the promise is rejected with the signal's reason. */
   signal?: AbortSignal;
 }
@@ -74,7 +77,7 @@ export async function prepareDatabase(config: Config, options: OpenOptions = {})
   try {
     signal?.throwIfAborted();
     await assertServerVersion(opened);
-    await ensureSchema(opened);
+    await ensureSchema(opened, options);
     signal?.removeEventListener('abort', close);
     signal?.throwIfAborted();
     // From here on a stop waits: the password of an administrator that was created must be printed.
@@ -115,8 +118,8 @@ async function assertServerVersion({ url, database }: { url: string; database: s
 }
 
 /** Applies migrations only when there are some, so that a role which may not make tables can start on a database that has them all. */
-async function ensureSchema({ url, directUrl }: Pick<Prepared, 'url' | 'directUrl'>): Promise<void> {
-  if ((await readPendingMigrations(url)).length > 0) await migrate(directUrl);
+async function ensureSchema({ url, directUrl }: Pick<Prepared, 'url' | 'directUrl'>, { onWait }: OpenOptions): Promise<void> {
+  if ((await readPendingMigrations(url)).length > 0) await migrate(directUrl, { onWait });
 }
 
 async function readPendingMigrations(url: string): Promise<string[]> {

@@ -387,7 +387,7 @@ describe('database backup and restore', () => {
       await target.drop();
     });
     for (const { url } of [early, target]) await execute(url, dropTables);
-    await migrate(early.url, '0009-audit');
+    await migrate(early.url, { upTo: '0009-audit' });
     await execute(early.url, `insert into role (name) values ('early')`);
     const file = join(directory, 'early.backup');
     await withSnapshot(early.url, [], never, (source) => writeBackup(file, '0.0.9', source, { signal: never, onRows: () => undefined }));

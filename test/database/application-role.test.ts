@@ -176,7 +176,7 @@ test('a migration that replaces the table of the audit trail leaves the role its
   await execute(ownerUrl, 'create database earlier');
   const owner = withDatabase(ownerUrl, 'earlier');
   const application = withDatabase(applicationUrl, 'earlier');
-  await migrate(owner, '0017-entity-history');
+  await migrate(owner, { upTo: '0017-entity-history' });
   await execute(owner, `grant insert on audit_event to ${role}; grant execute on function maintain_entity_history(integer) to ${role}`);
   await migrate(owner);
   const insertion = `insert into audit_event (event, outcome) values ('logout', 'ok')`;

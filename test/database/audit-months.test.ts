@@ -8,7 +8,7 @@ import { execute, undoLaterMigrations } from '../support/sql.ts';
 test('the events of an earlier version stay with their ids as the first partition, and further ones follow (rule 85)', async () => {
   const url = await createDatabaseUntilDone();
   await execute(url, undoLaterMigrations);
-  await migrate(url, '0017-entity-history');
+  await migrate(url, { upTo: '0017-entity-history' });
   const insert = (at: string) => `insert into audit_event (at, event, outcome) values (${at}, 'logout', 'ok')`;
   await execute(url, `${insert(`'2020-02-29'`)}; ${insert(`now() + interval '40 days'`)}`);
   await migrate(url);

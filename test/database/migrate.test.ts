@@ -1,6 +1,7 @@
 /** Which databases `migrate` accepts. */
 import { expect, onTestFinished, test } from 'vitest';
-import { knownMigrations, migrate } from '../../src/database/migrate.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { knownMigrations } from '../../src/database/migration-files.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { createDatabase, openPool } from '../support/database.ts';
 import { readDocument, section } from '../support/markdown.ts';

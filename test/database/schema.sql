@@ -129,6 +129,11 @@ create table login_attempt (
   last_at timestamp with time zone default now() not null
 ) with (fillfactor=50);
 
+create table migration_note (
+  name text not null,
+  runs_beside text not null
+);
+
 create table openid_transaction (
   state_hash bytea not null,
   browser_hash bytea not null,
@@ -138,6 +143,15 @@ create table openid_transaction (
   return_path text not null,
   session_id uuid,
   expires_at timestamp with time zone default (now() + '00:10:00'::interval) not null
+);
+
+create table process (
+  id uuid not null,
+  version text not null,
+  host text not null,
+  pid integer not null,
+  started_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null
 );
 
 create table profile (
@@ -284,6 +298,8 @@ alter table login_attempt add constraint login_attempt_kind_check CHECK ((kind =
 
 alter table login_attempt add constraint login_attempt_pkey PRIMARY KEY (kind, subject);
 
+alter table migration_note add constraint migration_note_pkey PRIMARY KEY (name);
+
 alter table openid_transaction add constraint openid_transaction_browser_hash_check CHECK ((octet_length(browser_hash) = 32));
 
 alter table openid_transaction add constraint openid_transaction_pkey PRIMARY KEY (state_hash);
@@ -291,6 +307,8 @@ alter table openid_transaction add constraint openid_transaction_pkey PRIMARY KE
 alter table openid_transaction add constraint openid_transaction_session_id_fkey FOREIGN KEY (session_id) REFERENCES session(id) ON DELETE CASCADE;
 
 alter table openid_transaction add constraint openid_transaction_state_hash_check CHECK ((octet_length(state_hash) = 32));
+
+alter table process add constraint process_pkey PRIMARY KEY (id);
 
 alter table profile add constraint profile_name_check CHECK ((name ~ '^[A-Za-z0-9 _.-]{1,64}$'::text));
 

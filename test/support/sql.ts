@@ -14,7 +14,7 @@ export async function execute(databaseUrl: string, sql: string): Promise<void> {
 
 /** Undoes the migrations after the first release's, of which a test makes only the table of migrations older. */
 export const undoLaterMigrations = `
-  drop table audit_event, audit_retention;
+  drop table audit_event, audit_retention, migration_note, process;
   drop function refuse_audit_change, maintain_audit_trail, maintain_months, month_partitions;
   ${readFileSync(new URL('../../src/database/migrations/0009-audit.sql', import.meta.url), 'utf8')}
   drop schema entity_data cascade;

@@ -1,3 +1,4 @@
+-- runs beside: 0.1.0
 -- Users, and the identities at issuers by which they sign in.
 
 create table user_account (

@@ -1,3 +1,4 @@
+-- runs beside: 0.1.0
 -- What users may do. A user acts under one profile at a time. A profile is a set of roles, and a role is a set of grants.
 -- A grant allows one action on one entity name. An operation on entities that no grant allows is refused.
 

@@ -1,3 +1,4 @@
+-- runs beside: 0.1.0
 -- Sessions. The tables hold SHA-256 hashes of tokens, so their rows cannot be used to sign in.
 
 create table session (

@@ -1,3 +1,4 @@
+-- runs beside: 0.1.0
 -- API keys. The table holds the SHA-256 hash of a key, so its rows cannot be used to sign in.
 
 create table api_key (

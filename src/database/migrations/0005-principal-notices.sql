@@ -1,3 +1,4 @@
+-- runs beside: 0.1.0
 -- Notices to all processes. Each process remembers verified credentials for a few seconds. These triggers tell it which principals to forget: those
 -- of one session, one key or one user, or all of them when rights change. PostgreSQL delivers the notices after the commit, in commit order.
 

@@ -1,3 +1,4 @@
+-- runs beside: 0.1.0
 -- Signing in at an OpenID provider with a browser.
 
 -- A sign-in or a link under way, from the redirect to the provider until the browser comes back. A reader of the table cannot finish it: that takes

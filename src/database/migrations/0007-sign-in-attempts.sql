@@ -1,3 +1,4 @@
+-- runs beside: 0.1.0
 -- Limits on password guesses, for each account and each address.
 
 -- Keys that only the processes of this service use.

@@ -1,3 +1,4 @@
+-- runs beside: 0.1.0
 -- Entities: JSON objects, each under an entity name and a key.
 
 create table entity (

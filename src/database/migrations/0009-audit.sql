@@ -1,3 +1,4 @@
+-- runs beside: 0.1.0
 -- The audit trail. An event is written in the transaction of the change that it records.
 
 create table audit_event (

@@ -1,3 +1,4 @@
+-- runs beside: 0.1.0
 -- The planner's statistics, brought up to date while a table grows.
 --
 -- A connection keeps the plan of a prepared statement until the statistics of its tables change. Autovacuum looks at them once a minute. A

@@ -1,6 +1,8 @@
+-- runs beside: 0.1.0
 -- Lists of entities: pages of bounded size, filters, projections and cursors.
 
 -- The length of the fields as JSON text. A list adds it up to bound a page without reading the fields.
+-- squawk-ignore adding-field-with-default
 alter table entity add column bytes integer not null generated always as (octet_length(fields::text)) stored;
 
 -- The instant that a text of RFC 3339 names; null for any other text, and for a year that PostgreSQL does not have.

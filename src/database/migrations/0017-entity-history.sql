@@ -1,3 +1,4 @@
+-- runs beside: 0.1.0
 -- The history of entities: each version that an entity had, written in the transaction of the change.
 
 create table entity_change (

@@ -1,3 +1,4 @@
+-- runs beside: 0.1.0
 -- The audit trail in partitions of a month, like the history of entities. One function makes and drops the partitions of both.
 
 -- The partitions of a table with their bounds. `starts` is null if there is no lower bound; the default partition has neither.
@@ -103,6 +104,7 @@ revoke execute on function maintain_audit_trail() from public;
 -- The table that there is becomes the first partition. Writers of events wait meanwhile: PostgreSQL reads its rows once and makes an index of them.
 lock table audit_event;
 alter table audit_event set schema entity_data;
+-- squawk-ignore renaming-table
 alter table entity_data.audit_event rename to audit_first;
 do $$
 declare

@@ -35,8 +35,8 @@ export interface DataSource {
   read(table: TableContents): Readable;
 }
 
-/** They belong to the schema, which migrations make, and not to the data. */
-const schemaTables = ['kysely_migration', 'kysely_migration_lock'];
+/** They belong to the schema, which migrations make, or to the processes that run, and not to the data. */
+const schemaTables = ['kysely_migration', 'kysely_migration_lock', 'migration_note', 'process'];
 
 /** The names are those of this process; `client` must be in the transaction whose snapshot counts. `without` names tables to leave out. */
 export async function readContents(client: ClientBase, without: readonly string[] = []): Promise<Contents> {

@@ -1,0 +1,39 @@
+/** The files that make the schema, with what their first lines say. */
+import { readdir, readFile } from 'node:fs/promises';
+
+export interface MigrationFile {
+  name: string;
+  text: string;
+  /** The oldest version of the service that may run on the schema that the file makes. */
+  runsBeside: string;
+  /** False for what PostgreSQL does outside a transaction only: an index that is built while others write. */
+  inTransaction: boolean;
+}
+
+const directory = new URL('migrations/', import.meta.url);
+const head = /^-- runs beside: (?<runsBeside>\d+\.\d+\.\d+)\n(?<alone>-- no transaction\n)?/;
+
+/** The migrations of this version, in the order in which they are applied. */
+export async function knownMigrations(from = directory): Promise<string[]> {
+  const files = await readdir(from);
+  return files
+    .filter((file) => file.endsWith('.sql'))
+    .map((file) => file.slice(0, -'.sql'.length))
+    .sort();
+}
+
+/** The files in their order. Throws an error for the developer of a file whose first line is not as CONTRIBUTING.md says. */
+export async function readMigrations(from = directory): Promise<MigrationFile[]> {
+  const reads = (await knownMigrations(from)).map(async (name) => {
+    const text = await readFile(new URL(`${name}.sql`, from), 'utf8');
+    const { runsBeside, alone } = head.exec(text)?.groups ?? {};
+    if (runsBeside === undefined) throw new Error(`${name}.sql has to begin with the line "-- runs beside: 0.1.0" (see CONTRIBUTING.md)`);
+    return { name, text, runsBeside, inTransaction: alone === undefined };
+  });
+  return await Promise.all(reads);
+}
+
+/** Whether version `a` (three numbers with dots) comes before `b`. */
+export function isOlder(a: string, b: string): boolean {
+  return a.localeCompare(b, 'en', { numeric: true }) < 0;
+}
