@@ -146,8 +146,9 @@ describe('the chart', () => {
   test('the comparison with the types finds a member that Kubernetes does not know', async () => {
     if (reason !== undefined) return expect.unreachable(reason);
     const { rendered } = await render(minimal);
-    const wrong = rendered.map((object) => (object.kind === 'Service' ? { ...object, spec: { ...object.spec, selectors: {} } } : object));
-    expect(await faultsOfTypes(wrong)).toContain(`'"selectors"' does not exist in type 'ServiceSpec'`);
+    const service = rendered.find(({ kind }) => kind === 'Service');
+    const wrong = { ...service, spec: { ...service?.spec, selectors: {} } } as unknown as Rendered;
+    expect(await faultsOfTypes([wrong])).toContain(`'"selectors"' does not exist in type 'ServiceSpec'`);
   });
 
   test('a wrong name of a value is refused', async () => {
