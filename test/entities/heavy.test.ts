@@ -3,7 +3,8 @@
  * delayed (rule 70).
  */
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { Client } from 'pg';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Caller } from '../../src/authn/caller.ts';
 import type { Permit } from '../../src/rights/permit.ts';
 import { EntityQueues } from '../../src/entities/heavy.ts';
@@ -29,19 +30,22 @@ const objects = (count: number) => ({ list: Array.from({ length: count - 1 }, ()
 const long = { text: 'x'.repeat(20_000) };
 
 /** Calls `work` while no transaction can write entities, and then waits for the result of the function that it returns. */
-async function whileLocked<T>(work: () => Promise<() => Promise<T>>): Promise<T> {
-  const finish = await service()
-    .db.transaction()
-    .execute(async (trx) => {
-      await sql`lock table entity in exclusive mode`.execute(trx);
-      return await work();
-    });
+async function whileLocked<T>(work: (locking: Client) => Promise<() => Promise<T>>): Promise<T> {
+  // Neither a connection of the service nor of a pooler.
+  const client = new Client({ connectionString: service().databaseUrl });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query('begin');
+  await client.query('lock table entity in exclusive mode');
+  const finish = await work(client);
+  await client.query('commit');
   return await finish();
 }
 
-const statementsThatWait = async (): Promise<number> => {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from pg_locks where not granted and relation = 'entity'::regclass`.execute(service().db);
+const statementsThatWait = async (client: Client): Promise<number> => {
+  const { rows } = await client.query<{ count: number }>(
+    `select count(*)::int as count from pg_locks where not granted and relation = 'entity'::regclass`,
+  );
   return rows[0]?.count ?? 0;
 };
 
@@ -70,13 +74,13 @@ describe('createEntity', () => {
     ['of 20,000 characters', long],
   ])('201 — one %s has a transaction of its own, while others share theirs (rule 70)', async (kind, fields) => {
     const path = `/rest/entity/create-${kind.replaceAll(/\W/g, '-')}`;
-    const answers = await whileLocked(async () => {
+    const answers = await whileLocked(async (locking) => {
       const sent = [
         ...many(35, (n) => write(ada, path, { n })),
         ...many(4, () => write(bob, path, fields)),
         ...many(35, (n) => write(ada, path, { n })),
       ];
-      await expect.poll(statementsThatWait).toBeGreaterThan(1);
+      await expect.poll(() => statementsThatWait(locking)).toBeGreaterThan(1);
       return () => Promise.all(sent);
     });
     await expectAlone(answers.slice(35, 39), [...answers.slice(0, 35), ...answers.slice(39)]);
@@ -107,13 +111,13 @@ describe('updateEntity', () => {
     const name = `update-${kind.replaceAll(/\W/g, '-').slice(0, 50)}`;
     const light = await Promise.all(many(70, () => write(ada, `/rest/entity/${name}`, { kept: true })));
     const heavy = await Promise.all(many(4, () => write(bob, `/rest/entity/${name}`, fields)));
-    const answers = await whileLocked(async () => {
+    const answers = await whileLocked(async (locking) => {
       const sent = [
         ...light.slice(0, 35).map((one) => write(ada, pathOf(one), { a: 1 })),
         ...heavy.map((one) => write(bob, pathOf(one), patch)),
         ...light.slice(35).map((one) => write(ada, pathOf(one), { a: 1 })),
       ];
-      await expect.poll(statementsThatWait).toBeGreaterThan(1);
+      await expect.poll(() => statementsThatWait(locking)).toBeGreaterThan(1);
       return () => Promise.all(sent);
     });
     await expectAlone(answers.slice(35, 39), [...answers.slice(0, 35), ...answers.slice(39)]);

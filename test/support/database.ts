@@ -17,6 +17,15 @@ export async function createDatabase(): Promise<TestDatabase> {
   return { url: withDatabase(server, name), drop: () => execute(server, `drop database if exists ${name} with (force)`) };
 }
 
+/** The address of a database of the suite's server through PgBouncer; undefined without `npm run test:pooled`, and for another server. */
+export function pooledUrlOf(databaseUrl: string): string | undefined {
+  const pooler = inject('poolerHost');
+  const [url, server] = [new URL(databaseUrl), new URL(inject('postgresUrl'))];
+  if (pooler === undefined || url.host !== server.host || url.username !== server.username) return undefined;
+  url.host = pooler;
+  return url.href;
+}
+
 /** A database that is dropped when the test is over. Returns its URL. */
 export async function createDatabaseUntilDone(): Promise<string> {
   const database = await createDatabase();

@@ -8,7 +8,7 @@ import { runNginx, whyNoNginx } from './nginx.ts';
 const readDeployed = (name: string) => readFile(join(import.meta.dirname, '../../deploy', name), 'utf8');
 
 /** Each name in the file of an operator, with its value here. Throws if one is missing. */
-function replaceEach(text: string, values: readonly (readonly [string, string])[]): string {
+export function replaceEach(text: string, values: readonly (readonly [string, string])[]): string {
   return values.reduce((changed, [name, value]) => {
     if (!changed.includes(name)) throw new Error(`the file has no ${name}`);
     return changed.replaceAll(name, value);

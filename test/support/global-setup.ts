@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
+import { startPgBouncer, whyNoPgBouncer, type PgBouncer } from './pgbouncer.ts';
 import { execute, withDatabase } from './sql.ts';
 import { reapAfter } from './server-reaper.ts';
 
@@ -17,6 +18,8 @@ declare module 'vitest' {
     /** A maintenance database on the suite's server, whose role may create databases. It has no data. */
     postgresUrl: string;
     templateName: string;
+    /** The host and port of PgBouncer in front of that server; undefined without `npm run test:pooled`. */
+    poolerHost: string | undefined;
   }
 }
 
@@ -33,11 +36,23 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const coverage = await noteCoverage();
   project.provide('postgresUrl', server.url);
   project.provide('templateName', templateName);
+  const pooler = await startPooler(server.url);
+  project.provide('poolerHost', pooler && new URL(pooler.url).host);
   return async () => {
+    await pooler?.stop();
     await execute(server.url, `drop database ${templateName} with (force)`);
     await server.stop();
     await coverage.remove();
   };
+}
+
+/** With POOLER=4, PgBouncer with four connections to each database. Throws if there is no PgBouncer. */
+async function startPooler(serverUrl: string): Promise<PgBouncer | undefined> {
+  const connections = Number(process.env['POOLER'] ?? 0);
+  if (connections === 0) return undefined;
+  const reason = whyNoPgBouncer();
+  if (reason) throw new Error(reason);
+  return await startPgBouncer(serverUrl, connections);
 }
 
 /** A file for the run, in which every process records the answers: `contract.ts` writes it, `coverage-reporter.ts` reads it. */

@@ -3,11 +3,12 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import { replaceEach } from './deployed-proxies.ts';
 import { fixedPort } from './fixed-port.ts';
 import { Proxy } from './proxy.ts';
 
@@ -35,34 +36,30 @@ export function whyNoPgBouncer(): string | undefined {
 export interface PgBouncer {
   /** The URL of the database through it. */
   url: string;
-  stop(): Promise<void>;
+  port: number;
+  /** Ends it by SIGTERM, or as given. */
+  stop: (signal?: NodeJS.Signals) => Promise<void>;
 }
 
-/** Pools connections to the database of `databaseUrl`, with at most `serverConnections` to PostgreSQL, as docs/production.md says. */
-export async function startPgBouncer(databaseUrl: string, serverConnections: number): Promise<PgBouncer> {
-  // The proxy has a TCP port that every account may use, wherever PostgreSQL listens.
-  const proxy = await Proxy.open(databaseUrl);
-  const { host, port: serverPort, user = '', password = '', database = '' } = new Client({ connectionString: proxy.urlOf(databaseUrl) });
+/**
+ * Pools connections to the databases of the server of `databaseUrl`, all as its user, with at most `serverConnections` to each database, as
+ * `deploy/pgbouncer.ini` says. It listens on the port `given`, or on any free one.
+ */
+export async function startPgBouncer(databaseUrl: string, serverConnections: number, given?: number): Promise<PgBouncer> {
+  await using opened = new AsyncDisposableStack();
+  const { host, port: serverPort, user = '', password = '' } = new Client({ connectionString: await tcpUrlOf(databaseUrl, opened) });
   const directory = await mkdtemp(join(tmpdir(), 'entity-service-pgbouncer-'));
-  const port = await fixedPort();
+  const port = given ?? (await fixedPort());
   const file = join(directory, 'pgbouncer.ini');
+  const deployed = await readFile(join(import.meta.dirname, '../../deploy/pgbouncer.ini'), 'utf8');
   await writeFile(
     file,
-    `[databases]
-${database} = host=${host} port=${serverPort} user=${user} password='${password}'
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${port}
-unix_socket_dir =
-auth_type = any
-pool_mode = transaction
-default_pool_size = ${serverConnections}
-max_prepared_statements = 100
-ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout
-log_connections = 0
-log_disconnections = 0
-log_stats = 0
-`,
+    replaceEach(deployed, [
+      ['entities = host=10.0.0.31 port=5432', `* = host=${host} port=${serverPort} user=${user} password='${password}'`],
+      ['listen_port = 6432', `listen_port = ${port}`],
+      ['auth_type = scram-sha-256\nauth_file = /etc/pgbouncer/userlist.txt', `auth_type = any\nadmin_users = ${user}`],
+      ['default_pool_size = 20', `default_pool_size = ${serverConnections}`],
+    ]),
   );
   // PgBouncer refuses to run as root.
   const account = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
@@ -75,13 +72,22 @@ log_stats = 0
     if (pooler.exitCode !== null) throw new Error('PgBouncer did not start');
     await delay(10);
   }
-  const stop = async () => {
-    pooler.kill('SIGTERM');
+  opened.defer(() => rm(directory, { recursive: true, force: true }));
+  const resources = opened.move();
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    pooler.kill(signal);
     await ended;
-    await proxy.close();
-    await rm(directory, { recursive: true, force: true });
+    await resources.disposeAsync();
   };
-  return { url: url.href, stop };
+  return { url: url.href, port, stop };
+}
+
+/** The URL, or that of a TCP port in front of a Unix socket, which PgBouncer's account may not use. */
+async function tcpUrlOf(databaseUrl: string, opened: AsyncDisposableStack): Promise<string> {
+  if (!new Client({ connectionString: databaseUrl }).host.startsWith('/')) return databaseUrl;
+  const proxy = await Proxy.open(databaseUrl);
+  opened.defer(() => proxy.close());
+  return proxy.urlOf(databaseUrl);
 }
 
 async function isOpen(url: string): Promise<boolean> {

@@ -21,7 +21,7 @@ import { hashToken, newToken } from '../../src/sessions/token.ts';
 import type { Actor } from '../../src/administration/actor.ts';
 import { linkIdentity, unlinkIdentity } from '../../src/administration/identities.ts';
 import { getAccount } from '../../src/accounts/users.ts';
-import { createDatabase, type TestDatabase } from './database.ts';
+import { createDatabase, pooledUrlOf, type TestDatabase } from './database.ts';
 import { patient } from './races.ts';
 
 export type Settings = Record<string, string>;
@@ -79,15 +79,17 @@ export class TestService {
 
   static async start(settings: Settings = {}, database?: TestDatabase, clock?: Clock): Promise<TestService> {
     const own = database ?? (await createDatabase());
+    const pooled = settings['DATABASE_URL'] === undefined ? pooledUrlOf(own.url) : undefined;
     const config = readConfig({
       PORT: '0',
       LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
       RATE_LIMIT: 'off',
       PUBLIC_URL: 'http://localhost:3000',
+      ...(pooled && { DATABASE_URL: pooled, DATABASE_DIRECT_URL: own.url }),
       ...settings,
     });
     try {
-      return new TestService(own, await openService(config, own.url, clock));
+      return new TestService(own, await openService(config, pooled ?? own.url, clock));
     } catch (error) {
       await own.drop();
       throw error;
