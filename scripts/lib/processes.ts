@@ -192,7 +192,7 @@ export async function residentBytes({ pid }: Server): Promise<number | undefined
 }
 
 /** The processor time that the process has taken since its start, in microseconds; undefined where the system has no /proc. */
-export async function processorMicroseconds({ pid }: Server): Promise<number | undefined> {
+export async function processorMicroseconds({ pid }: Pick<Server, 'pid'>): Promise<number | undefined> {
   // The program's name, in brackets, may contain spaces; the times are the 14th and 15th of all.
   const [, after] = (await readProc(pid, 'stat')).split(') ');
   const [user, system] = after?.split(' ').slice(11, 13).map(Number) ?? [];

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { openStore, type Store } from '../../../src/database/port.ts';
 import { postgresVersion } from '../../lib/database.ts';
-import { ask, drive, type RequestOf } from '../../lib/load.ts';
+import { ask } from '../../lib/load.ts';
 import { note, runMeasurement, type Measured } from '../../lib/measurement.ts';
 import { readOptions } from '../../lib/options.ts';
 import { ending, startService } from '../../lib/processes.ts';
@@ -15,7 +15,7 @@ import { among, request } from '../../lib/scenarios.ts';
 import { describeMachine, machineFacts } from '../report.ts';
 import { installThese } from '../peers.ts';
 import type { RunningPeer } from '../peers/peer.ts';
-import { table } from '../table.ts';
+import { describeLists, figuresOf, round, type ListFigures, type MeasuredServer, type Round } from './figures.ts';
 import { directusLists, listKey, parseLists, type PeerLists } from './peers.ts';
 import { ProgressBar } from './progress-bar.ts';
 import { listRequest, listScenarios, type ListScenario } from './scenarios.ts';
@@ -37,25 +37,6 @@ DATABASE_URL names a PostgreSQL server on which to create a database for it; wit
 Ten million entities take about 10 GB, and with the peers about 15 GB.
 `;
 
-interface Figures {
-  requestsPerSecond: number;
-  /** Milliseconds. */
-  p50: number;
-  p99: number;
-}
-
-interface ListFigures {
-  entities: number;
-  name: string;
-  /** Undefined if the service refuses the list. */
-  service: Figures | undefined;
-  limit: Figures | undefined;
-  /** By name. Empty without peers. */
-  peers: Record<string, Figures>;
-  /** The status and the code of the refusal. */
-  refused: string | undefined;
-}
-
 interface MeasuredList {
   size: Size;
   scenario: ListScenario;
@@ -69,7 +50,8 @@ await runMeasurement('bench lists', run, directory);
 async function run({ url, database, opened }: Measured): Promise<string> {
   const startPeers = withPeers ? await installThese([parseLists(sizes), directusLists(sizes)], note, opened) : undefined;
   note('starting the service');
-  const { port } = await startService({ ...database.settings, DATABASE_URL: url }, opened);
+  const server = await startService({ ...database.settings, DATABASE_URL: url }, opened);
+  const { port } = server;
   const apiKey = await callerKey(url);
   const store = openStore(url, 4, () => undefined);
   opened.defer(() => store.close());
@@ -83,14 +65,14 @@ async function run({ url, database, opened }: Measured): Promise<string> {
       lists.push({ size, scenario, refused, statements: refused === undefined ? await statementsOf(store, scenario) : [] });
     }
   }
-  const limitPort = await startListLimit(url, opened, lists);
+  const limit = await startListLimit(url, opened, lists);
   const peers = await startPeers?.(url);
   const figures: ListFigures[] = [];
-  for (const [number, list] of lists.entries()) figures.push(await measure(list, number, { port, limitPort, apiKey, peers: peers ?? [] }));
+  for (const [number, list] of lists.entries()) figures.push(await measure(list, number, { server, limit, apiKey, peers: peers ?? [] }));
   const machine = machineFacts(await postgresVersion(url));
   return asJson
     ? `${JSON.stringify({ machine, plan, lists: figures }, null, 2)}\n`
-    : `${describeMachine(machine)}\n\n${describe(figures)}\n`;
+    : `${describeMachine(machine)}\n\n${describeLists(figures)}\n`;
 }
 
 /** Makes the entities and the indexes of a size, unless an earlier run has made them. */
@@ -104,8 +86,8 @@ async function provide(url: string, store: Store, size: Size): Promise<void> {
 }
 
 interface Targets {
-  port: number;
-  limitPort: number;
+  server: MeasuredServer;
+  limit: MeasuredServer;
   apiKey: string;
   peers: readonly RunningPeer<PeerLists>[];
 }
@@ -113,7 +95,7 @@ interface Targets {
 async function measure(
   { size, scenario, refused }: MeasuredList,
   number: number,
-  { port, limitPort, apiKey, peers }: Targets,
+  { server, limit, apiKey, peers }: Targets,
 ): Promise<ListFigures> {
   const facts = { entities: size.entities, name: scenario.name, refused };
   note(`${size.entities}: ${scenario.name}`);
@@ -121,39 +103,28 @@ async function measure(
   const serviceRequest = among([listRequest(scenario.entity, scenario.query, apiKey)]);
   const limitRequest = among([request('GET', `/${number}`, 'accept: text/plain')]);
   const servers = [
-    { port, requestOf: serviceRequest },
-    { port: limitPort, requestOf: limitRequest },
-    ...peers.flatMap(({ server, operations }) => {
+    { server, requestOf: serviceRequest },
+    { server: limit, requestOf: limitRequest },
+    ...peers.flatMap(({ server: peer, operations }) => {
       const bytes = operations.get(listKey(size.entities, scenario.name));
-      return bytes ? [{ port: server.port, requestOf: among([bytes]) }] : [];
+      return bytes ? [{ server: peer, requestOf: among([bytes]) }] : [];
     }),
   ];
-  for (const server of servers) await round(server.port, server.requestOf, plan.seconds / 2);
+  for (const one of servers) await round(one.server, one.requestOf, plan.connections, plan.seconds / 2);
   const rounds = servers.map((): Round[] => []);
   for (let done = 0; done < plan.rounds; done += 1)
-    for (const [index, server] of servers.entries()) rounds[index]?.push(await round(server.port, server.requestOf, plan.seconds));
-  const [service, limit, ...others] = rounds.map(figuresOf);
-  return { ...facts, service, limit, peers: Object.fromEntries(others.map((figures, index) => [peers[index]?.name ?? '', figures])) };
+    for (const [index, one] of servers.entries())
+      rounds[index]?.push(await round(one.server, one.requestOf, plan.connections, plan.seconds));
+  const [ofService, ofLimit, ...others] = rounds.map(figuresOf);
+  return {
+    ...facts,
+    service: ofService,
+    limit: ofLimit,
+    peers: Object.fromEntries(others.map((figures, index) => [peers[index]?.name ?? '', figures])),
+  };
 }
 
-type Round = Awaited<ReturnType<typeof drive>>;
-
-/** Throws when an answer is not 200. */
-async function round(port: number, requestOf: RequestOf, seconds: number): Promise<Round> {
-  const driven = await drive(port, plan.connections, seconds, requestOf);
-  if (driven.refused.count > 0) throw new Error(`a list was refused:\n${driven.refused.first}`);
-  return driven;
-}
-
-function figuresOf(rounds: readonly Round[]): Figures {
-  const answers = rounds.reduce((sum, { answers: some }) => sum + some, 0);
-  const seconds = rounds.reduce((sum, { seconds: some }) => sum + some, 0);
-  const latencies = Float64Array.from(rounds.flatMap(({ latencies: some }) => some)).sort();
-  const quantile = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN;
-  return { requestsPerSecond: answers / seconds, p50: quantile(0.5), p99: quantile(0.99) };
-}
-
-async function startListLimit(databaseUrl: string, opened: AsyncDisposableStack, lists: readonly MeasuredList[]): Promise<number> {
+async function startListLimit(databaseUrl: string, opened: AsyncDisposableStack, lists: readonly MeasuredList[]): Promise<MeasuredServer> {
   const child = spawn(process.execPath, [fileURLToPath(new URL('limit.ts', import.meta.url))], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, DATABASE_URL: databaseUrl },
@@ -162,33 +133,7 @@ async function startListLimit(databaseUrl: string, opened: AsyncDisposableStack,
   child.send({ lists: lists.map(({ statements }) => statements) });
   const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [{ port: number } | number | null];
   if (typeof message !== 'object' || message === null) throw new Error('the limit did not start');
-  return message.port;
-}
-
-function describe(all: readonly ListFigures[]): string {
-  const [smallest] = all;
-  const peers = Object.keys(all.find((one) => one.service)?.peers ?? {});
-  const rows = all.map(({ entities, name, service, limit, refused, peers: ofPeers }) => {
-    if (!service || !limit) return [`${entities}: ${name}`, refused ?? '', '', '', '', '', ...peers.flatMap(() => ['', ''])];
-    const small = all.find((one) => one.entities === smallest?.entities && kindOf(one.name) === kindOf(name))?.service;
-    const growth = small ? (small.requestsPerSecond / service.requestsPerSecond).toFixed(2) : '';
-    const share = (service.requestsPerSecond / limit.requestsPerSecond).toFixed(2);
-    const [perSecond, p50, p99] = [service.requestsPerSecond.toFixed(0), service.p50.toFixed(2), service.p99.toFixed(2)];
-    const besides = peers.flatMap((peer) => {
-      const rate = ofPeers[peer]?.requestsPerSecond ?? Number.NaN;
-      return [rate.toFixed(1), (service.requestsPerSecond / rate).toFixed(1)];
-    });
-    return [`${entities}: ${name}`, perSecond, p50, p99, share, growth, ...besides];
-  });
-  return table(
-    ['list', 'per second', 'p50 ms', 'p99 ms', 'of the limit', 'cost, fewest entities = 1', ...peers.flatMap((peer) => [peer, 'factor'])],
-    rows,
-  );
-}
-
-/** The deep pages of all sizes are one kind. */
-function kindOf(name: string): string {
-  return name.replace(/\d+/, '');
+  return { port: message.port, pid: child.pid ?? 0 };
 }
 
 function readPlan() {
