@@ -66,6 +66,13 @@ describe('a password', () => {
     expect(reasons(passwords)).toEqual(all('too-common', passwords));
   });
 
+  test('with two kinds of unusual signs between common words is refused; more kinds are part of the secret (rule 34)', () => {
+    const separated = ['May%The^Force%Be^With%You', 'ich%liebe^dich%so^sehr'];
+    expect(reasons(separated)).toEqual(all('too-common', separated));
+    const secret = ['May%The^Force~Be%With^You', 'ich%liebe^dich~so%sehr'];
+    expect(reasons(secret)).toEqual(all('accepted', secret));
+  });
+
   test('of runs, dates and repetitions is refused (rule 34)', () => {
     const passwords = [
       'aaaaaaaaaaaaaaa',

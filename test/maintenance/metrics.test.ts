@@ -23,7 +23,13 @@ describe('GET /metrics', () => {
 
     await service().createUser('root');
     const cookie = await service().signIn('root');
-    for (const headers of [{}, { cookie }, { authorization: `${authorization}x` }, { authorization: `Basic ${metricsToken}` }]) {
+    for (const headers of [
+      {},
+      { cookie },
+      { authorization: `${authorization}x` },
+      { authorization: `Basic ${metricsToken}` },
+      { authorization: `x ${authorization}` },
+    ]) {
       const refused = await service().call('GET', '/metrics', { headers });
       expect(refused.status).toBe(401);
       expect(refused.headers.get('www-authenticate')).toMatch(/^Bearer/);
