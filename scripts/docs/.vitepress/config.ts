@@ -19,6 +19,8 @@ const groups: Record<string, string[]> = {
   Develop: [
     'docs/modelling.md',
     'docs/filters.md',
+    'docs/batch.md',
+    'docs/history.md',
     'docs/front-end.md',
     'src/client/README.md',
     'docs/typed-clients.md',
