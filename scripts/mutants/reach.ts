@@ -76,8 +76,11 @@ function readReach(cacheFile: string): Reach {
   }
 }
 
-/** The test files that reach the function of a mistake, those of the same folder first, then the fastest, of `budgetMs` in all. */
-export function nearestTests(mutation: Mutation, text: string, reach: Reach, budgetMs: number): string[] {
+/**
+ * The test files that reach the function of a mistake, those of the same folder first, then the fastest. `near` has those of `budgetMs` in all,
+ * `further` the others, for a mistake that the near ones do not notice.
+ */
+export function nearestTests(mutation: Mutation, text: string, reach: Reach, budgetMs: number): { near: string[]; further: string[] } {
   const bodies = functionBodies(mutation.file, text);
   const around = bodies.filter(({ start, end }) => start <= mutation.start && mutation.end <= end);
   const innermost = around.toSorted((one, other) => other.start - one.start)[0];
@@ -89,10 +92,12 @@ export function nearestTests(mutation: Mutation, text: string, reach: Reach, bud
       ([one, { ms }], [other, { ms: otherMs }]) => Number(other.startsWith(folder)) - Number(one.startsWith(folder)) || ms - otherMs,
     );
   let spent = 0;
-  const files: string[] = [];
+  const near: string[] = [];
+  const further: string[] = [];
   for (const [file, { ms }] of candidates) {
     spent += ms;
-    if (files.length === 0 || spent <= budgetMs) files.push(file);
+    if (near.length === 0 || spent <= budgetMs) near.push(file);
+    else further.push(file);
   }
-  return files;
+  return { near, further };
 }
