@@ -1,31 +1,17 @@
 /** Generators make code of the document with types that compiles. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import ts from 'typescript';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { declareType } from '../support/entities.ts';
-import { useService } from '../support/service.ts';
-import { hostileTypes, typedContract } from '../support/typed-documents.ts';
+import { expect, test, vi } from 'vitest';
+import { useTypedDocument } from '../support/typed-documents.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const root = join(import.meta.dirname, '../..');
-const service = useService({ PUBLIC_URL: 'https://entities.example.org' });
+const directoryOf = useTypedDocument();
 const run = promisify(execFile);
-let directory: string;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'entity-service-typed-'));
-  for (const [name, document] of Object.entries(hostileTypes)) await declareType(service(), name, document);
-  const cookie = await service().openSession((await service().createUser('ada')).id);
-  const { status, text } = await typedContract(service(), { cookie }, '*');
-  expect(status).toBe(200);
-  await writeFile(join(directory, 'openapi.json'), text);
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /** Programs that use what generators have made, and are wrong where an error is expected. */
 const programs = {
@@ -57,9 +43,9 @@ const programs = {
 
 test('openapi-typescript and oazapfts make code of it that compiles and knows the fields, filters and sorts', async () => {
   const module = (name: string) => join(root, 'node_modules', name);
-  await run(process.execPath, [module('openapi-typescript/bin/cli.js'), 'openapi.json', '-o', 'types.ts'], { cwd: directory });
-  await run(process.execPath, [module('oazapfts/dist/cli.js'), 'openapi.json', 'client.ts'], { cwd: directory });
-  const files = Object.entries(programs).map(([name, text]) => ({ path: join(directory, `use-${name}.ts`), text }));
+  await run(process.execPath, [module('openapi-typescript/bin/cli.js'), 'openapi.json', '-o', 'types.ts'], { cwd: directoryOf() });
+  await run(process.execPath, [module('oazapfts/dist/cli.js'), 'openapi.json', 'client.ts'], { cwd: directoryOf() });
+  const files = Object.entries(programs).map(([name, text]) => ({ path: join(directoryOf(), `use-${name}.ts`), text }));
   for (const { path, text } of files) await writeFile(path, text);
   const compiled = ts.createProgram(
     files.map(({ path }) => path),

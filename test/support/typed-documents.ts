@@ -1,7 +1,12 @@
 /** Types for tests of the document with types, and validators of that document. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { ContractDocument } from '../../src/contract/contract.ts';
 import { createAjv } from '../../src/contract/ajv.ts';
-import type { Answer, ProblemBody, TestService } from './service.ts';
+import { declareType } from './entities.ts';
+import { useService, type Answer, type ProblemBody, type TestService } from './service.ts';
 
 /** Types with everything that the document with types has to put into other words. */
 export const hostileTypes: Readonly<Record<string, Record<string, unknown>>> = {
@@ -78,4 +83,20 @@ export function validatorsOf(document: ContractDocument): (path: readonly string
     if (!validate) throw new Error(`no schema at ${pointer}`);
     return validate(value) === true ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
   };
+}
+
+/** Writes the document with {@link hostileTypes} for the tests of a file. The returned function gives the directory of its `openapi.json`. */
+export function useTypedDocument(): () => string {
+  const service = useService({ PUBLIC_URL: 'https://entities.example.org' });
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'entity-service-typed-'));
+    for (const [name, document] of Object.entries(hostileTypes)) await declareType(service(), name, document);
+    const cookie = await service().openSession((await service().createUser('ada')).id);
+    const { status, text } = await typedContract(service(), { cookie }, '*');
+    expect(status).toBe(200);
+    await writeFile(join(directory, 'openapi.json'), text);
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+  return () => directory;
 }
