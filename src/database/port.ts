@@ -27,8 +27,9 @@ export interface ConnectionCounts {
   reads: { busy: number; idle: number };
 }
 
-export interface Store {
-  /** For ordinary queries: Kysely builds each, and each is a transaction of its own. */
+/** What use cases on entities need: each statement is a transaction of its own, or all are in one ({@link statementsWithin}). */
+export interface Statements {
+  /** For ordinary queries, which Kysely builds. */
   readonly db: Kysely<Database>;
 
   /**
@@ -39,16 +40,6 @@ export interface Store {
 
   /** Runs any other prepared statement, on a connection of its own. */
   run<V, R>(statement: PreparedStatement<V, R>, values: V): Promise<R[]>;
-
-  /** Runs a statement that only reads and that is built for one request: without a name, on a connection of its own. */
-  query<R>(query: CompiledQuery<R>): Promise<R[]>;
-
-  /**
-   * Runs `work` in one read-only transaction, whose statements all see the same rows. PostgreSQL ends the statement
-   * that runs when `limitMs` milliseconds are over: then it fails as `exceededStatementTime` of failure.ts says. The statements are built for
-   * one request.
-   */
-  readOnly<T>(limitMs: number, work: (run: Run) => Promise<T>): Promise<T>;
 
   /**
    * Runs the statement for `row`, JSON text of an object, together with the rows of other requests. Undefined when it did nothing for the row.
@@ -64,6 +55,18 @@ export interface Store {
    * serialisation failure, so it must have no effect outside of the transaction. A connection lost during COMMIT is 503 `outcome-unknown`.
    */
   transaction<T>(work: (trx: Transaction<Database>) => Promise<T>): Promise<T>;
+}
+
+export interface Store extends Statements {
+  /** Runs a statement that only reads and that is built for one request: without a name, on a connection of its own. */
+  query<R>(query: CompiledQuery<R>): Promise<R[]>;
+
+  /**
+   * Runs `work` in one read-only transaction, whose statements all see the same rows. PostgreSQL ends the statement
+   * that runs when `limitMs` milliseconds are over: then it fails as `exceededStatementTime` of failure.ts says. The statements are built for
+   * one request.
+   */
+  readOnly<T>(limitMs: number, work: (run: Run) => Promise<T>): Promise<T>;
 
   /**
    * Runs `work` on a connection of its own, which does not go through a transaction pooler. Its statements have no limit of time, so it can build

@@ -1,5 +1,5 @@
 /** Deletes an entity, under the caller's precondition and with what the types of referring entities declare. */
-import type { Store } from '../database/port.ts';
+import type { Statements } from '../database/port.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
@@ -71,7 +71,11 @@ async function deleteReferenced(
 }
 
 /** What entities that keep another one from being deleted mean for a caller who may read those called `name` if `readable(name)` is a permit. */
-export async function problemOfRemoval(store: Store, { keys }: StillReferencedError, readable: Deletion['readable']): Promise<Problem> {
+export async function problemOfRemoval(
+  store: Statements,
+  { keys }: StillReferencedError,
+  readable: Deletion['readable'],
+): Promise<Problem> {
   const faults: Fault[] = [];
   for (const [name, referring] of keys) {
     const permit = readable(name);

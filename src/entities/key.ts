@@ -1,6 +1,6 @@
 /** Reads entity keys: 64-bit integers that stay decimal text from the path to the database and never become a floating-point number. */
 import { sql } from 'kysely';
-import type { Store } from '../database/port.ts';
+import type { Statements } from '../database/port.ts';
 import { Problem } from '../errors.ts';
 import { expectedFormat } from '../http/expected.ts';
 import { isInt64 } from '../http/int64.ts';
@@ -13,7 +13,7 @@ export function readKey(text: string): string {
 }
 
 /** New keys, which no other entity gets. */
-export async function drawKeys({ db }: Store, count: number): Promise<string[]> {
+export async function drawKeys({ db }: Statements, count: number): Promise<string[]> {
   const { rows } = await sql<{
     key: string;
   }>`select nextval('entity_key_seq')::text as key from generate_series(1, ${count}::integer)`.execute(db);

@@ -5,7 +5,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { builder, prepare } from '../database/driver/prepared.ts';
-import type { Store } from '../database/port.ts';
+import type { Statements } from '../database/port.ts';
 import { lacksRelation } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
 
@@ -28,7 +28,7 @@ const findTypeRevision = prepare<{ name: string }, { typeRevision: string }>('en
 );
 
 /** Whether the type of entities called `name` has this revision now; 0 is that of a name without a type. */
-export async function typeHasRevision(store: Store, name: string, revision: string): Promise<boolean> {
+export async function typeHasRevision(store: Statements, name: string, revision: string): Promise<boolean> {
   const [row] = await store.run(findTypeRevision, { name });
   return row?.typeRevision === revision;
 }

@@ -8,7 +8,7 @@ import type { Config } from '../config/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { compileType } from './compile.ts';
-import { findRevision, listRevisions } from './store.ts';
+import { findCurrentRevision, findRevision, listRevisions } from './store.ts';
 import type { EntityType, EntityTypes } from './types.ts';
 
 /** Characters of the documents whose validators a process stores. A validator takes about ten times the memory of its document. */
@@ -23,7 +23,7 @@ export class TypeRegistry implements EntityTypes {
   readonly #types = new LRUCache<string, EntityType>({
     maxSize: maximumCharacters,
     sizeCalculation: ({ document }) => leastCharacters + JSON.stringify(document).length,
-    fetchMethod: (revision) => this.#load(revision),
+    fetchMethod: (revision) => this.#load(revision, this.#db),
     ignoreFetchAbort: true,
   });
   #revisions: Promise<ReadonlyMap<string, string>> | undefined;
@@ -44,9 +44,20 @@ export class TypeRegistry implements EntityTypes {
       if (this.#onlyDeclared) throw new Problem('not-found');
       return undefined;
     }
-    const type = this.#types.get(revision) ?? (await this.#types.forceFetch(revision));
-    if (this.#onlyDeclared && type.isPlaceholder) throw new Problem('not-found');
-    return type;
+    return this.#allowed(this.#types.get(revision) ?? (await this.#types.forceFetch(revision)));
+  }
+
+  within(db: Kysely<Database>): EntityTypes {
+    const at = async (name: string, revision: string) => {
+      if (revision === '0') return await this.at(name, revision);
+      return this.#allowed(this.#types.get(revision) ?? (await this.#load(revision, db)));
+    };
+    return {
+      at,
+      find: async (name) => await at(name, await findCurrentRevision(db, name)),
+      within: (inner) => this.within(inner),
+      forget: () => this.forget(),
+    };
   }
 
   forget(): void {
@@ -70,8 +81,13 @@ export class TypeRegistry implements EntityTypes {
     }
   }
 
-  async #load(revision: string): Promise<EntityType> {
-    const found = await findRevision(this.#db, revision);
+  #allowed(type: EntityType): EntityType {
+    if (this.#onlyDeclared && type.isPlaceholder) throw new Problem('not-found');
+    return type;
+  }
+
+  async #load(revision: string, db: Kysely<Database>): Promise<EntityType> {
+    const found = await findRevision(db, revision);
     if (!found) throw new Error(`there is no entity type with the revision ${revision}`);
     const { document, source, companion, isPlaceholder } = found;
     return { ...compileType(revision, document, source, companion), isPlaceholder };

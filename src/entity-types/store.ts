@@ -101,6 +101,12 @@ export async function listRevisions(db: Kysely<Database>): Promise<Map<string, s
   return new Map(rows.map(({ name, revision }) => [name, revision]));
 }
 
+/** The revision of the type of a name; 0 for a name without a type. */
+export async function findCurrentRevision(db: Kysely<Database>, name: string): Promise<string> {
+  const row = await db.selectFrom('entity_type').where('name', '=', name).select('revision').executeTakeFirst();
+  return row?.revision ?? '0';
+}
+
 /** The documents of these revisions as JSON text. */
 export async function findDocuments(db: Kysely<Database>, revisions: readonly string[]): Promise<Map<string, string>> {
   const rows = await db
