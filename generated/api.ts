@@ -673,6 +673,10 @@ export interface paths {
          *     of all operations are checked before the first one runs. `{"$ref": "o1"}` in a field that the declared type has as a reference stands for the
          *     key of the create with the id `o1`: of an earlier one, or in one transaction of a later one too. With `Prefer: dry-run` one transaction is
          *     tried and nothing is written; keys in such an answer are never given again.
+         *
+         *     With an `Idempotency-Key` a repeat gets the first answer again. An entity that the history no longer has in that version, or that the caller may
+         *     not reach any more, is left out of it. With `atomic: false` each operation has the key for itself: a repeat does those that were refused before.
+         *     A dry run takes no notice of the key.
          */
         post: operations["runBatch"];
         delete?: never;
@@ -1778,28 +1782,35 @@ export interface components {
                 };
             };
         };
-        /** @description Another entity has the value of a unique field. */
-        UniqueConflict: {
+        /**
+         * @description Other entities refer to the entity. The answer has the names and numbers of those that the caller may read. Or a request with the same
+         *     Idempotency-Key is still under way; send it again a little later.
+         */
+        DeleteConflict: {
             headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
+                /** @description Seconds to wait before the next try, if it helps to wait. */
+                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "unique-conflict";
+                    code?: "still-referenced" | "idempotency-in-progress";
                 };
             };
         };
-        /** @description Other entities refer to the entity. The answer has the names and numbers of those that the caller may read. */
-        StillReferenced: {
+        /**
+         * @description A request with the same Idempotency-Key has taken effect before. Its answer cannot be given again: the history no longer has that version of the
+         *     entity, or the caller may not reach it any more. Nothing was written again.
+         */
+        AnswerGone: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "still-referenced";
+                    code?: "answer-gone";
                 };
             };
         };
@@ -1865,7 +1876,7 @@ export interface components {
                 };
             };
         };
-        /** @description The fields do not fit the declared type, or the Idempotency-Key came with another body before. */
+        /** @description The fields do not fit the declared type, or the Idempotency-Key came with another request before. */
         CreateRefused: {
             headers: {
                 [name: string]: unknown;
@@ -1874,6 +1885,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
                     code?: "validation-failed" | "idempotency-key-reused";
+                };
+            };
+        };
+        /** @description The Idempotency-Key came with another request before. */
+        KeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "idempotency-key-reused";
                 };
             };
         };
@@ -1970,15 +1993,20 @@ export interface components {
             };
             content?: never;
         };
-        /** @description Another entity has the value of a unique field, or other entities keep one from being deleted. */
+        /**
+         * @description Another entity has the value of a unique field, or other entities keep one from being deleted. Or a request with the same Idempotency-Key is
+         *     still under way; send it again a little later.
+         */
         BatchConflict: {
             headers: {
+                /** @description Seconds to wait before the next try, if it helps to wait. */
+                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "unique-conflict" | "still-referenced";
+                    code?: "unique-conflict" | "still-referenced" | "idempotency-in-progress";
                 };
             };
         };
@@ -2036,6 +2064,11 @@ export interface components {
         /**
          * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
          *     precedes `"` and a backslash. The quotes are not part of the key.
+         *
+         *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+         *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+         *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+         *     not stored.
          */
         IdempotencyKey: string;
         /**
@@ -2936,6 +2969,11 @@ export interface operations {
                 /**
                  * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
                  *     precedes `"` and a backslash. The quotes are not part of the key.
+                 *
+                 *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+                 *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+                 *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+                 *     not stored.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -2961,7 +2999,7 @@ export interface operations {
                     /** @description Where the entity is. */
                     Location: string;
                     ETag: components["headers"]["ETag"];
-                    /** @description There when the entity had been created before, by a request with the same Idempotency-Key. */
+                    /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
                     "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };
@@ -3068,7 +3106,18 @@ export interface operations {
     createEntities: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+                 *     precedes `"` and a backslash. The quotes are not part of the key.
+                 *
+                 *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+                 *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+                 *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+                 *     not stored.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /**
                  * @description The entity's name.
@@ -3088,6 +3137,8 @@ export interface operations {
             /** @description All are created. */
             200: {
                 headers: {
+                    /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
+                    "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -3099,10 +3150,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["UniqueConflict"];
+            409: components["responses"]["CreateConflict"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
+            422: components["responses"]["CreateRefused"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
         };
@@ -3117,6 +3168,16 @@ export interface operations {
                 by: string;
             };
             header?: {
+                /**
+                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+                 *     precedes `"` and a backslash. The quotes are not part of the key.
+                 *
+                 *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+                 *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+                 *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+                 *     not stored.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description `*`: act only if no entity has these values. */
@@ -3142,6 +3203,8 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
+                    "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -3154,6 +3217,8 @@ export interface operations {
                     /** @description Where the entity is. */
                     Location: string;
                     ETag: components["headers"]["ETag"];
+                    /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
+                    "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -3165,11 +3230,12 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["UniqueConflict"];
+            409: components["responses"]["CreateConflict"];
+            410: components["responses"]["AnswerGone"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
+            422: components["responses"]["CreateRefused"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
@@ -3293,6 +3359,16 @@ export interface operations {
             header?: {
                 /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
                 "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+                 *     precedes `"` and a backslash. The quotes are not part of the key.
+                 *
+                 *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+                 *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+                 *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+                 *     not stored.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
@@ -3319,6 +3395,8 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
+                    "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -3330,11 +3408,12 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["UniqueConflict"];
+            409: components["responses"]["CreateConflict"];
+            410: components["responses"]["AnswerGone"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
+            422: components["responses"]["CreateRefused"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
@@ -3346,6 +3425,16 @@ export interface operations {
             header?: {
                 /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
                 "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+                 *     precedes `"` and a backslash. The quotes are not part of the key.
+                 *
+                 *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+                 *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+                 *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+                 *     not stored.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
@@ -3366,6 +3455,8 @@ export interface operations {
             /** @description The entity is gone. */
             204: {
                 headers: {
+                    /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
+                    "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3374,9 +3465,10 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["StillReferenced"];
+            409: components["responses"]["DeleteConflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
+            422: components["responses"]["KeyReused"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
@@ -3437,6 +3529,16 @@ export interface operations {
             header?: {
                 /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
                 "If-Match"?: components["parameters"]["IfMatch"];
+                /**
+                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+                 *     precedes `"` and a backslash. The quotes are not part of the key.
+                 *
+                 *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+                 *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+                 *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+                 *     not stored.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
@@ -3458,6 +3560,8 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
+                    /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
+                    "Idempotency-Replayed"?: "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -3469,10 +3573,11 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["UniqueConflict"];
+            409: components["responses"]["CreateConflict"];
+            410: components["responses"]["AnswerGone"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
-            422: components["responses"]["ValidationFailed"];
+            422: components["responses"]["CreateRefused"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
@@ -3482,6 +3587,16 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+                 *     precedes `"` and a backslash. The quotes are not part of the key.
+                 *
+                 *     A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+                 *     answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+                 *     path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+                 *     not stored.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description `dry-run` (RFC 7240), without a value, tries the batch and writes nothing. Other preferences are ignored. */
                 Prefer?: string;
             };
@@ -3498,6 +3613,8 @@ export interface operations {
             /** @description The outcome of each operation. */
             200: {
                 headers: {
+                    /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
+                    "Idempotency-Replayed"?: "true";
                     /** @description The preference that was heeded; left out without one. */
                     "Preference-Applied"?: "dry-run";
                     [name: string]: unknown;
@@ -3515,7 +3632,7 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
+            422: components["responses"]["CreateRefused"];
             428: components["responses"]["PreconditionRequired"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];

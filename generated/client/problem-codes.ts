@@ -26,6 +26,7 @@ export type ProblemCode =
   | 'confirmation-required'
   | 'unique-conflict'
   | 'still-referenced'
+  | 'answer-gone'
   | 'precondition-failed'
   | 'content-too-large'
   | 'uri-too-long'

@@ -862,6 +862,10 @@ export const restoreEntity = (options: Options<RestoreEntityData>): RequestResul
  * key of the create with the id `o1`: of an earlier one, or in one transaction of a later one too. With `Prefer: dry-run` one transaction is
  * tried and nothing is written; keys in such an answer are never given again.
  *
+ * With an `Idempotency-Key` a repeat gets the first answer again. An entity that the history no longer has in that version, or that the caller may
+ * not reach any more, is left out of it. With `atomic: false` each operation has the key for itself: a repeat does those that were refused before.
+ * A dry run takes no notice of the key.
+ *
  */
 export const runBatch = (options: Options<RunBatchData>): RequestResult<RunBatchResponses> => options.client.post<RunBatchResponses>({
     security: [

@@ -1186,6 +1186,11 @@ export type KeyId2 = KeyId;
  * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
  * precedes `"` and a backslash. The quotes are not part of the key.
  *
+ * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+ * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+ * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+ * not stored.
+ *
  */
 export type IdempotencyKey = string;
 
@@ -2891,6 +2896,11 @@ export type CreateEntityData = {
          * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
          * precedes `"` and a backslash. The quotes are not part of the key.
          *
+         * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+         * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+         * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+         * not stored.
+         *
          */
         'Idempotency-Key'?: string;
     };
@@ -2956,7 +2966,7 @@ export type CreateEntityErrors = {
         code?: 'unsupported-media-type';
     };
     /**
-     * The fields do not fit the declared type, or the Idempotency-Key came with another body before.
+     * The fields do not fit the declared type, or the Idempotency-Key came with another request before.
      */
     422: Problem & {
         code?: 'validation-failed' | 'idempotency-key-reused';
@@ -3173,6 +3183,19 @@ export type CreateEntitiesData = {
      * The fields of each entity.
      */
     body: FieldsList;
+    headers?: {
+        /**
+         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+         * precedes `"` and a backslash. The quotes are not part of the key.
+         *
+         * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+         * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+         * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+         * not stored.
+         *
+         */
+        'Idempotency-Key'?: string;
+    };
     path: {
         /**
          * The entity's name.
@@ -3217,10 +3240,10 @@ export type CreateEntitiesErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field.
+     * Another entity has the value of a unique field, or a request with the same Idempotency-Key is still under way; send it again a little later.
      */
     409: Problem & {
-        code?: 'unique-conflict';
+        code?: 'unique-conflict' | 'idempotency-in-progress';
     };
     /**
      * The body is larger than this operation takes.
@@ -3235,10 +3258,10 @@ export type CreateEntitiesErrors = {
         code?: 'unsupported-media-type';
     };
     /**
-     * Well-formed, but not what is asked for.
+     * The fields do not fit the declared type, or the Idempotency-Key came with another request before.
      */
     422: Problem & {
-        code?: 'validation-failed';
+        code?: 'validation-failed' | 'idempotency-key-reused';
     };
     /**
      * Too many requests or failed attempts.
@@ -3271,6 +3294,17 @@ export type UpsertEntityData = {
      */
     body: Fields;
     headers?: {
+        /**
+         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+         * precedes `"` and a backslash. The quotes are not part of the key.
+         *
+         * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+         * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+         * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+         * not stored.
+         *
+         */
+        'Idempotency-Key'?: string;
         /**
          * Act only if the entity's ETag is one of these; `*` if it exists.
          */
@@ -3329,10 +3363,18 @@ export type UpsertEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field.
+     * Another entity has the value of a unique field, or a request with the same Idempotency-Key is still under way; send it again a little later.
      */
     409: Problem & {
-        code?: 'unique-conflict';
+        code?: 'unique-conflict' | 'idempotency-in-progress';
+    };
+    /**
+     * A request with the same Idempotency-Key has taken effect before. Its answer cannot be given again: the history no longer has that version of the
+     * entity, or the caller may not reach it any more. Nothing was written again.
+     *
+     */
+    410: Problem & {
+        code?: 'answer-gone';
     };
     /**
      * The version is no longer the one named in If-Match.
@@ -3353,10 +3395,10 @@ export type UpsertEntityErrors = {
         code?: 'unsupported-media-type';
     };
     /**
-     * Well-formed, but not what is asked for.
+     * The fields do not fit the declared type, or the Idempotency-Key came with another request before.
      */
     422: Problem & {
-        code?: 'validation-failed';
+        code?: 'validation-failed' | 'idempotency-key-reused';
     };
     /**
      * The entity's type requires If-Match, and the request has none.
@@ -3497,6 +3539,17 @@ export type DeleteEntityData = {
          * Act only if the entity's ETag is one of these; `*` if it exists.
          */
         'If-Match'?: string;
+        /**
+         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+         * precedes `"` and a backslash. The quotes are not part of the key.
+         *
+         * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+         * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+         * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+         * not stored.
+         *
+         */
+        'Idempotency-Key'?: string;
     };
     path: {
         /**
@@ -3540,10 +3593,12 @@ export type DeleteEntityErrors = {
         code?: 'not-found';
     };
     /**
-     * Other entities refer to the entity. The answer has the names and numbers of those that the caller may read.
+     * Other entities refer to the entity. The answer has the names and numbers of those that the caller may read. Or a request with the same
+     * Idempotency-Key is still under way; send it again a little later.
+     *
      */
     409: Problem & {
-        code?: 'still-referenced';
+        code?: 'still-referenced' | 'idempotency-in-progress';
     };
     /**
      * The version is no longer the one named in If-Match.
@@ -3556,6 +3611,12 @@ export type DeleteEntityErrors = {
      */
     413: Problem & {
         code?: 'content-too-large';
+    };
+    /**
+     * The Idempotency-Key came with another request before.
+     */
+    422: Problem & {
+        code?: 'idempotency-key-reused';
     };
     /**
      * The entity's type requires If-Match, and the request has none.
@@ -3700,6 +3761,17 @@ export type UpdateEntityData = {
          * Act only if the entity's ETag is one of these; `*` if it exists.
          */
         'If-Match'?: string;
+        /**
+         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+         * precedes `"` and a backslash. The quotes are not part of the key.
+         *
+         * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+         * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+         * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+         * not stored.
+         *
+         */
+        'Idempotency-Key'?: string;
     };
     path: {
         /**
@@ -3749,10 +3821,18 @@ export type UpdateEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field.
+     * Another entity has the value of a unique field, or a request with the same Idempotency-Key is still under way; send it again a little later.
      */
     409: Problem & {
-        code?: 'unique-conflict';
+        code?: 'unique-conflict' | 'idempotency-in-progress';
+    };
+    /**
+     * A request with the same Idempotency-Key has taken effect before. Its answer cannot be given again: the history no longer has that version of the
+     * entity, or the caller may not reach it any more. Nothing was written again.
+     *
+     */
+    410: Problem & {
+        code?: 'answer-gone';
     };
     /**
      * The version is no longer the one named in If-Match.
@@ -3773,10 +3853,10 @@ export type UpdateEntityErrors = {
         code?: 'unsupported-media-type';
     };
     /**
-     * Well-formed, but not what is asked for.
+     * The fields do not fit the declared type, or the Idempotency-Key came with another request before.
      */
     422: Problem & {
-        code?: 'validation-failed';
+        code?: 'validation-failed' | 'idempotency-key-reused';
     };
     /**
      * The entity's type requires If-Match, and the request has none.
@@ -3899,6 +3979,17 @@ export type RestoreEntityData = {
          * Act only if the entity's ETag is one of these; `*` if it exists.
          */
         'If-Match'?: string;
+        /**
+         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+         * precedes `"` and a backslash. The quotes are not part of the key.
+         *
+         * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+         * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+         * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+         * not stored.
+         *
+         */
+        'Idempotency-Key'?: string;
     };
     path: {
         /**
@@ -3953,10 +4044,18 @@ export type RestoreEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field.
+     * Another entity has the value of a unique field, or a request with the same Idempotency-Key is still under way; send it again a little later.
      */
     409: Problem & {
-        code?: 'unique-conflict';
+        code?: 'unique-conflict' | 'idempotency-in-progress';
+    };
+    /**
+     * A request with the same Idempotency-Key has taken effect before. Its answer cannot be given again: the history no longer has that version of the
+     * entity, or the caller may not reach it any more. Nothing was written again.
+     *
+     */
+    410: Problem & {
+        code?: 'answer-gone';
     };
     /**
      * The version is no longer the one named in If-Match.
@@ -3971,10 +4070,10 @@ export type RestoreEntityErrors = {
         code?: 'content-too-large';
     };
     /**
-     * Well-formed, but not what is asked for.
+     * The fields do not fit the declared type, or the Idempotency-Key came with another request before.
      */
     422: Problem & {
-        code?: 'validation-failed';
+        code?: 'validation-failed' | 'idempotency-key-reused';
     };
     /**
      * The entity's type requires If-Match, and the request has none.
@@ -4013,6 +4112,17 @@ export type RunBatchData = {
      */
     body: Batch;
     headers?: {
+        /**
+         * 1 to 255 printable ASCII characters of the client's choice, best a random UUID, bare or as a quoted string in which a backslash
+         * precedes `"` and a backslash. The quotes are not part of the key.
+         *
+         * A request that took effect takes none again for 24 hours: the same key of the same user, for the same operation and entity name, gets the first
+         * answer again, marked by `Idempotency-Replayed`. The entities in it are as they were then, whatever has become of them. With another
+         * path, precondition or body it is 422 `idempotency-key-reused`; while the first request is under way it is 409 `idempotency-in-progress`. A refusal is
+         * not stored.
+         *
+         */
+        'Idempotency-Key'?: string;
         /**
          * `dry-run` (RFC 7240), without a value, tries the batch and writes nothing. Other preferences are ignored.
          */
@@ -4057,10 +4167,12 @@ export type RunBatchErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * Another entity has the value of a unique field, or other entities keep one from being deleted.
+     * Another entity has the value of a unique field, or other entities keep one from being deleted. Or a request with the same Idempotency-Key is
+     * still under way; send it again a little later.
+     *
      */
     409: Problem & {
-        code?: 'unique-conflict' | 'still-referenced';
+        code?: 'unique-conflict' | 'still-referenced' | 'idempotency-in-progress';
     };
     /**
      * The version is no longer the one named in If-Match.
@@ -4081,10 +4193,10 @@ export type RunBatchErrors = {
         code?: 'unsupported-media-type';
     };
     /**
-     * Well-formed, but not what is asked for.
+     * The fields do not fit the declared type, or the Idempotency-Key came with another request before.
      */
     422: Problem & {
-        code?: 'validation-failed';
+        code?: 'validation-failed' | 'idempotency-key-reused';
     };
     /**
      * The entity's type requires If-Match, and the request has none.

@@ -3,8 +3,13 @@ import type { components } from '../../generated/api.ts';
 import type { Context } from '../context.ts';
 import { JsonText, type Handlers, type Input, type Output } from '../contract/operation.ts';
 import { problemOfRemoval } from '../entities/delete.ts';
+import { readClaim } from '../entities/idempotency.ts';
 import { drawKeys } from '../entities/key.ts';
+import { writeOnce, type RepeatableWrite } from '../entities/once.ts';
+import { findInVersion, type ReplayPermit } from '../entities/replay.ts';
 import { representEntity } from '../entities/represent.ts';
+import type { Writes } from '../entities/update.ts';
+import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import { describeProblem, problemOf } from '../http/problem.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';
@@ -12,6 +17,7 @@ import { BatchReader, problemAt, type Operation } from './operations.ts';
 import { Blocked, maximumBytes, runOperations, TypesChanged, type BatchRules, type Done } from './run.ts';
 
 type BatchHandlers = Pick<Handlers, 'runBatch'>;
+type Permit = Operation['permit'];
 
 /** A lost round means that a type has changed meanwhile. */
 const rounds = 20;
@@ -27,17 +33,20 @@ class DryRun extends Error {
   }
 }
 
-export function batchHandlers({ config, store, entityTypes: types, entityQueues: queues }: Context): BatchHandlers {
+export function batchHandlers({ config, store, entityTypes, entityQueues }: Context): BatchHandlers {
+  const writes: Writes = { store, queues: entityQueues, types: entityTypes };
+
   /** Runs the operations that `read` gives in one transaction, and again with the new types when types have changed. */
   async function run(
+    { store, queues, types }: Writes,
     { principal, caller }: Pick<Input<'runBatch'>, 'principal' | 'caller'>,
     reader: BatchReader,
-    read: () => Promise<Operation[]>,
+    read: (types: EntityTypes) => Promise<Operation[]>,
     dryRun = false,
   ): Promise<readonly Done[]> {
     const readable = (name: string) => (isPermitted(principal, name, 'read') ? authorize(principal, name, 'read') : undefined);
     for (let round = 0; round < rounds; round++) {
-      const operations = await read();
+      const operations = await read(types);
       const [first] = operations;
       if (!first) return [];
       const rules: BatchRules = {
@@ -63,19 +72,26 @@ export function batchHandlers({ config, store, entityTypes: types, entityQueues:
     throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
   }
 
-  async function runEach(input: Input<'runBatch'>, reader: BatchReader, keys: readonly string[]): Promise<string[]> {
+  /** Runs each operation in a transaction of its own. With an Idempotency-Key each has a claim of its own, so a repeat does what has not been done. */
+  async function runEach(input: Input<'runBatch'>, reader: BatchReader, permits: readonly Permit[], keys: readonly string[]) {
+    const claim = claimOf(input);
     const results: string[] = [];
     const end = performance.now() + maximumMs;
-    let characters = 0;
-    for (const index of reader.sent.keys()) {
-      const key = keys[index] ?? '';
+    let [characters, replays] = [0, 0];
+    for (const [index, permit] of permits.entries()) {
       try {
         if (performance.now() > end)
           throw problemAt(index, new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } }));
         if (characters > maximumBytes) throw problemAt(index, new Problem('content-too-large', { values: { limit: maximumBytes } }));
-        const [done] = await run(input, reader, async () => [await reader.read(index, key)]);
-        reader.learn(index, key);
+        const { outcome, isReplayed } = await writeOnce(writes, permit, input.caller, {
+          ...repeatable([permit]),
+          claim: claim && { ...claim, operation: `${claim.operation}/${index}` },
+          write: (within) => run(within, input, reader, async (types) => [await reader.read(types, index, keys[index] ?? '')]),
+        });
+        const [done] = outcome;
         if (!done) continue;
+        reader.learn(index, done.key);
+        if (isReplayed) replays++;
         const result = resultOf(done);
         characters += result.length;
         results.push(result);
@@ -87,22 +103,50 @@ export function batchHandlers({ config, store, entityTypes: types, entityQueues:
         results.push(`{"status":${problem.status},"problem":${JSON.stringify(described)}}`);
       }
     }
-    return results;
+    return answer(results, { isReplayed: replays === permits.length });
   }
 
   return {
     async runBatch(input): Promise<Output<'runBatch'>> {
-      const { body, bodyText, headers, principal } = input;
+      const { body, bodyText, headers, principal, caller } = input;
       const { atomic = true, operations: sent } = body;
       const dryRun = prefersDryRun(headers.prefer);
       if (dryRun && !atomic) throw new Problem('malformed-request', { faults: [{ parameter: 'Prefer', code: 'conflicting' }] });
-      const reader = new BatchReader(principal, types, { sent, bodyText, limitBytes: config.bodyLimitBytes });
+      const reader = new BatchReader(principal, { sent, bodyText, limitBytes: config.bodyLimitBytes });
       reader.checkForm();
-      for (const index of sent.keys()) await reader.authorize(index);
+      const permits = await reader.authorize();
+      const [permit] = permits;
+      if (!permit) throw new Error('the contract wants an operation');
       const keys = await drawKeys(store, sent.length);
-      if (!atomic) return answer(await runEach(input, reader, keys));
-      const done = await run(input, reader, () => reader.readAll(keys), dryRun);
-      return answer(done.map(resultOf), dryRun);
+      if (!atomic) return await runEach(input, reader, permits, keys);
+      const { outcome, isReplayed } = await writeOnce(writes, permit, caller, {
+        ...repeatable(permits),
+        claim: dryRun ? undefined : claimOf(input),
+        write: (within) => run(within, input, reader, (types) => reader.readAll(types, keys), dryRun),
+      });
+      return answer(outcome.map(resultOf), { dryRun, isReplayed });
+    },
+  };
+}
+
+/** The claim of a batch, which has no entity name. */
+const claimOf = (input: Input<'runBatch'>) =>
+  readClaim(input, { userName: input.principal.user.name, entity: '' }, 'runBatch', input.bodyText);
+
+/** How the outcome of operations with these permits is stored, and given again: without the entities that the history no longer has. */
+function repeatable(permits: readonly Permit[]): Omit<RepeatableWrite<readonly Done[]>, 'claim' | 'write'> {
+  return {
+    isHeavy: true,
+    effectsOf: (done) => done.map(({ status, key, row }) => ({ status, key, version: row?.version ?? null })),
+    replay: async (effects, within) => {
+      const done: Done[] = [];
+      for (const [index, { status, key, version }] of effects.entries()) {
+        // A deletion has no version.
+        const permit = permits[index] as ReplayPermit | undefined;
+        const row = permit && version !== null ? await findInVersion(within, permit, key, version) : undefined;
+        done.push({ status, key, row });
+      }
+      return done;
     },
   };
 }
@@ -116,9 +160,13 @@ function prefersDryRun(prefer = ''): boolean {
   return found.length > 0;
 }
 
-function answer(results: readonly string[], dryRun = false): Output<'runBatch'> {
+function answer(results: readonly string[], { dryRun = false, isReplayed = false } = {}): Output<'runBatch'> {
   const body = new JsonText<components['schemas']['BatchResults']>(`{"results":[${results.join(',')}]}`);
-  return { status: 200, ...(dryRun && { headers: { 'Preference-Applied': 'dry-run' } }), body };
+  const headers = {
+    ...(dryRun && { 'Preference-Applied': 'dry-run' as const }),
+    ...(isReplayed && { 'Idempotency-Replayed': 'true' as const }),
+  };
+  return { status: 200, headers, body };
 }
 
 function resultOf({ status, row }: Done): string {

@@ -95,7 +95,6 @@ export interface BatchInput {
 export class BatchReader {
   readonly sent: readonly Sent[];
   readonly #principal: Principal;
-  readonly #types: EntityTypes;
   readonly #limitBytes: number;
   readonly #ids: ReadonlySet<string>;
   /** The JSON text of each operation's fields; empty for one without. */
@@ -104,11 +103,10 @@ export class BatchReader {
   readonly #created = new Map<string, { key: string; index: number }>();
   #refersForward = false;
 
-  constructor(principal: Principal, types: EntityTypes, { sent, bodyText, limitBytes }: BatchInput) {
+  constructor(principal: Principal, { sent, bodyText, limitBytes }: BatchInput) {
     this.#limitBytes = limitBytes;
     this.#ids = new Set(sent.flatMap(({ id }) => id ?? []));
     this.#principal = principal;
-    this.#types = types;
     this.sent = sent;
     this.#texts = itemTexts(memberTexts(bodyText).get('operations') ?? '[]').map((text) => memberTexts(text).get('fields') ?? '');
   }
@@ -137,10 +135,11 @@ export class BatchReader {
     if (faults.length > 0) throw new Problem('validation-failed', { faults });
   }
 
-  /** Throws 403 unless the caller may do what the operation does. */
-  async authorize(index: number): Promise<void> {
-    const sent = this.sent[index];
-    if (sent) await at(index, () => this.#permitOf(sent));
+  /** The permits of all operations, in their order. Throws 403 unless the caller may do what they do. */
+  async authorize(): Promise<Operation['permit'][]> {
+    const permits: Operation['permit'][] = [];
+    for (const [index, sent] of this.sent.entries()) permits.push(await at(index, () => this.#permitOf(sent)));
+    return permits;
   }
 
   /** Lets later calls of {@link read} replace references to the create by `key`. */
@@ -149,21 +148,21 @@ export class BatchReader {
     if (sent?.op === 'create' && sent.id !== undefined) this.#created.set(sent.id, { key, index });
   }
 
-  /** The operation, with `key` for a create. */
-  async read(index: number, key: string): Promise<Operation> {
+  /** The operation, with `key` for a create. `types` has what fields must fit. */
+  async read(types: EntityTypes, index: number, key: string): Promise<Operation> {
     const sent = this.sent[index];
     if (!sent) throw new Error(`there is no operation ${index}`);
-    return await at(index, () => this.#operation(index, sent, sent.op === 'create' ? key : (sent.key ?? '')));
+    return await at(index, () => this.#operation(types, index, sent, sent.op === 'create' ? key : (sent.key ?? '')));
   }
 
   /** All operations, with a key for each. Throws the faults of all of them. */
-  async readAll(keys: readonly string[]): Promise<Operation[]> {
+  async readAll(types: EntityTypes, keys: readonly string[]): Promise<Operation[]> {
     for (const [index, key] of keys.entries()) this.learn(index, key);
     const operations: Operation[] = [];
     const faults: Fault[] = [];
     for (const [index, key] of keys.entries()) {
       try {
-        operations.push(await this.read(index, key));
+        operations.push(await this.read(types, index, key));
       } catch (error) {
         if (!(error instanceof Problem) || error.code !== 'validation-failed') throw error;
         faults.push(...error.faults);
@@ -178,9 +177,9 @@ export class BatchReader {
     return op === 'get' ? authorize(this.#principal, name, 'read') : authorize(this.#principal, name, op);
   }
 
-  async #operation(index: number, sent: Sent, key: string): Promise<Operation> {
+  async #operation(types: EntityTypes, index: number, sent: Sent, key: string): Promise<Operation> {
     const { name } = sent;
-    const type = await this.#types.find(name);
+    const type = await types.find(name);
     const common = { index, name, key, type };
     const permit = this.#permitOf(sent);
     switch (sent.op) {

@@ -22,9 +22,11 @@ const rounds = 20;
 /** The types have changed since the operations were read: nothing may be written, and they must be read again. */
 export class TypesChanged extends Error {}
 
-/** What an operation did: the entity afterwards, undefined after a deletion. */
+/** What an operation did. */
 export interface Done {
   status: 200 | 201 | 204;
+  key: string;
+  /** The entity afterwards; undefined after a deletion, and in a repeated answer if it cannot be given again. */
   row: EntityRow | undefined;
 }
 
@@ -132,7 +134,7 @@ class BatchRun {
     const found = await writeUnderRules(layout, () => this.#trx.executeQuery(query));
     if (found.rows.length !== creates.length) throw new TypesChanged();
     const byKey = new Map(found.rows.map((row) => [row.key, row]));
-    return creates.map(({ key }) => ({ status: 201, row: byKey.get(key) }));
+    return creates.map(({ key }) => ({ status: 201, key, row: byKey.get(key) }));
   }
 
   one(operation: Operation): Promise<Done> {
@@ -177,7 +179,7 @@ class BatchRun {
   async #get({ permit, key }: Get): Promise<Done> {
     const { rows } = await this.#trx.executeQuery(findHeavy.query(placeOf(permit, key)));
     if (!rows[0]) throw new Problem('not-found');
-    return { status: 200, row: rows[0] };
+    return { status: 200, key, row: rows[0] };
   }
 
   async #update({ permit, key, patch, ifMatch, type }: Update): Promise<Done> {
@@ -202,7 +204,7 @@ class BatchRun {
       const { rows } = await writeUnderRules(checked.companion?.layout, () =>
         this.#trx.executeQuery(updateOne.query({ ...values, companion })),
       );
-      if (rows[0]) return { status: 200, row: rows[0] };
+      if (rows[0]) return { status: 200, key, row: rows[0] };
     }
     throw tooLong();
   }
@@ -221,7 +223,7 @@ class BatchRun {
     }
     if (type?.companion) await this.#remove(index, permit.entity, type.companion, key, change);
     else await this.#trx.executeQuery(writeStatementsOf(undefined).deleteOne.query(values));
-    return { status: 204, row: undefined };
+    return { status: 204, key, row: undefined };
   }
 }
 

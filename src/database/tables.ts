@@ -126,7 +126,16 @@ export interface Database {
     applied_by: string;
   };
   entity_type: { name: string; revision: Int8; id: GeneratedAlways<number> };
-  idempotency: { user_name: string; entity: string; key: string; fingerprint: Buffer; entity_key: Int8; created_at: CreatedAt };
+  idempotency: {
+    user_name: string;
+    entity: string;
+    operation: string;
+    key: string;
+    fingerprint: Buffer;
+    results: unknown;
+    entity_key: Int8 | null;
+    created_at: CreatedAt;
+  };
   login_attempt: {
     kind: 'account' | 'address';
     subject: Buffer;

@@ -7,13 +7,14 @@ import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
-import { findVersion, keepOf, listVersions } from './history.ts';
+import { keepOf, listVersions } from './history.ts';
 import { aggregateEntities } from './aggregate.ts';
 import { readAggregation } from './aggregate-request.ts';
 import { createMany } from './bulk.ts';
 import { Cursors } from './cursors.ts';
 import { acceptedVersions, contentTag, etagOf, expectsNothing, isCurrent } from './etag.ts';
-import { createOnce, findRepeat, readIdempotencyKey, type Created } from './idempotency.ts';
+import { createEntity } from './create.ts';
+import { readClaim } from './idempotency.ts';
 import { deleteEntity } from './delete.ts';
 import { readByType, whileTypeIsCurrent } from './type-guard.ts';
 import { isHeavy } from './heavy.ts';
@@ -24,11 +25,13 @@ import { listEntities, type ListedPage } from './list.ts';
 import { readListBody, readListQuery, type ListRequest } from './list-request.ts';
 import { pageLinks } from './links.ts';
 import { representEntity } from './represent.ts';
+import { writeOnce, type OnceDone } from './once.ts';
+import { changeOnce, findInVersion } from './replay.ts';
 import { restoreEntity } from './restore.ts';
 import type { EntityRow } from './row.ts';
-import { checkedBy, findEntity, findLight, insertEntity, stateOf, type Checked, type CheckedFields } from './store.ts';
-import { updateEntity, type Change } from './update.ts';
-import { upsertEntity } from './upsert.ts';
+import { findEntity, findLight, stateOf } from './store.ts';
+import { updateEntity, type Change, type Writes } from './update.ts';
+import { upsertOnce } from './upsert.ts';
 import { findView, readViewQuery } from './view.ts';
 
 type EntityHandlers = Pick<
@@ -100,58 +103,38 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
 
     async createEntity({ params, headers, body, bodyText, principal, caller, request }) {
       const permit = authorize(principal, params.name, 'create');
-      const key = readIdempotencyKey(headers['idempotency-key'], request.raw.rawHeaders);
-      const origin = caller.origin;
-      const heavy = isHeavy(bodyText);
-      const insertOne = async (fields: CheckedFields) => {
-        const row = await insertEntity(store, permit, origin, fields, heavy);
-        return row && created(row, entitiesPath);
-      };
-      const insertOnce = async (key: string, fields: CheckedFields) => {
-        const once = await createOnce(store, permit, origin, key, fields);
-        return once && createdOnce(once, entitiesPath);
-      };
-      const inTurn = <T>(job: () => Promise<T>) => (heavy ? queues.runHeavy(permit, caller, job) : job());
-      return await whileTypeIsCurrent(entityTypes, params.name, async (type) => {
-        let checked: Checked;
-        try {
-          type?.check(body);
-          checked = checkedBy(type, body);
-        } catch (error) {
-          const repeat = key === undefined ? undefined : await inTurn(() => findRepeat(store, permit, key, bodyText));
-          if (repeat) return createdOnce(repeat, entitiesPath);
-          throw error;
-        }
-        const fields = { fields: bodyText, ...checked };
-        const insert = () => (key === undefined ? insertOne(fields) : insertOnce(key, fields));
-        return await inTurn(insert);
-      });
+      const claim = readClaim({ headers, request }, permit, 'createEntity', bodyText);
+      return created(await createEntity(writes, permit, caller, { fields: body, text: bodyText, claim }), entitiesPath);
     },
 
-    async createEntities({ params, body, bodyText, principal, caller }) {
+    async createEntities({ params, headers, body, bodyText, principal, caller, request }) {
       const permit = authorize(principal, params.name, 'create');
       const texts = itemTexts(bodyText);
       const items = body.map((fields, index) => ({ fields, text: texts[index] ?? '{}' }));
-      const created = await whileTypeIsCurrent(entityTypes, params.name, (type) =>
-        createMany(writes, permit, caller, type, items, config.bodyLimitBytes),
-      );
-      return { status: 200, body: { items: created } };
+      const { outcome, isReplayed } = await writeOnce(writes, permit, caller, {
+        claim: readClaim({ headers, request }, permit, 'createEntities', bodyText),
+        isHeavy: true,
+        write: (within) =>
+          whileTypeIsCurrent(within.types, params.name, (type) => createMany(within, permit, caller, type, items, config.bodyLimitBytes)),
+        effectsOf: (keys) => keys.map(({ key, version }) => ({ status: 201, key, version: String(version) })),
+        replay: async (effects) => effects.map(({ key, version }) => ({ key, version: Number(version) })),
+      });
+      return { status: 200, headers: replayed(isReplayed), body: { items: outcome } };
     },
 
-    async upsertEntity({ params, query, headers, body, bodyText, principal, caller }) {
+    async upsertEntity({ params, query, headers, body, bodyText, principal, caller, request }) {
       const isNew = expectsNothing(headers);
       const ifMatch = headers['if-match'];
       const permits = {
         create: ifMatch === undefined ? authorize(principal, params.name, 'create') : undefined,
         update: isNew ? undefined : authorize(principal, params.name, 'update'),
       };
-      const { row, isCreated } = await upsertEntity(writes, params.name, permits, caller, {
-        by: query.by ?? '',
-        fields: body,
-        ...changeOf(bodyText, ifMatch),
-      });
-      if (isCreated) return created(row, entitiesPath);
-      return { status: 200, headers: { ETag: etagOf(row.version) }, body: representEntity(row) };
+      const upsert = { by: query.by ?? '', fields: body, ...changeOf(bodyText, ifMatch) };
+      const place = { userName: principal.user.name, entity: params.name };
+      const claim = readClaim({ headers, request }, place, 'upsertEntity', bodyText, [query.by, ifMatch, headers['if-none-match']]);
+      const { outcome, isReplayed } = await upsertOnce(writes, params.name, permits, caller, upsert, claim);
+      const { row, isCreated } = outcome;
+      return isCreated ? created({ outcome: row, isReplayed }, entitiesPath) : changed({ outcome: row, isReplayed });
     },
 
     async getEntity({ params, query, headers, principal, caller }) {
@@ -162,12 +145,7 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
         const { version } = query;
         if (query.fields !== undefined || query.include !== undefined)
           throw new Problem('malformed-request', { faults: [{ parameter: 'version', code: 'conflicting' }] });
-        const keep = keepOf(type?.document);
-        const found = await queues.runHeavyRead(permit, caller, async () => {
-          const kept = await findVersion(store, permit, key, version, keep);
-          const present = kept ? undefined : await findEntity(store, permit, key);
-          return kept ?? (present?.version === version ? present : undefined);
-        });
+        const found = await queues.runHeavyRead(permit, caller, () => findInVersion({ store, types: entityTypes }, permit, key, version));
         if (!found) throw new Problem('not-found');
         const tag = { ETag: etagOf(found.version) };
         return isCurrent(headers['if-none-match'], found.version)
@@ -199,52 +177,70 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       return { status: 200, body };
     },
 
-    async restoreEntity({ params, query, headers, principal, caller }) {
+    async restoreEntity({ params, query, headers, principal, caller, request }) {
       const permit = authorize(principal, params.name, 'update');
       const keep = keepOf((await entityTypes.find(params.name))?.document);
-      const row = await restoreEntity(writes, permit, caller, readKey(params.key), {
-        version: query.version ?? '',
-        versions: acceptedVersions(headers['if-match']),
-        isGuarded: headers['if-match'] !== undefined,
+      const key = readKey(params.key);
+      const { version = '' } = query;
+      const ifMatch = headers['if-match'];
+      const restoration = {
+        version,
+        versions: acceptedVersions(ifMatch),
+        isGuarded: ifMatch !== undefined,
         keep,
         limitBytes: 2 * config.bodyLimitBytes,
-      });
-      return { status: 200, headers: { ETag: etagOf(row.version) }, body: representEntity(row) };
+      };
+      const claim = readClaim({ headers, request }, permit, 'restoreEntity', '', [key, version, ifMatch]);
+      const write = (within: Writes) => restoreEntity(within, permit, caller, key, restoration);
+      return changed(await changeOnce(writes, permit, caller, { claim, isHeavy: true, write }));
     },
 
-    async updateEntity({ params, headers, bodyText, principal, caller }) {
+    async updateEntity({ params, headers, bodyText, principal, caller, request }) {
       const permit = authorize(principal, params.name, 'update');
-      const row = await updateEntity(writes, permit, caller, readKey(params.key), changeOf(bodyText, headers['if-match']));
-      return { status: 200, headers: { ETag: etagOf(row.version) }, body: representEntity(row) };
+      const key = readKey(params.key);
+      const change = changeOf(bodyText, headers['if-match']);
+      const claim = readClaim({ headers, request }, permit, 'updateEntity', bodyText, [key, headers['if-match']]);
+      const write = (within: Writes) => updateEntity(within, permit, caller, key, change);
+      return changed(await changeOnce(writes, permit, caller, { claim, isHeavy: change.isHeavy, write }));
     },
 
-    async deleteEntity({ params, headers, principal, caller }) {
+    async deleteEntity({ params, headers, principal, caller, request }) {
       const permit = authorize(principal, params.name, 'delete');
+      const key = readKey(params.key);
       const readable = (name: string) => (isPermitted(principal, name, 'read') ? authorize(principal, name, 'read') : undefined);
-      return await whileTypeIsCurrent(entityTypes, params.name, async (type) => {
-        const key = readKey(params.key);
-        const versions = acceptedVersions(headers['if-match']);
-        const typeRevision = type?.revision ?? '0';
-        const isUnguarded = type?.requiresIfMatch === true && headers['if-match'] === undefined;
-        const deletion = { versions, type, readable };
-        if (!isUnguarded && (await deleteEntity(writes, permit, caller, key, deletion))) return { status: 204 };
-        const state = await stateOf(store, permit, key);
-        if (!state) throw new Problem('not-found');
-        if (state.typeRevision !== typeRevision) return undefined;
-        throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
+      const versions = acceptedVersions(headers['if-match']);
+      const write = (within: Writes) =>
+        whileTypeIsCurrent(within.types, params.name, async (type) => {
+          const typeRevision = type?.revision ?? '0';
+          const isUnguarded = type?.requiresIfMatch === true && headers['if-match'] === undefined;
+          const deletion = { versions, type, readable };
+          if (!isUnguarded && (await deleteEntity(within, permit, caller, key, deletion))) return true;
+          const state = await stateOf(within.store, permit, key);
+          if (!state) throw new Problem('not-found');
+          if (state.typeRevision !== typeRevision) return undefined;
+          throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
+        });
+      const { isReplayed } = await writeOnce(writes, permit, caller, {
+        claim: readClaim({ headers, request }, permit, 'deleteEntity', '', [key, headers['if-match']]),
+        isHeavy: false,
+        write,
+        effectsOf: () => [{ status: 204, key, version: null }],
+        replay: async () => true,
       });
+      return { status: 204, headers: replayed(isReplayed) };
     },
   };
 }
 
-/** The answer to the request that has created the row. `entitiesPath` is the path of all entities, with a slash at the end. */
-function created(row: EntityRow, entitiesPath: string): Output<'createEntity'> {
-  const location = `${entitiesPath}${row.name}/${row.key}`;
-  return { status: 201, headers: { Location: location, ETag: etagOf(row.version) }, body: representEntity(row) };
+const replayed = (isReplayed: boolean) => (isReplayed ? { 'Idempotency-Replayed': 'true' as const } : {});
+
+/** The answer to the request that has created the entity, or repeats the one that has. `entitiesPath` is the path of all entities, with a slash at the end. */
+function created({ outcome: row, isReplayed }: OnceDone<EntityRow>, entitiesPath: string): Output<'createEntity'> {
+  const headers = { Location: `${entitiesPath}${row.name}/${row.key}`, ETag: etagOf(row.version), ...replayed(isReplayed) };
+  return { status: 201, headers, body: representEntity(row) };
 }
 
-/** The same, marked if the row had been created before. */
-function createdOnce({ row, replayed }: Created, entitiesPath: string): Output<'createEntity'> {
-  const answer = created(row, entitiesPath);
-  return replayed ? { ...answer, headers: { ...answer.headers, 'Idempotency-Replayed': 'true' } } : answer;
+/** The answer to a request that has changed the entity, or repeats one that has. */
+function changed({ outcome: row, isReplayed }: OnceDone<EntityRow>): Output<'updateEntity'> {
+  return { status: 200, headers: { ETag: etagOf(row.version), ...replayed(isReplayed) }, body: representEntity(row) };
 }

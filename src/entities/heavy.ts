@@ -52,12 +52,19 @@ const areWithin = ({ size, storedBytes }: typeof readLimits, fields: RawBuilder<
   sql<boolean>`case when pg_column_size(${fields}) > ${sql.lit(storedBytes)} then false
     else pg_column_size(${fields} || '{}') <= ${sql.lit(size)} end`;
 
+/** So that a user who sends many keys leaves connections of the pool to others. */
+const keyedOfUser = { running: 4, waiting: 1_024, waitMs: 6_000 };
+
+/** The queues that writes wait in. */
+export type WriteTurns = Pick<EntityQueues, 'runHeavy' | 'runContended' | 'runKeyed'>;
+
 /** The queues of a process for what goes over the pool, of which a user must not take all connections. */
 export class EntityQueues {
   readonly #writes: Lanes;
   readonly #reads: Lanes;
   readonly #lists: Lanes;
   readonly #contendedOfUser = new KeyedQueues(contendedOfUser);
+  readonly #keyedOfUser = new KeyedQueues(keyedOfUser);
 
   constructor(heldBytes: HeldBytes) {
     this.#writes = new Lanes(heavyOfUser, heavyOfProcess, heldBytes);
@@ -67,17 +74,18 @@ export class EntityQueues {
 
   /** The state of each queue, for metrics. */
   get figures(): {
-    name: 'heavy-writes' | 'heavy-reads' | 'lists' | 'contended-updates';
+    name: 'heavy-writes' | 'heavy-reads' | 'lists' | 'contended-updates' | 'keyed-writes';
     running: number;
     waiting: number;
     refused: number;
   }[] {
-    const { running, waiting, refused } = this.#contendedOfUser;
+    const ofUsers = ({ running, waiting, refused }: KeyedQueues) => ({ running, waiting, refused });
     return [
       { name: 'heavy-writes', ...this.#writes.figures },
       { name: 'heavy-reads', ...this.#reads.figures },
       { name: 'lists', ...this.#lists.figures },
-      { name: 'contended-updates', running, waiting, refused },
+      { name: 'contended-updates', ...ofUsers(this.#contendedOfUser) },
+      { name: 'keyed-writes', ...ofUsers(this.#keyedOfUser) },
     ];
   }
 
@@ -99,6 +107,11 @@ export class EntityQueues {
   /** Runs `job`, which waits for a row that another request is changing, when it is its turn among those of its user. Throws 503 `busy`. */
   runContended<T>({ userName }: Permit<Action>, job: () => Promise<T>): Promise<T> {
     return this.#contendedOfUser.run(userName, job);
+  }
+
+  /** Runs `job`, a transaction with an Idempotency-Key, when it is its turn among those of its user. Throws 503 `busy`. */
+  runKeyed<T>({ userName }: Permit<Action>, job: () => Promise<T>): Promise<T> {
+    return this.#keyedOfUser.run(userName, job);
   }
 }
 

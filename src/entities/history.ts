@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import type { components } from '../../generated/api.ts';
 import { JsonText } from '../contract/operation.ts';
 import { builder, prepare, type ValueOf } from '../database/driver/prepared.ts';
-import type { Store } from '../database/port.ts';
+import type { Statements } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import type { Permit } from '../rights/permit.ts';
@@ -107,8 +107,8 @@ export function keepOf(document: Readonly<Record<string, unknown>> | undefined):
 
 /** The entity as it was in this version; undefined if the permit covers none that is kept. */
 export async function findVersion(
-  store: Store,
-  permit: Permit<'read' | 'update'>,
+  store: Statements,
+  permit: Permit<'create' | 'read' | 'update'>,
   key: string,
   version: string,
   keep: string,
@@ -126,7 +126,7 @@ export interface VersionQuery {
 
 /** A page of versions, newest first. Throws 404 if the permit covers no such entity and no version that is kept, and 400 for a cursor of another history. */
 export async function listVersions(
-  store: Store,
+  store: Statements,
   cursors: Cursors,
   permit: Permit<'read'>,
   key: string,

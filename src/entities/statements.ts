@@ -9,6 +9,7 @@ import type { Companion } from '../companion/layout.ts';
 import { deleteRow, insertRows, updateRows, writtenWithValues } from '../companion/rows.ts';
 import { entityChanged, type ChangeValues } from './changed.ts';
 import { areLight, areLightToRead } from './heavy.ts';
+import { isAt, locks, type Claim } from './idempotency.ts';
 import { typeIsCurrent, typeRevision } from './type-guard.ts';
 import { columnList, columns, rowColumns, type EntityRow } from './row.ts';
 
@@ -26,13 +27,7 @@ export interface CompanionText {
   companion: string;
 }
 
-interface InsertWithKey extends ChangeValues, CompanionText {
-  /** The name of the entity. */
-  name: string;
-  /** The Idempotency-Key, bare. */
-  key: string;
-  /** SHA-256 of the body. */
-  fingerprint: Buffer;
+interface InsertWithKey extends ChangeValues, CompanionText, Claim {
   /** JSON text of an object. */
   fields: string;
 }
@@ -42,22 +37,21 @@ interface InsertWithKey extends ChangeValues, CompanionText {
  * statement that writes it holds.
  */
 const insertWithKey = (value: ValueOf<InsertWithKey>, companion: Companion | null) => {
-  const [user, name, key] = [value('userName'), value('name'), value('key')];
-  const lock = sql`hashtextextended(jsonb_build_array(${user}::text, ${name}::text, ${key}::text)::text, 0)`;
+  const [user, name] = [value('userName'), value('entity')];
   return entityChanged<EntityRow>({
     event: 'entity.created',
     written: sql`
       insert into entity (name, fields, created_by, updated_by)
       select ${name}, ${value('fields')}::jsonb, ${user}, ${user}
-      where pg_try_advisory_xact_lock(${lock})
-        and not exists (select from idempotency where user_name = ${user} and entity = ${name} and key = ${key})
+      where ${locks(value)}
+        and not exists (select from idempotency where ${isAt(value)})
         and ${typeIsCurrent(name, value('typeRevision'))}
       returning entity.*`,
     value,
     companion: companion ? insertRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
     also: sql`
-      insert into idempotency (user_name, entity, key, fingerprint, entity_key)
-      select ${user}, name, ${key}, ${value('fingerprint')}, key from written`,
+      insert into idempotency (user_name, entity, operation, key, fingerprint, entity_key)
+      select ${user}, name, ${value('operation')}, ${value('key')}, ${value('fingerprint')}, key from written`,
     returning: columnList,
   }).compile(builder);
 };

@@ -2,7 +2,7 @@
  * Entities, each operation one guarded statement. Every function takes a permit and reaches only the rows that the permit covers (rules 64
  * and 66). Fields travel as JSON text and are never parsed.
  */
-import type { Store } from '../database/port.ts';
+import type { Statements } from '../database/port.ts';
 import type { Origin } from '../audit/store.ts';
 import { withUnknownOutcome } from '../database/failure.ts';
 import type { Permit } from '../rights/permit.ts';
@@ -12,12 +12,13 @@ import type { Companion, CompanionValues } from '../companion/layout.ts';
 import { companionValues } from '../companion/values.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { rowOf } from './grouped-writes.ts';
+import type { Claim } from './idempotency.ts';
 import type { EntityRow } from './row.ts';
 import { underRules, whileTableExists } from './violations.ts';
 import { findLightOne, findHeavy, findState, previewOne, type LightRow, type Place, type RowState, type Versions } from './statements.ts';
 import { writeStatementsOf } from './write-statements.ts';
 
-export const placeOf = (permit: Permit<'read' | 'update' | 'delete'>, key: string): Place => ({ ...permitValues(permit), key });
+export const placeOf = (permit: Permit<'create' | 'read' | 'update' | 'delete'>, key: string): Place => ({ ...permitValues(permit), key });
 
 /** What the process has found out about fields, which the statement that writes them relies on. */
 export interface Checked {
@@ -44,7 +45,7 @@ export function checkedBy(type: EntityType | undefined, fields: unknown): Checke
  * written, when the type has changed. Throws 409 `unique-conflict` and 422 `validation-failed` when a rule of the type does not hold.
  */
 export async function insertEntity(
-  store: Store,
+  store: Statements,
   permit: Permit<'create'>,
   origin: Origin,
   { fields, typeRevision, companion }: CheckedFields,
@@ -61,26 +62,31 @@ export async function insertEntity(
  * `idempotency_pkey`, with nothing written, when another statement took it meanwhile.
  */
 export async function insertEntityWithKey(
-  store: Store,
+  store: Statements,
   permit: Permit<'create'>,
   origin: Origin,
-  { typeRevision, companion, ...claim }: CheckedFields & { key: string; fingerprint: Buffer },
+  claim: Claim,
+  { fields, typeRevision, companion }: CheckedFields,
 ): Promise<EntityRow | undefined> {
   const { insertWithKey } = writeStatementsOf(companion?.layout);
-  const values = { ...changeValues(permit, origin, typeRevision), name: permit.entity, ...claim, companion: textOf(companion) };
+  const values = { ...changeValues(permit, origin, typeRevision), ...claim, fields, companion: textOf(companion) };
   return await withUnknownOutcome(underRules(companion?.layout, async () => (await store.run(insertWithKey, values))[0]));
 }
 
 const textOf = (companion: Checked['companion']): string => JSON.stringify(companion?.values ?? {});
 
 /** The entity, or undefined when there is none that the permit covers. */
-export async function findEntity(store: Store, permit: Permit<'read'> | Permit<'update'>, key: string): Promise<EntityRow | undefined> {
+export async function findEntity(
+  store: Statements,
+  permit: Permit<'create' | 'read' | 'update'>,
+  key: string,
+): Promise<EntityRow | undefined> {
   const [row] = await store.run(findHeavy, placeOf(permit, key));
   return row;
 }
 
 /** Like {@link findEntity}, without the fields where these are heavy, so that it costs little on a connection that requests share. */
-export async function findLight(store: Store, permit: Permit<'read'>, key: string): Promise<LightRow | undefined> {
+export async function findLight(store: Statements, permit: Permit<'read'>, key: string): Promise<LightRow | undefined> {
   const [row] = await store.read(findLightOne, placeOf(permit, key));
   return row;
 }
@@ -96,7 +102,7 @@ export interface Merge extends Checked {
 
 /** Like {@link updateStoredEntity}, together with other requests. Undefined also for a heavy entity, and while another request is changing it. */
 export async function updateGrouped(
-  store: Store,
+  store: Statements,
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
@@ -113,18 +119,18 @@ export async function updateGrouped(
  * and the type has not changed. Undefined when nothing was changed; {@link previewUpdate} tells why. Throws 409 `unique-conflict` and 422
  * `validation-failed` when a rule of the type does not hold.
  */
-export function updateStoredEntity(store: Store, permit: Permit<'update'>, origin: Origin, key: string, merge: Merge) {
+export function updateStoredEntity(store: Statements, permit: Permit<'update'>, origin: Origin, key: string, merge: Merge) {
   return changeStored('updateOne', store, permit, origin, key, merge);
 }
 
 /** Like {@link updateStoredEntity}, but `patch` has all fields, which replace those of the entity. */
-export function restoreStoredEntity(store: Store, permit: Permit<'update'>, origin: Origin, key: string, merge: Merge) {
+export function restoreStoredEntity(store: Statements, permit: Permit<'update'>, origin: Origin, key: string, merge: Merge) {
   return changeStored('restoreOne', store, permit, origin, key, merge);
 }
 
 async function changeStored(
   statement: 'updateOne' | 'restoreOne',
-  store: Store,
+  store: Statements,
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
@@ -141,7 +147,7 @@ async function changeStored(
  * reference to the entity as PostgreSQL does.
  */
 export async function deleteUnreferenced(
-  store: Store,
+  store: Statements,
   permit: Permit<'delete'>,
   origin: Origin,
   key: string,
@@ -158,7 +164,7 @@ export async function deleteUnreferenced(
  * there are no fields for a heavy row, so that it costs little on a connection that requests share.
  */
 export async function previewUpdate(
-  store: Store,
+  store: Statements,
   permit: Permit<'update'>,
   key: string,
   patch: string,
@@ -170,7 +176,7 @@ export async function previewUpdate(
 }
 
 /** The present state of a row that the permit covers; undefined when there is none. */
-export async function stateOf(store: Store, permit: Permit<'update' | 'delete'>, key: string): Promise<RowState | undefined> {
+export async function stateOf(store: Statements, permit: Permit<'update' | 'delete'>, key: string): Promise<RowState | undefined> {
   const [row] = await store.run(findState, placeOf(permit, key));
   return row;
 }

@@ -2,12 +2,12 @@
  * Changes the fields of an entity: a JSON merge patch, under the caller's precondition and the rules of the type. Whatever was checked is
  * what is stored, since the statement that writes is guarded by the version that was looked at.
  */
-import type { Store } from '../database/port.ts';
+import type { Statements } from '../database/port.ts';
 import type { Origin } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Permit } from '../rights/permit.ts';
 import { Problem } from '../errors.ts';
-import type { EntityQueues } from './heavy.ts';
+import type { WriteTurns } from './heavy.ts';
 import type { EntityRow } from './row.ts';
 import { checkedBy, previewUpdate, updateStoredEntity, updateGrouped, type Checked, type Merge } from './store.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
@@ -24,8 +24,8 @@ export interface Change extends Omit<Merge, keyof Checked> {
 
 /** How an update is written: together with others, or alone over the pool, when it is its turn. `types` has what the merged fields must fit. */
 export interface Writes {
-  store: Store;
-  queues: EntityQueues;
+  store: Statements;
+  queues: WriteTurns;
   types: EntityTypes;
 }
 

@@ -10,6 +10,9 @@ import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
 import { pointerTo } from '../http/pointer.ts';
 import type { Permit } from '../rights/permit.ts';
+import type { Claim } from './idempotency.ts';
+import { writeOnce, type OnceDone } from './once.ts';
+import { findAfter } from './replay.ts';
 import type { EntityRow } from './row.ts';
 import { checkedBy, findEntity, insertEntity } from './store.ts';
 import { updateEntity, type Change, type Writes } from './update.ts';
@@ -50,13 +53,7 @@ interface Rule {
  * it, 412 when the entity must not or must exist, 409 `unique-conflict` when the permit does not cover it or another rule is violated, 503 `busy` when others are
  * always faster, and what `updateEntity` and `insertEntity` throw.
  */
-export async function upsertEntity(
-  writes: Writes,
-  name: string,
-  permits: UpsertPermits,
-  caller: Caller,
-  upsert: Upsert,
-): Promise<Upserted> {
+async function upsertEntity(writes: Writes, name: string, permits: UpsertPermits, caller: Caller, upsert: Upsert): Promise<Upserted> {
   for (let round = 0; round < rounds; round++) {
     const rule = ruleBy(await writes.types.find(name), upsert);
     const done = await attempt(writes, rule, permits, caller, upsert);
@@ -64,6 +61,26 @@ export async function upsertEntity(
     writes.types.forget();
   }
   throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+}
+
+/** Upserts likewise, once for a claimed key. */
+export async function upsertOnce(
+  writes: Writes,
+  name: string,
+  permits: UpsertPermits,
+  caller: Caller,
+  upsert: Upsert,
+  claim: Claim | undefined,
+): Promise<OnceDone<Upserted>> {
+  const permit = permits.update ?? permits.create;
+  if (!permit) throw new Error('an upsert needs a permit');
+  return await writeOnce(writes, permit, caller, {
+    claim,
+    isHeavy: upsert.isHeavy,
+    write: (within) => upsertEntity(within, name, permits, caller, upsert),
+    effectsOf: ({ row: { key, version }, isCreated }) => [{ status: isCreated ? 201 : 200, key, version }],
+    replay: async ([effect], within) => ({ row: await findAfter(within, permit, effect), isCreated: effect?.status === 201 }),
+  });
 }
 
 /** Throws 422 unless the type has the rule and the body a value for each of its fields. */

@@ -116,6 +116,11 @@ export const de: Catalogue = {
       detail:
         'Eine andere Anfrage mit diesem Idempotency-Key ist noch in Arbeit. Senden Sie Ihre Anfrage[ in {seconds}] unverändert noch einmal, um das Ergebnis zu erhalten.',
     },
+    'answer-gone': {
+      title: 'Antwort nicht mehr verfügbar',
+      detail:
+        'Eine Anfrage mit diesem Idempotency-Key ist bereits wirksam geworden, einmal. Ihre Antwort kann nicht noch einmal gegeben werden: Rufen Sie die Entität ab, um ihren jetzigen Stand zu sehen.',
+    },
     'precondition-failed': {
       title: 'Vorbedingung nicht erfüllt',
       detail:
@@ -146,7 +151,7 @@ export const de: Catalogue = {
     'idempotency-key-reused': {
       title: 'Idempotency-Key bereits verwendet',
       detail:
-        'Dieser Idempotency-Key wurde mit einem anderen Inhalt verwendet. Verwenden Sie für eine neue Anfrage einen neuen; wiederholen Sie eine Anfrage nur mit ihrem Inhalt.',
+        'Dieser Idempotency-Key wurde für eine andere Anfrage verwendet. Verwenden Sie für eine neue Anfrage einen neuen; wiederholen Sie eine Anfrage nur unverändert.',
     },
     'query-too-expensive': {
       title: 'Abfrage zu aufwendig',

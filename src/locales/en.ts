@@ -108,6 +108,11 @@ export const en: Catalogue = {
       detail:
         'Another request with this Idempotency-Key is still in progress. Send yours again, unchanged,[ in {seconds}] to get its outcome.',
     },
+    'answer-gone': {
+      title: 'Answer no longer available',
+      detail:
+        'A request with this Idempotency-Key has taken effect before, once. Its answer cannot be given again: retrieve the entity to see its present state.',
+    },
     'precondition-failed': {
       title: 'Precondition failed',
       detail: 'The entity has changed since you read it. Read it again, then repeat your change with the new ETag in If-Match.',
@@ -134,7 +139,7 @@ export const en: Catalogue = {
     },
     'idempotency-key-reused': {
       title: 'Idempotency-Key already used',
-      detail: 'This Idempotency-Key was used with another body. Use a new key for a new request; repeat a request with the body it had.',
+      detail: 'This Idempotency-Key was used for another request. Use a new key for a new request; repeat a request unchanged.',
     },
     'query-too-expensive': {
       title: 'Query too expensive',

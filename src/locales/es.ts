@@ -112,6 +112,11 @@ export const es: Catalogue = {
       detail:
         'Otra solicitud con este Idempotency-Key está todavía en curso. Vuelva a enviar la suya sin cambios[ dentro de {seconds}] para obtener el resultado.',
     },
+    'answer-gone': {
+      title: 'Respuesta ya no disponible',
+      detail:
+        'Una solicitud con este Idempotency-Key ya se ha ejecutado, una sola vez. Su respuesta no puede darse de nuevo: recupere la entidad para ver su estado actual.',
+    },
     'precondition-failed': {
       title: 'Condición previa no cumplida',
       detail: 'La entidad ha cambiado desde que usted la leyó. Léala de nuevo y repita el cambio con el nuevo ETag en If-Match.',
@@ -141,7 +146,7 @@ export const es: Catalogue = {
     'idempotency-key-reused': {
       title: 'Idempotency-Key ya utilizado',
       detail:
-        'Este Idempotency-Key se utilizó con otro contenido. Use uno nuevo para una solicitud nueva; repita una solicitud con el contenido que tenía.',
+        'Este Idempotency-Key se utilizó para otra solicitud. Use uno nuevo para una solicitud nueva; repita una solicitud sin cambios.',
     },
     'query-too-expensive': {
       title: 'Consulta demasiado costosa',

@@ -114,6 +114,11 @@ export const fr: Catalogue = {
       detail:
         'Une autre requête avec cet Idempotency-Key est encore en cours. Renvoyez la vôtre, inchangée,[ dans {seconds}] pour en obtenir le résultat.',
     },
+    'answer-gone': {
+      title: 'Réponse plus disponible',
+      detail:
+        'Une requête avec cet Idempotency-Key a déjà pris effet, une seule fois. Sa réponse ne peut plus être donnée : récupérez l’entité pour voir son état actuel.',
+    },
     'precondition-failed': {
       title: 'Condition préalable non remplie',
       detail:
@@ -144,7 +149,7 @@ export const fr: Catalogue = {
     'idempotency-key-reused': {
       title: 'Idempotency-Key déjà utilisé',
       detail:
-        'Cet Idempotency-Key a été utilisé avec un autre contenu. Prenez-en un nouveau pour une nouvelle requête, répétez une requête avec le contenu qu’elle avait.',
+        'Cet Idempotency-Key a été utilisé pour une autre requête. Prenez-en un nouveau pour une nouvelle requête, répétez une requête sans la modifier.',
     },
     'query-too-expensive': {
       title: 'Requête trop coûteuse',

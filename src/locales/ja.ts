@@ -111,6 +111,11 @@ export const ja: Catalogue = {
       detail:
         'このIdempotency-Keyを持つ別のリクエストがまだ処理中です。結果を得るには、[{seconds}後に]同じリクエストをもう一度送信してください。',
     },
+    'answer-gone': {
+      title: '応答はもう利用できません',
+      detail:
+        'このIdempotency-Keyを持つリクエストは、すでに一度実行されています。その応答を再び返すことはできません。現在の状態を確認するには、エンティティを取得してください。',
+    },
     'precondition-failed': {
       title: '前提条件が満たされていません',
       detail: '取得後にエンティティが変更されています。もう一度取得し、新しいETagをIf-Matchに指定して変更をやり直してください。',
@@ -139,7 +144,7 @@ export const ja: Catalogue = {
     'idempotency-key-reused': {
       title: 'Idempotency-Keyは使用済みです',
       detail:
-        'このIdempotency-Keyは別の内容で使用されています。新しいリクエストには新しいキーを使い、再送するときは元と同じ内容を送信してください。',
+        'このIdempotency-Keyは別のリクエストで使用されています。新しいリクエストには新しいキーを使い、再送するときは元と同じリクエストを送信してください。',
     },
     'query-too-expensive': {
       title: 'クエリの負荷が高すぎます',

@@ -319,6 +319,41 @@ test.each(malformed)('422 — %s', async (_what, operations, fault) => {
   expect([status, faultsOf(body).slice(1)]).toEqual([422, [fault]]);
 });
 
+const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
+
+test('200 — a dry run neither uses nor claims an Idempotency-Key (rule 79)', async () => {
+  const before = await count('note');
+  for (let round = 0; round < 2; round++) {
+    const { status, headers } = await run([note], { headers: { prefer: 'dry-run', 'idempotency-key': 'dry' } });
+    expect([status, headers.get('idempotency-replayed')]).toEqual([200, null]);
+  }
+  expect((await run([note], keyed('dry'))).headers.get('idempotency-replayed')).toBeNull();
+  const repeated = await run([note], { headers: { prefer: 'dry-run', 'idempotency-key': 'dry' } });
+  expect([repeated.headers.get('preference-applied'), repeated.headers.get('idempotency-replayed')]).toEqual(['dry-run', null]);
+  expect(await count('note')).toBe(before + 1);
+});
+
+test('200 — with `atomic: false` a repeat under an Idempotency-Key does what has not been done, and nothing twice (rule 79)', async () => {
+  const target = await create('customer', {});
+  const operations = [
+    { op: 'create', id: 'o', name: 'order', fields: { number: newNumber() } },
+    { op: 'create', name: 'line', fields: { order: { $ref: 'o' }, quantity: 1 } },
+    { op: 'update', name: 'customer', key: target.key, ifMatch: '2', fields: { city: 'Rome' } },
+  ];
+  const each = { atomic: false, ...keyed('each') };
+  const first = await run(operations, each);
+  expect(first.body.results.map(({ status }) => status)).toEqual([201, 201, 412]);
+  await service().call('POST', `/rest/entity/customer/${target.key}`, { cookie, json: { city: 'Paris' } });
+  const second = await run(operations, each);
+  expect(second.body.results.slice(0, 2)).toEqual(first.body.results.slice(0, 2));
+  expect(second.body.results[2]).toMatchObject({ status: 200, entity: { version: 3, fields: { city: 'Rome' } } });
+  expect(second.headers.get('idempotency-replayed')).toBeNull();
+  const third = await run(operations, each);
+  expect([third.text, third.headers.get('idempotency-replayed')]).toEqual([second.text, 'true']);
+  const other = await run([note, ...operations.slice(1)], each);
+  expect(other.body.results.map(outcomeOf)).toEqual(operations.map(() => [422, 'idempotency-key-reused']));
+});
+
 test('400 — a dry run of operations that are no transaction', async () => {
   const { status, body } = await run([note], { atomic: false, headers: { prefer: 'dry-run' } });
   expect([status, body.errors]).toEqual([400, [expect.objectContaining({ parameter: 'Prefer', code: 'conflicting' })]]);

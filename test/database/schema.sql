@@ -95,8 +95,10 @@ create table idempotency (
   entity text not null,
   key text not null,
   fingerprint bytea not null,
-  entity_key bigint not null,
-  created_at timestamp with time zone default now() not null
+  entity_key bigint,
+  created_at timestamp with time zone default now() not null,
+  operation text default 'createEntity'::text not null,
+  results jsonb
 );
 
 create table identity (
@@ -280,7 +282,7 @@ alter table entity_type_revision add constraint entity_type_revision_pkey PRIMAR
 
 alter table entity_type_revision add constraint entity_type_revision_source_check CHECK ((source = ANY (ARRAY['files'::text, 'command'::text, 'api'::text])));
 
-alter table idempotency add constraint idempotency_pkey PRIMARY KEY (user_name, entity, key);
+alter table idempotency add constraint idempotency_pkey PRIMARY KEY (user_name, entity, operation, key);
 
 alter table idempotency add constraint idempotency_user_name_fkey FOREIGN KEY (user_name) REFERENCES user_account(name);
 

@@ -204,7 +204,9 @@ describe('concurrent creates with one key', () => {
   test('409 — at once while another request is in progress, and 201 after that one has failed (rule 79)', async () => {
     const { db } = service();
     await db.transaction().execute(async (trx) => {
-      await sql`select pg_advisory_xact_lock(hashtextextended(jsonb_build_array('ada', ${name}::text, 'slow')::text, 0))`.execute(trx);
+      await sql`select pg_advisory_xact_lock(hashtextextended(jsonb_build_array('ada', ${name}::text, 'createEntity', 'slow')::text, 0))`.execute(
+        trx,
+      );
       const answer = await create<ProblemBody>('slow');
       expect([answer.status, answer.body.code]).toEqual([409, 'idempotency-in-progress']);
     });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Cable, commit } from '../support/cable.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { declareType, rowsOf } from '../support/entities.ts';
-import { password, TestService } from '../support/service.ts';
+import { declareType, rowsOf, type Entity } from '../support/entities.ts';
+import { password, TestService, type ProblemBody } from '../support/service.ts';
 
 /** Identifies the statement that opens a session, whatever its text: one of its values. */
 const opening = Buffer.from('session.created');
@@ -22,7 +22,8 @@ describe('a connection that breaks at COMMIT (rule 77)', () => {
     through.host = `127.0.0.1:${port}`;
     service = await TestService.start({}, { url: through.href, drop: async () => undefined });
     ada = (await service.createUser('ada')).id;
-    await declareType(service, 'coin', { type: 'object', properties: { mark: { type: 'string' } }, 'x-unique': [{ fields: ['mark'] }] });
+    for (const name of ['coin', 'bill'])
+      await declareType(service, name, { type: 'object', properties: { mark: { type: 'string' } }, 'x-unique': [{ fields: ['mark'] }] });
   });
   afterAll(async () => {
     await service.close();
@@ -81,4 +82,38 @@ describe('a connection that breaks at COMMIT (rule 77)', () => {
     const marks = async () => (await rowsOf(service, 'coin')).filter(({ fields }) => fields.includes(`${path} `)).length;
     await expect.poll(marks).toBe(3);
   });
+
+  test.each([
+    ['an update', (key: string): [string, object] => [`/rest/entity/bill/${key}`, { paid: 1 }], 1],
+    ['an upsert', (): [string, object] => ['/rest/entity/bill/upsert?by=mark', { mark: 'new' }], 1],
+    ['a bulk create', (): [string, object] => ['/rest/entity/bill/bulk', [{ mark: 'a' }, { mark: 'b' }]], 2],
+    [
+      'a batch',
+      (key: string): [string, object] => {
+        const update = { op: 'update', name: 'bill', key, fields: { paid: 2 } };
+        return ['/rest/batch', { operations: [update, { op: 'create', name: 'bill', fields: { mark: 'c' } }] }];
+      },
+      2,
+    ],
+  ])(
+    '503 — outcome-unknown when %s was committed, and a repeat with the same Idempotency-Key takes no effect again (rules 77 and 79)',
+    async (what, requestOf, effects) => {
+      const cookie = await service.openSession(ada);
+      const call = <T>(path: string, json: object, key: string) =>
+        service.call<T>('POST', path, { cookie, json, headers: { 'idempotency-key': key } });
+      const { body } = await call<Entity>('/rest/entity/bill', { mark: what }, what);
+      const history = async () => (await service.db.selectFrom('entity_change').where('name', '=', 'bill').select('id').execute()).length;
+      const before = await history();
+      const [path, json] = requestOf(body.key);
+      cable.breaksAt = { what: commit, delivered: 'question' };
+      const lost = await call<ProblemBody>(path, json, what);
+      cable.repair();
+      expect([lost.status, lost.body.code], lost.text).toEqual([503, 'outcome-unknown']);
+      // PostgreSQL may run COMMIT after the service's answer: the key is locked until then.
+      let repeat = await call<ProblemBody>(path, json, what);
+      await expect.poll(async () => (repeat = await call(path, json, what)).status).not.toBe(409);
+      expect([repeat.status < 300, repeat.headers.get('idempotency-replayed')], repeat.text).toEqual([true, 'true']);
+      expect(await history()).toBe(before + effects);
+    },
+  );
 });

@@ -125,8 +125,12 @@ export class Ledger {
     );
     for (const { key } of halves) wrong.push(`key ${key}: the row differs from its audit trail`);
     const { rows: claims } = await client.query<{ key: string }>(
-      `select key from idempotency where entity = $1 and not exists (
-         select from audit_event where event = 'entity.created' and detail ->> 'key' = entity_key::text)`,
+      `select key from idempotency where entity = $1 and entity_key is not null and not exists (
+         select from audit_event where event = 'entity.created' and detail ->> 'key' = entity_key::text)
+       union all
+       select idempotency.key from idempotency cross join jsonb_to_recordset(results) as effect (key bigint, version bigint)
+       where entity = $1 and version is not null and not exists (
+         select from entity_change where (entity_change.key, entity_change.version) = (effect.key, effect.version))`,
       [entityName],
     );
     for (const { key } of claims) wrong.push(`Idempotency-Key ${key}: stored without its entity`);

@@ -24,6 +24,7 @@ export const undoLaterMigrations = `
   drop function maintain_entity_history;
   drop view entity_history_keep;
   drop table entity_change;
+  alter table idempotency drop column operation, drop column results, add constraint idempotency_pkey primary key (user_name, entity, key);
   drop table entity_type, entity_type_revision;
   drop function notify_entity_type;
   alter table role_grant drop constraint role_grant_type_check;
