@@ -23,7 +23,7 @@ import { systemClock, type Clock } from './clock.ts';
 import { CookieJar, fetchKeepsCookies } from './cookies.ts';
 import { Entities } from './entities.ts';
 import { Http } from './http.ts';
-import type { CallOptions, Client } from './operation.ts';
+import { keyed, type CallOptions, type Client, type WriteOptions } from './operation.ts';
 import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
 import { standardRetry, type RetryPolicy } from './retry.ts';
 import { Rotation } from './rotation.ts';
@@ -231,9 +231,13 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
   }
 
   /** Runs the operations of a batch. With `dryRun` nothing is written, and the keys of creates are never given again. */
-  async runBatch(batch: Batch, { dryRun = false, ...options }: CallOptions & { dryRun?: boolean } = {}): Promise<Outcome<S, BatchResults>> {
-    const headers = dryRun ? { Prefer: 'dry-run' } : {};
-    return deliver(this.#style, await operations.runBatch({ client: this.http, body: batch.toJSON(), headers, ...options }));
+  async runBatch(
+    batch: Batch,
+    { dryRun = false, ...options }: WriteOptions & { dryRun?: boolean } = {},
+  ): Promise<Outcome<S, BatchResults>> {
+    const { headers, ...request } = keyed(options);
+    const preferring = dryRun ? { ...headers, Prefer: 'dry-run' } : headers;
+    return deliver(this.#style, await operations.runBatch({ client: this.http, body: batch.toJSON(), ...request, headers: preferring }));
   }
 
   #session(result: Result<SessionInfo>): Outcome<S, SessionInfo> {

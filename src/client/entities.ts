@@ -13,7 +13,7 @@ import type { Aggregated, AggregateOptions, EntityMeasure } from './aggregate.ts
 import type { Clock } from './clock.ts';
 import { ApiError, ClientError } from './errors.ts';
 import { EntityList, withIncluded, type ListOptions, type WithIncluded } from './list.ts';
-import type { CallOptions, Client } from './operation.ts';
+import { keyed, type CallOptions, type Client, type WriteOptions } from './operation.ts';
 import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
 import { conflictPauseMs } from './retry.ts';
 import { exportEntities, exportTo, type ExportFileOptions, type ExportOptions } from './transfer.ts';
@@ -41,12 +41,7 @@ export interface HistoryOptions extends CallOptions {
   cursor?: string;
 }
 
-export interface CreateOptions extends CallOptions {
-  /** Replaces the random Idempotency-Key, for a create that must happen once even if the program is started again. 1 to 255 printable characters. */
-  idempotencyKey?: string;
-}
-
-export interface UpsertOptions extends CallOptions {
+export interface UpsertOptions extends WriteOptions {
   /** The fields of a rule in `x-unique`, with dots into objects. */
   by: readonly string[];
 }
@@ -83,15 +78,15 @@ export class Entities<T extends object, S extends ErrorStyle> {
   }
 
   /** Creates an entity under a new key. Each request has an Idempotency-Key, so a repeat creates no second entity. */
-  async create(fields: T, { idempotencyKey = randomKey(), ...options }: CreateOptions = {}): Promise<Outcome<S, Entity<T>>> {
-    const request = { path: { name: this.#name }, body: fields as Fields, headers: { 'Idempotency-Key': idempotencyKey } };
-    return this.#entity(await operations.createEntity({ client: this.#client, ...request, ...options }));
+  async create(fields: T, options: WriteOptions = {}): Promise<Outcome<S, Entity<T>>> {
+    const request = { path: { name: this.#name }, body: fields as Fields, ...keyed(options) };
+    return this.#entity(await operations.createEntity({ client: this.#client, ...request }));
   }
 
-  /** Creates an entity for each of the fields, up to 1,000: all of them or none. The request is never repeated. */
-  async createMany(fields: readonly T[], options: CallOptions = {}): Promise<Outcome<S, CreatedEntities['items']>> {
-    const request = { path: { name: this.#name }, body: [...fields] as Fields[] };
-    const result = await operations.createEntities({ client: this.#client, ...request, ...options });
+  /** Creates an entity for each of the fields, up to 1,000: all of them or none. */
+  async createMany(fields: readonly T[], options: WriteOptions = {}): Promise<Outcome<S, CreatedEntities['items']>> {
+    const request = { path: { name: this.#name }, body: [...fields] as Fields[], ...keyed(options) };
+    const result = await operations.createEntities({ client: this.#client, ...request });
     return deliver(
       this.#style,
       mapResult(result, ({ items }) => items),
@@ -118,11 +113,9 @@ export class Entities<T extends object, S extends ErrorStyle> {
   }
 
   /** Gives the entity the fields of an earlier version again, as a new version; only in the given version, unless it is a key alone. */
-  async restore(entity: Version | Int64, version: number, options: CallOptions = {}): Promise<Outcome<S, Entity<T>>> {
-    const key = typeof entity === 'string' ? entity : entity.key;
-    const headers = typeof entity === 'string' ? {} : { 'If-Match': etag(entity) };
-    const request = { path: this.#path(key), query: { version: String(version) }, headers };
-    return this.#entity(await operations.restoreEntity({ client: this.#client, ...request, ...options }));
+  async restore(entity: Version | Int64, version: number, options: WriteOptions = {}): Promise<Outcome<S, Entity<T>>> {
+    const request = { ...this.#guarded(entity, options), query: { version: String(version) } };
+    return this.#entity(await operations.restoreEntity({ client: this.#client, ...request }));
   }
 
   /** The versions of the entity, newest first: up to 100 (`limit`), from the `next` of an earlier page on (`cursor`). */
@@ -179,20 +172,19 @@ export class Entities<T extends object, S extends ErrorStyle> {
   }
 
   /**
-   * Changes the entity if it still has the given version; otherwise `precondition-failed`. With a key alone the change is unconditional, and
-   * the request is never repeated.
+   * Changes the entity if it still has the given version; otherwise `precondition-failed`. With a key alone the change is unconditional.
    */
-  async update(entity: Version | Int64, changes: Changes<T>, options: CallOptions = {}): Promise<Outcome<S, Entity<T>>> {
+  async update(entity: Version | Int64, changes: Changes<T>, options: WriteOptions = {}): Promise<Outcome<S, Entity<T>>> {
     return this.#entity(await this.#update(entity, changes, options));
   }
 
   /**
    * Merges the fields into the entity that has the same values in the fields `by`, a unique rule of the type; creates it if there is none. A merge
-   * that changes nothing makes no version. The request is never repeated.
+   * that changes nothing makes no version.
    */
   async upsert(fields: Changes<T>, { by, ...options }: UpsertOptions): Promise<Outcome<S, Entity<T>>> {
-    const path = { name: this.#name };
-    return this.#entity(await operations.upsertEntity({ client: this.#client, path, query: { by: by.join() }, body: fields, ...options }));
+    const request = { path: { name: this.#name }, query: { by: by.join() }, body: fields, ...keyed(options) };
+    return this.#entity(await operations.upsertEntity({ client: this.#client, ...request }));
   }
 
   /**
@@ -218,12 +210,12 @@ export class Entities<T extends object, S extends ErrorStyle> {
   }
 
   /** Deletes the entity if it still has the given version; with a key alone unconditionally. */
-  async delete(entity: Version | Int64, options: CallOptions = {}): Promise<Outcome<S, void>> {
-    return deliver(this.#style, await operations.deleteEntity({ client: this.#client, ...this.#guarded(entity), ...options }));
+  async delete(entity: Version | Int64, options: WriteOptions = {}): Promise<Outcome<S, void>> {
+    return deliver(this.#style, await operations.deleteEntity({ client: this.#client, ...this.#guarded(entity, options) }));
   }
 
-  #update(entity: Version | Int64, changes: Changes<T>, options: CallOptions): Promise<Result<StoredEntity>> {
-    return operations.updateEntity({ client: this.#client, ...this.#guarded(entity), body: changes, ...options });
+  #update(entity: Version | Int64, changes: Changes<T>, options: WriteOptions): Promise<Result<StoredEntity>> {
+    return operations.updateEntity({ client: this.#client, ...this.#guarded(entity, options), body: changes });
   }
 
   #entity(result: Result<StoredEntity>): Outcome<S, Entity<T>> {
@@ -237,18 +229,14 @@ export class Entities<T extends object, S extends ErrorStyle> {
     return { name: this.#name, key };
   }
 
-  #guarded(entity: Version | Int64): { path: { name: string; key: Int64 }; headers?: { 'If-Match': string } } {
-    if (typeof entity === 'string') return { path: this.#path(entity) };
-    return { path: this.#path(entity.key), headers: { 'If-Match': etag(entity) } };
+  #guarded(entity: Version | Int64, options: WriteOptions) {
+    const { headers, ...request } = keyed(options);
+    if (typeof entity === 'string') return { ...request, headers, path: this.#path(entity) };
+    return { ...request, headers: { ...headers, 'If-Match': etag(entity) }, path: this.#path(entity.key) };
   }
 }
 
 /** The entity tag of a version: its number in quotes, as the contract defines it. */
 function etag({ version }: Version): string {
   return `"${version}"`;
-}
-
-/** 128 random bits. Unlike crypto.randomUUID, this works on pages without https too. */
-function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

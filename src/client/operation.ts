@@ -64,3 +64,22 @@ export const urlSearchParamsBodySerializer = {
     return new URLSearchParams(fields).toString();
   },
 };
+
+/** The options of a call that changes entities. Each call has an Idempotency-Key, so its repeats take no effect again. */
+export interface WriteOptions extends CallOptions {
+  /** Replaces the random Idempotency-Key, for a change that must happen once even if the program is started again. 1 to 255 printable characters. */
+  idempotencyKey?: string;
+}
+
+/** The options, with the key as a header of the request. */
+export function keyed({
+  idempotencyKey = randomKey(),
+  ...options
+}: WriteOptions): CallOptions & { headers: { 'Idempotency-Key': string } } {
+  return { ...options, headers: { 'Idempotency-Key': idempotencyKey } };
+}
+
+/** 128 random bits. Unlike crypto.randomUUID, this works on pages without https too. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -4,7 +4,8 @@ import { createServer, request as forward, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { resultOf, type EntityServiceClient, type Fetch } from '../../src/client/index.ts';
+import { updateEntity } from '../../generated/client/sdk.gen.ts';
+import { Batch, resultOf, type EntityServiceClient, type Fetch, type WriteOptions } from '../../src/client/index.ts';
 import { pauseMs, readRetryAfter, standardRetry } from '../../src/client/retry.ts';
 import { clientOf, empty, entity, json, PausingClock, problem, reset, scriptedServer, type Step } from '../support/client.ts';
 
@@ -18,17 +19,21 @@ async function facing(...steps: Step[]) {
   return { ...server, clock, client: clientOf(server, { clock, credential: key }) };
 }
 
-describe('a create', () => {
+describe.each<[string, (client: EntityServiceClient, options?: WriteOptions) => Promise<unknown>, Step]>([
+  ['a create', (client, options) => client.entities('note').create({ text: 'once' }, options), json(201, entity())],
+  ['a bulk create', (client, options) => client.entities('note').createMany([{}], options), json(200, { items: [] })],
+  ['a conditional update', (client, options) => client.entities('note').update(note, { text: 'x' }, options), json(200, entity({}, 2))],
+  ['an update without a version', (client, options) => client.entities('note').update('1', {}, options), json(200, entity({}, 2))],
+  ['an upsert', (client, options) => client.entities('note').upsert({}, { by: ['text'], ...options }), json(200, entity({}, 2))],
+  ['a restore', (client, options) => client.entities('note').restore(note, 1, options), json(200, entity({}, 2))],
+  ['a delete', (client, options) => client.entities('note').delete(note, options), empty(204)],
+  ['a batch', (client, options) => client.runBatch(new Batch().get('note', '1'), options), json(200, { results: [] })],
+])('%s', (_what, call, answer) => {
   test('is repeated with the same Idempotency-Key and body until it is answered', async () => {
-    const { client, heard, clock } = await facing(
-      problem(503, 'unavailable'),
-      reset,
-      problem(409, 'idempotency-in-progress'),
-      json(201, entity()),
-    );
-    expect(await client.entities('note').create({ text: 'once' })).toMatchObject({ key: '1' });
+    const { client, heard, clock } = await facing(problem(503, 'outcome-unknown'), reset, problem(409, 'idempotency-in-progress'), answer);
+    await call(client);
     expect(heard).toHaveLength(4);
-    expect(new Set(heard.map(({ body }) => body))).toEqual(new Set(['{"text":"once"}']));
+    expect(new Set(heard.map(({ method, path, body, headers }) => [method, path, body, headers['if-match']].join())).size).toBe(1);
     const keys = new Set(heard.map(({ headers }) => headers['idempotency-key']));
     expect(keys.size).toBe(1);
     expect([...keys][0]).toMatch(/^[0-9a-f]{32}$/);
@@ -37,16 +42,16 @@ describe('a create', () => {
 
   test('is not repeated after a refusal, whatever Retry-After says: 409 unique-conflict', async () => {
     const { client, heard } = await facing(problem(409, 'unique-conflict', { 'retry-after': '1' }));
-    const result = await resultOf(client.entities('note').create({ email: 'ada@example.com' }));
+    const result = await resultOf(call(client));
     expect(result).toMatchObject({ ok: false, error: { status: 409, code: 'unique-conflict' } });
     expect(heard).toHaveLength(1);
   });
 
   test('has another key each time, unless one is given', async () => {
-    const { client, heard } = await facing(json(201, entity()));
-    await client.entities('note').create({});
-    await client.entities('note').create({});
-    await client.entities('note').create({}, { idempotencyKey: 'import row 7' });
+    const { client, heard } = await facing(answer);
+    await call(client);
+    await call(client);
+    await call(client, { idempotencyKey: 'import row 7' });
     const keys = heard.map(({ headers }) => headers['idempotency-key']);
     expect(new Set(keys).size).toBe(3);
     expect(keys[2]).toBe('import row 7');
@@ -77,13 +82,18 @@ describe.each<[string, (client: EntityServiceClient) => Promise<unknown>]>([
   });
 });
 
-describe('a conditional update', () => {
+/** The generated operation, which sends no Idempotency-Key by itself. */
+const update = (client: EntityServiceClient, headers: { 'If-Match'?: string }) =>
+  updateEntity({ client: client.http, path: { name: 'note', key: '1' }, body: {}, headers });
+const guarded = { 'If-Match': '"1"' };
+
+describe('a conditional update without an Idempotency-Key', () => {
   test.each<[string, Step]>([
     ['429', problem(429, 'rate-limited')],
     ['503', problem(503, 'unavailable')],
   ])('is repeated after %s, by which the service says that it did nothing', async (_what, step) => {
     const { client, heard } = await facing(step, json(200, entity({}, 2)));
-    await client.entities('note').update(note, { text: 'x' });
+    await update(client, guarded);
     expect(heard.map(({ headers }) => headers['if-match'])).toEqual(['"1"', '"1"']);
   });
 
@@ -95,7 +105,7 @@ describe('a conditional update', () => {
     ['a 504 of a proxy', empty(504)],
   ])('is not repeated after %s: the repeat would be refused if the first attempt succeeded', async (_what, step) => {
     const { client, heard } = await facing(step, json(200, entity({}, 2)));
-    expect(await resultOf(client.entities('note').update(note, {}))).toMatchObject({ ok: false });
+    expect(await update(client, guarded)).toMatchObject({ ok: false });
     expect(heard).toHaveLength(1);
   });
 });
@@ -118,19 +128,18 @@ describe('a refused connection', () => {
     await read.client.entities('note').get('1');
     expect(read.attempts()).toBe(2);
     const updated = await refusedOnce();
-    await updated.client.entities('note').update(note, {});
+    await update(updated.client, guarded);
     expect(updated.attempts()).toBe(2);
   });
 
-  test('does not make an update without a version repeatable', async () => {
+  test('does not make an update without a version and a key repeatable', async () => {
     const { client, attempts } = await refusedOnce();
-    expect(await resultOf(client.entities('note').update('1', {}))).toMatchObject({ ok: false, error: { reason: 'network' } });
+    expect(await update(client, {})).toMatchObject({ ok: false, error: { reason: 'network' } });
     expect(attempts()).toBe(1);
   });
 });
 
 describe.each<[string, (client: EntityServiceClient) => Promise<unknown>]>([
-  ['an update without a version', (client) => client.entities('note').update('1', {})],
   ['createKey', (client) => client.createKey({ name: 'x' })],
   ['rotateKey', (client) => client.rotateKey('4fT9xKq2LmZa')],
   ['refreshSession', (client) => client.refreshSession()],
