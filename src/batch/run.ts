@@ -7,7 +7,7 @@ import { rowOf } from '../entities/grouped-writes.ts';
 import { Removal, StillReferencedError } from '../entities/removal.ts';
 import { holdTypes } from '../entities/removal-statements.ts';
 import type { EntityRow } from '../entities/row.ts';
-import { findHeavy, findState, lockOne, previewOne } from '../entities/statements.ts';
+import { findHeavy, findState, lockInOrder, lockOne, previewOne } from '../entities/statements.ts';
 import { checkedBy, placeOf } from '../entities/store.ts';
 import { isStillReferenced, underRulesOnce, violationOf } from '../entities/violations.ts';
 import { writeStatementsOf } from '../entities/write-statements.ts';
@@ -66,6 +66,10 @@ export async function runOperations(
   await sql`set local statement_timeout = ${sql.lit(maximumMs)}`.execute(trx);
   let bytes = 0;
   if (rules.defersReferences) await sql`set constraints all deferred`.execute(trx);
+  const places = operations.flatMap((operation) =>
+    operation.op === 'update' || operation.op === 'delete' ? placeOf(operation.permit, operation.key) : [],
+  );
+  if (places.length > 1) await lockInOrder(places).execute(trx);
   const done: Done[] = [];
   while (done.length < operations.length) {
     if (caller.hasLeft) throw new Problem('malformed-request');

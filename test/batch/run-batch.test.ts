@@ -1,6 +1,8 @@
 /** `POST /rest/batch`: several operations, all of them or none, or each by itself. */
+import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { declareType, rowsOf, type Entity } from '../support/entities.ts';
+import { race, statuses } from '../support/races.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
 
 interface Results {
@@ -123,6 +125,26 @@ test('200 — `Prefer: dry-run` tells what the batch would do, and writes nothin
   expect(written).toEqual([]);
   expect((await get('order', body.results[0]?.entity?.key ?? '')).status).toBe(404);
   expect((await run(operations)).headers.get('preference-applied')).toBeNull();
+});
+
+test('200 — batches lock what they change in one order, whatever the order of their operations', async () => {
+  const [first, second] = [await create('customer', {}), await create('customer', {})];
+  const opposite = [second, first].map(({ key }) => ({ op: 'update', name: 'customer', key, fields: { city: 'Rome' } }));
+  let answer: ReturnType<typeof run> | undefined;
+  await service()
+    .db.transaction()
+    .execute(async (trx) => {
+      await sql`select from entity where key = ${first.key} for update`.execute(trx);
+      answer = run(opposite);
+      const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await waiting.execute(service().db)).rows.length).toBe(1);
+      // The batch does not have the other row while it waits for this one.
+      await sql`select from entity where key = ${second.key} for update nowait`.execute(trx);
+    });
+  expect((await answer)?.status).toBe(200);
+  const answers = await race(8, (n) => run(n % 2 ? opposite : opposite.toReversed()));
+  expect(statuses(answers)).toEqual({ 200: 8 });
+  expect((await get('customer', second.key)).body.version).toBe(10);
 });
 
 test('200 — a batch writes the audit events and the history of each change', async () => {
