@@ -115,21 +115,37 @@ class Bulk {
     return created;
   }
 
-  /** The faults of the rows that conflict with others, one after the other. The transaction must be rolled back. */
+  /** The faults of the rows that conflict with others, in their order, up to 20. The transaction must be rolled back. */
   async findConflicts(trx: Transaction<Database>): Promise<Fault[]> {
     const faults: Fault[] = [];
-    for (const [index, row] of this.#rows.entries()) {
-      await sql`savepoint item`.execute(trx);
-      try {
-        await this.#insert(trx, [row]);
-      } catch (error) {
-        if (!isViolation(error)) throw error;
-        faults.push(...error.under(`/${index}`).faults);
-        if (faults.length >= maximumFaults) break;
-        await sql`rollback to savepoint item`.execute(trx);
-      }
+    for (let from = 0; from < this.#rows.length;) {
+      const { length } = this.#nextRows(from);
+      await this.#insertOrFind(trx, from, from + length, faults);
+      from += length;
     }
     return faults;
+  }
+
+  /** Inserts the rows that conflict with none before them. Halves what cannot be inserted until one row is left, whose faults it adds. */
+  async #insertOrFind(trx: Transaction<Database>, from: number, end: number, faults: Fault[]): Promise<void> {
+    if (faults.length >= maximumFaults) return;
+    await sql`savepoint items`.execute(trx);
+    try {
+      await this.#insert(trx, this.#rows.slice(from, end));
+      await sql`release savepoint items`.execute(trx);
+      return;
+    } catch (error) {
+      if (!isViolation(error)) throw error;
+      await sql`rollback to savepoint items`.execute(trx);
+      await sql`release savepoint items`.execute(trx);
+      if (end - from === 1) {
+        faults.push(...error.under(`/${from}`).faults);
+        return;
+      }
+    }
+    const middle = Math.ceil((from + end) / 2);
+    await this.#insertOrFind(trx, from, middle, faults);
+    await this.#insertOrFind(trx, middle, end, faults);
   }
 
   #nextRows(from: number): string[] {

@@ -56,6 +56,25 @@ test('409 — every item with a value that another entity has, or another item, 
   expect(await rowsOf(service(), name)).toHaveLength(1);
 });
 
+test('409 — of 1,000 items the first 20 that conflict are named in their order, wherever they are', async () => {
+  const name = newName();
+  await declareType(service(), name, { type: 'object', properties: { code: { type: 'string' } }, 'x-unique': [{ fields: ['code'] }] });
+  const taken = [0, 1, 199, 200, 201, ...Array.from({ length: 20 }, (_, n) => 300 + 31 * n), 999];
+  expect(
+    (
+      await bulk(
+        name,
+        taken.map((n) => ({ code: `c${n}` })),
+      )
+    ).status,
+  ).toBe(200);
+  const items = Array.from({ length: 1_000 }, (_, n) => ({ code: n === 250 ? 'c2' : `c${n}` }));
+  const { status, body } = await bulk(name, items);
+  const expected = [...taken, 250].toSorted((one, other) => one - other).slice(0, 20);
+  expect([status, faultsOf(body)]).toEqual([409, expected.map((n) => `duplicate-value /${n}/code`)]);
+  expect(await rowsOf(service(), name)).toHaveLength(taken.length);
+});
+
 test('422 — the faults of all items are told by the place of the item, and nothing is created', async () => {
   const name = newName();
   await declareType(service(), name, { type: 'object', properties: { price: { type: 'number' } }, required: ['price'] });
