@@ -100,6 +100,7 @@ class Run {
     const urls = Object.values(this.#services).map(({ port }) => `http://localhost:${port}`) as [string, string];
     const revocation = await Revocation.make(urls, this.#callers.spare[this.#fault++] ?? '', this.#callers);
     const violate = (reason: string) => this.#violations.push(`${name}: ${reason}`);
+    for (const reason of await revocation.accepted()) violate(`at the next request ${reason}`);
     const [ledger, refused] = [this.#ledger, this.#ledger.statuses.get(503) ?? 0];
     ledger.measureAnew();
     await run(this.#breaking(violate));

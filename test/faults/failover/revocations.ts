@@ -34,12 +34,15 @@ export class Revocation {
     return made;
   }
 
+  /** Which revoked session or key works at a service, one a line. */
+  async accepted(): Promise<string[]> {
+    const statuses = await this.#statuses();
+    return statuses.filter((status) => status !== 'unauthenticated').map((status) => `${this.#user}: a revoked credential gets ${status}`);
+  }
+
   /** What works again of that which was revoked, one a line. */
   async violations(): Promise<string[]> {
-    const statuses = await this.#statuses();
-    const risen = statuses
-      .filter((status) => status !== 'unauthenticated')
-      .map((status) => `${this.#user}: a revoked credential gets ${status}`);
+    const risen = await this.accepted();
     const [url = ''] = this.#urls;
     const client = new EntityServiceClient({ baseUrl: url, errors: 'result' });
     const old = await client.createSession({ user: this.#user, password: this.#password });
