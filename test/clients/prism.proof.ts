@@ -49,7 +49,11 @@ test('the tour runs through Prism without a violation; a request that the contra
     },
   });
   expect(log().match(/The upstream call/g)?.length).toBeGreaterThan(12);
-  expect(log()).not.toMatch(/violation|error|warn/i);
+  // The contract has no operation for its own document, from which the tour makes types.
+  const refusals = log()
+    .split('\n')
+    .filter((line) => /violation|error|warn/i.test(line));
+  expect(refusals.filter((line) => !line.includes('get /openapi.json '))).toEqual([]);
 
   const refused = await fetch(`http://localhost:${port}/rest/entity/customer/0x10`, { headers: { 'x-api-key': 'any' } });
   expect(await refused.json()).toMatchObject({ type: expect.stringContaining('stoplight.io/prism') });
