@@ -91,7 +91,7 @@ test('200 — operations refer to later ones also beside deletions', async () =>
 test('200 — with `atomic: false` each operation has its own outcome, and later ones may refer to those that succeeded', async () => {
   const used = newNumber();
   await create('order', { number: used });
-  const { status, body } = await run(
+  const { status, headers, body } = await run(
     [
       { op: 'create', id: 'bad', name: 'order', fields: { number: used } },
       { op: 'create', id: 'good', name: 'order', fields: { number: newNumber() } },
@@ -102,6 +102,7 @@ test('200 — with `atomic: false` each operation has its own outcome, and later
     { atomic: false },
   );
   expect(status).toBe(200);
+  expect(headers.get('preference-applied')).toBeNull();
   expect(body.results.map(outcomeOf)).toEqual([
     [409, 'unique-conflict', 'duplicate-value /operations/0/fields/number'],
     [201],
