@@ -14,6 +14,7 @@ import { unnamedProxyRisk } from '../http/client-address.ts';
 import { leftPasswordFile } from '../start/first-password.ts';
 import { check, fail, ok, warn, type Check, type Finding } from './check.ts';
 import { examineDatabase } from './doctor-database.ts';
+import { checkSecrets } from './doctor-secrets.ts';
 import { messagesOf } from './failure.ts';
 
 /**
@@ -28,6 +29,7 @@ export async function runChecks(environment: () => NodeJS.ProcessEnv, all = fals
   const misspelt = misspeltSettings(environment());
   if (misspelt.length > 0) await check(checks, config, 'environment', () => warn(misspelt.join('; ')));
   await check(checks, config, 'proxy', () => checkProxy(config));
+  await check(checks, config, 'secrets', () => checkSecrets(config));
   if (isPlainHttpOnNetwork(config)) await check(checks, config, 'network', () => warn(plainHttpRisk));
   const passwordFile = await leftPasswordFile(config);
   if (passwordFile !== undefined) await check(checks, config, 'first password', () => warn(leftPasswordRisk(passwordFile)));

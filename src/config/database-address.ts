@@ -60,6 +60,11 @@ export function requiredMethods(address: string): Method[] | undefined {
   throw new Error('require_auth must list scram-sha-256, md5, password or none, separated by commas');
 }
 
+/** The file that has the password of the address; undefined if it names none. */
+export function passwordFile(address: string): string | undefined {
+  return new URL(address).searchParams.get('password_file') ?? undefined;
+}
+
 function isMethod(name: string): name is Method {
   return methods.some((method) => method === name);
 }

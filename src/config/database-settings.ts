@@ -1,5 +1,6 @@
 /** The settings that name the database. */
-import { databaseName, isLocal, readDatabaseAddress, type Address } from './database-address.ts';
+import { isAbsolute } from 'node:path';
+import { databaseName, isLocal, passwordFile, readDatabaseAddress, type Address } from './database-address.ts';
 import type { Reader } from './reader.ts';
 import type { Config } from './settings.ts';
 import { Secret } from './secrets.ts';
@@ -55,6 +56,10 @@ function addressProblem(url: string, production: boolean): string | undefined {
   if (repeated !== undefined) return `must have the parameter ${repeated} once, of which only the last one would count`;
   const several = severalHosts(url);
   if (several !== undefined) return `must name one host, and has ${several}: put HAProxy in front of several (docs/scaling.md)`;
+  const file = passwordFile(url);
+  if (file !== undefined && !isAbsolute(file)) return 'must name the file of password_file from the root, such as /run/secrets/database';
+  if (file !== undefined && (searchParams.has('password') || new URL(url).password !== ''))
+    return 'must have a password or password_file, not both';
   let address: Address;
   try {
     address = readDatabaseAddress(url);

@@ -7,7 +7,7 @@ import type { Kysely, Transaction } from 'kysely';
 import { DatabaseError } from 'pg';
 import { Problem } from '../errors.ts';
 import type { Database } from './tables.ts';
-import { UntrustedServerError } from './driver/verified-client.ts';
+import { PasswordFileError, UntrustedServerError } from './driver/verified-client.ts';
 
 /** Connections, room, intervention by the operator, and whom the server lets in; 58 is its disks. */
 const outageClasses = new Set(['08', '28', '53', '57', '58']);
@@ -41,7 +41,7 @@ const codeOf = (error: unknown): string | undefined =>
 
 /** Whether `error` says that the database cannot serve now: out of reach, shutting down, out of room, too slow, or not proved to be ours. */
 export function isOutage(error: unknown): boolean {
-  if (error instanceof ServerUnresponsiveError || error instanceof UntrustedServerError) return true;
+  if (error instanceof ServerUnresponsiveError || error instanceof UntrustedServerError || error instanceof PasswordFileError) return true;
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error && codelessOutage.test(error.message);
   if (networkCodes.has(code) || resourceCodes.has(code) || isOfConnecting(error)) return true;

@@ -360,6 +360,20 @@ describe('in production', () => {
       expect(at(`app:secret@localhost/entities?require_auth=${list}`)).toEqual([]);
     });
 
+    test('?password_file=FILE names a file from the root, in place of a password (rule 87)', () => {
+      const file = encodeURIComponent('/run/secrets/database');
+      expect(at(`app@localhost/entities?password_file=${file}`)).toEqual([]);
+      expect(at('app@localhost/entities?password_file=secrets/database')).toEqual([
+        `${name} must name the file of password_file from the root, such as /run/secrets/database`,
+      ]);
+      for (const both of [
+        `app:secret@localhost/entities?password_file=${file}`,
+        `app@localhost/entities?password=secret&password_file=${file}`,
+      ]) {
+        expect(at(both)).toEqual([`${name} must have a password or password_file, not both`]);
+      }
+    });
+
     test.each([
       ['ssl=verify-full', 'ssl=verify-full is none of its values'],
       ['sslmode=verify-full&sslrootcert=/nowhere/ca.pem', '/nowhere/ca.pem'],

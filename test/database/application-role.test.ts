@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { appendFile, chown } from 'node:fs/promises';
+import { appendFile, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../../src/config/settings.ts';
 import { openEmbedded, type EmbeddedDatabase } from '../../src/database/embedded/embedded.ts';
 import { inDirectory, serverAccount } from '../../src/database/embedded/account.ts';
@@ -19,6 +20,7 @@ import { deleteEndedSessions } from '../../src/maintenance/cleanup.ts';
 import { deleteIdleAttempts } from '../../src/credentials/attempts.ts';
 import { explainFailure } from '../../src/start/failure.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
+import { AdminCommand } from '../support/admin.ts';
 import { newDataDir } from '../support/embedded.ts';
 import { readDocument } from '../support/markdown.ts';
 import { cookieOf, password, TestService } from '../support/service.ts';
@@ -169,6 +171,59 @@ test('with these rights the service changes companion tables that the owner has 
   } finally {
     await owner.close();
     await service.close();
+  }
+});
+
+test('201 — while the password of the role changes under load: each connection reads it from password_file, and without the file there is 503 (rules 77 and 87)', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'entity-service-password-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'password');
+  const store = (text: string) => writeFile(file, `${text}\n`, { mode: 0o600 });
+  await store('a password of the test');
+  const url = new URL(applicationUrl);
+  url.password = '';
+  url.searchParams.set('password_file', file);
+  const reconnect = () => rows(ownerUrl, `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`);
+  const service = await TestService.start({}, { url: url.href, drop: async () => undefined });
+  try {
+    const cookie = await service.openSession((await service.createUser('grace')).id);
+    const create = async () => (await service.call('POST', '/rest/entity/note', { cookie, json: {} })).status;
+    const statuses: number[] = [];
+    const over = new AbortController();
+    const clients = Array.from({ length: 4 }, async () => {
+      while (!over.signal.aborted) statuses.push(await create());
+    });
+    const more = async () => {
+      const before = statuses.length;
+      await expect.poll(() => statuses.length).toBeGreaterThan(before + 20);
+    };
+    await more();
+    await execute(ownerUrl, `alter role ${role} password 'the next password of the test'`);
+    await store('the next password of the test');
+    await more();
+    over.abort();
+    await Promise.all(clients);
+    expect(new Set(statuses)).toEqual(new Set([201]));
+    await reconnect();
+    await expect.poll(create).toBe(201);
+    const { stdout } = await new AdminCommand(url.href).run(['doctor', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      checks: expect.arrayContaining([
+        { name: 'secrets', status: 'ok', message: `DATABASE_URL: ${file}, which each connection reads; METRICS_TOKEN: not set` },
+      ]),
+    });
+
+    await rm(file);
+    await reconnect();
+    await expect.poll(create).toBe(503);
+    expect((await new AdminCommand(url.href).run(['doctor'])).stdout).toMatch(
+      /^fail +secrets +the password_file of DATABASE_URL cannot be read/m,
+    );
+    await store('the next password of the test');
+    await expect.poll(create).toBe(201);
+  } finally {
+    await service.close();
+    await execute(ownerUrl, `alter role ${role} password 'a password of the test'`);
   }
 });
 

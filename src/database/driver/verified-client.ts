@@ -2,13 +2,19 @@
  * The connection to PostgreSQL from which all others of this service are derived. node-postgres answers whatever a server asks for, also with
  * the password itself, and takes a server that asks for nothing. Another program on the server's port would get both.
  */
+import { readFile } from 'node:fs/promises';
 import { TLSSocket } from 'node:tls';
 import { Client, type ClientConfig } from 'pg';
-import { encryptionOf, requiredMethods, type Encryption, type Method } from '../../config/database-address.ts';
+import { encryptionOf, passwordFile, requiredMethods, type Encryption, type Method } from '../../config/database-address.ts';
 
 /** Thrown while connecting: the server has not proved that it is ours. No password and no statement was sent to it. */
 export class UntrustedServerError extends Error {
   override readonly name = 'UntrustedServerError';
+}
+
+/** Thrown while connecting: the file of `password_file` has no password now. */
+export class PasswordFileError extends Error {
+  override readonly name = 'PasswordFileError';
 }
 
 /** What the types of node-postgres leave out of its client: the steps of signing in. */
@@ -41,6 +47,9 @@ export class VerifiedClient extends SigningInClient {
     super(config);
     this.encryption = encryptionOf(this.ssl);
     this.#required = requiredMethods(config.connectionString);
+    const file = passwordFile(config.connectionString);
+    // Each connection reads it anew, so a changed password needs no restart.
+    if (file !== undefined) Object.assign(this, { password: () => readPassword(file) });
   }
 
   override _handleAuthCleartextPassword(message: unknown): void {
@@ -84,6 +93,15 @@ export class VerifiedClient extends SigningInClient {
     this.connection.stream.destroy(new UntrustedServerError(`the PostgreSQL server ${reason}`));
     return false;
   }
+}
+
+async function readPassword(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new PasswordFileError(`the password_file of the database cannot be read: ${error.message}`);
+  });
+  const password = text.replace(/\r?\n$/, '');
+  if (password === '') throw new PasswordFileError(`the password_file of the database, ${file}, is empty`);
+  return password;
 }
 
 function requires(required: Method[]): string {
