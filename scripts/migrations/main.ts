@@ -13,6 +13,10 @@ const squawk = join(project, 'node_modules/squawk-cli/js/bin/squawk');
 const settled = ['require-lock-timeout', 'require-statement-timeout', 'prefer-bigint-over-int'];
 
 const files = await readMigrations();
+for (const { name } of files.filter(({ runsBeside }) => runsBeside === undefined)) {
+  process.stderr.write(`${name}.sql has to begin with the line "-- runs beside: 0.1.0" (see CONTRIBUTING.md)\n`);
+  process.exitCode = 1;
+}
 if (existsSync(squawk)) {
   const check = (names: readonly string[], ...options: string[]) => {
     if (names.length === 0) return;
@@ -29,5 +33,5 @@ if (existsSync(squawk)) {
   check(files.filter(({ inTransaction }) => !inTransaction).map(({ name }) => name));
 } else {
   process.stderr.write('squawk-cli is not installed, so no statement was checked: run npm ci\n');
-  process.exitCode = process.env['CI'] ? 1 : 0;
+  if (process.env['CI']) process.exitCode = 1;
 }

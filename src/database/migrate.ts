@@ -7,6 +7,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Migrator, type MigrationProvider } from 'kysely/migration';
 import { DatabaseError, Pool } from 'pg';
 
+import { readVersion } from '../config/version.ts';
 import { DirectAddressError } from './failure.ts';
 import { isOlder, readMigrations, type MigrationFile } from './migration-files.ts';
 import { pendingMigrations } from './migration-state.ts';
@@ -98,7 +99,7 @@ async function lockMigrations(db: Kysely<Database>): Promise<void> {
 /** Throws an error for the operator when processes of a version that may not run beside the file still run at the end. */
 async function waitForOlderProcesses(
   db: Kysely<Database>,
-  { name, runsBeside }: MigrationFile,
+  { name, runsBeside = readVersion() }: MigrationFile,
   onWait: (line: string) => void,
   timeoutMs: number,
 ): Promise<void> {
@@ -147,7 +148,7 @@ function providerOf(files: MigrationFile[]): MigrationProvider {
 
 /** Stores what the files as far as `last` say, so that an earlier version, which lacks them, can read it. */
 async function noteMigrations(db: Kysely<unknown>, files: readonly MigrationFile[], last: string): Promise<void> {
-  for (const { name, runsBeside } of files.filter((file) => file.name <= last)) {
+  for (const { name, runsBeside = readVersion() } of files.filter((file) => file.name <= last)) {
     await sql`insert into migration_note values (${name}, ${runsBeside}) on conflict do nothing`.execute(db);
   }
 }

@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 export interface MigrationFile {
   name: string;
   text: string;
-  /** The oldest version of the service that may run on the schema that the file makes. */
-  runsBeside: string;
+  /** The oldest version of the service that may run on the schema that the file makes; undefined if its first line does not say so. */
+  runsBeside: string | undefined;
   /** False for what PostgreSQL does outside a transaction only: an index that is built while others write. */
   inTransaction: boolean;
 }
@@ -22,12 +22,11 @@ export async function knownMigrations(from = directory): Promise<string[]> {
     .sort();
 }
 
-/** The files in their order. Throws an error for the developer of a file whose first line is not as CONTRIBUTING.md says. */
+/** The files in their order. */
 export async function readMigrations(from = directory): Promise<MigrationFile[]> {
   const reads = (await knownMigrations(from)).map(async (name) => {
     const text = await readFile(new URL(`${name}.sql`, from), 'utf8');
     const { runsBeside, alone } = head.exec(text)?.groups ?? {};
-    if (runsBeside === undefined) throw new Error(`${name}.sql has to begin with the line "-- runs beside: 0.1.0" (see CONTRIBUTING.md)`);
     return { name, text, runsBeside, inTransaction: alone === undefined };
   });
   return await Promise.all(reads);

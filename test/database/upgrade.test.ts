@@ -156,10 +156,11 @@ create index concurrently role_by_description on role (description);
     expect(rows).toEqual([{ indisvalid: true }]);
   });
 
-  test('without the first line that says beside which version it runs is refused', async () => {
-    const from = await laterMigrations({ '9001-later': 'select 1;' });
-    await connect();
-    await expect(migrate(url, { from })).rejects.toThrow('9001-later.sql has to begin with the line "-- runs beside: 0.1.0"');
+  test('without the first line that says beside which version it runs may run beside its own version only', async () => {
+    const client = await connect();
+    await migrate(url, { from: await laterMigrations({ '9001-later': 'select 1;' }) });
+    const { rows } = await client.query(`select runs_beside as version from migration_note where name = '9001-later'`);
+    expect(rows).toEqual([{ version: readVersion() }]);
   });
 
   test('has a note in the database, each of this version', async () => {
