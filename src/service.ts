@@ -138,10 +138,8 @@ export async function openService(config: Config, databaseUrl: string, clock = s
         stopCleanup();
         stopStatistics();
       },
-      recordStop: async () => {
-        await record('service.stop');
-        await withdraw().catch(() => undefined);
-      },
+      // Together, because each waits until a database that does not answer counts as lost.
+      recordStop: async () => void (await Promise.allSettled([record('service.stop'), withdraw()])),
       traces,
       listener,
       pool: store,
