@@ -574,6 +574,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rest/entity/{name}/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import entities
+         * @description Creates an entity of each row of a file of up to 64 MiB, or with `by` updates the one with the same values, so that the file can be imported again. Up to 500
+         *     rows are one transaction. A row that is refused does not stop the others. Rights are checked before the first row is written, and anew for each
+         *     transaction: `create`, and with `by` also `read` and `update`.
+         *
+         *     The answer begins while the file is still being sent. Each of its lines is a JSON object (NDJSON): for a row that is refused
+         *     `{"row":17,"status":422,"code":"validation-failed","errors":[…]}`, and after each transaction
+         *     `{"done":false,"row":500,"created":499,"updated":0,"unchanged":0,"failed":1}` with the last row whose outcome is known. The last line has `"done":true`.
+         *     If the import has to end early, its last line has `"done":false` and the `problem`; where the outcome of a COMMIT is unknown, `uncertainTo` is the last row
+         *     that it may have written.
+         *
+         *     **NDJSON**: each line has the fields of an entity, or an entity as `exportEntities` writes it, of which the fields count. **CSV**: UTF-8 with a
+         *     header, as `exportEntities` writes it. The declared type decides what a cell is; a field that it does not name is a text.
+         */
+        post: operations["importEntities"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rest/entity/{name}/{key}": {
         parameters: {
             query?: never;
@@ -3286,6 +3317,61 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    importEntities: {
+        parameters: {
+            query?: {
+                /** @description Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do. */
+                format?: components["parameters"]["TransferFormat"];
+                /** @description The fields of a unique rule, with commas between and dots into objects. Entities with the values of a row are updated. */
+                by?: string;
+                /** @description `replace`: a row has all fields of the entity that it updates. `merge`: it is merged into them, as by `updateEntity`. */
+                mode?: "replace" | "merge";
+                /** @description `true` writes nothing: each transaction is rolled back. Rows of different transactions do not see each other then. */
+                dryRun?: "true" | "false";
+                /** @description The first row that counts, to go on after an import that ended early. Rows are lines in NDJSON; the header of CSV is row 1. */
+                fromRow?: string;
+                /** @description What is between the cells of CSV. */
+                delimiter?: "comma" | "semicolon" | "tab";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The entity's name.
+                 * @example customer
+                 */
+                name: components["parameters"]["EntityName"];
+            };
+            cookie?: never;
+        };
+        /** @description The file. */
+        requestBody: {
+            content: {
+                "application/x-ndjson": string;
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];

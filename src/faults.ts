@@ -14,6 +14,8 @@ export type FaultCode =
   | 'too-short'
   | 'too-long'
   | 'invalid-json'
+  | 'invalid-csv'
+  | 'cell-count'
   | 'duplicate-member'
   | 'number-not-exact'
   | 'nul-character'

@@ -3532,6 +3532,122 @@ export type ExportEntitiesResponses = {
 
 export type ExportEntitiesResponse = ExportEntitiesResponses[keyof ExportEntitiesResponses];
 
+export type ImportEntitiesData = {
+    /**
+     * The file.
+     */
+    body: string;
+    path: {
+        /**
+         * The entity's name.
+         */
+        name: EntityName;
+    };
+    query?: {
+        /**
+         * Of the file. Without it the header decides, `Accept` or `Content-Type`; NDJSON if both will do.
+         */
+        format?: 'ndjson' | 'csv';
+        /**
+         * The fields of a unique rule, with commas between and dots into objects. Entities with the values of a row are updated.
+         */
+        by?: string;
+        /**
+         * `replace`: a row has all fields of the entity that it updates. `merge`: it is merged into them, as by `updateEntity`.
+         */
+        mode?: 'replace' | 'merge';
+        /**
+         * `true` writes nothing: each transaction is rolled back. Rows of different transactions do not see each other then.
+         */
+        dryRun?: 'true' | 'false';
+        /**
+         * The first row that counts, to go on after an import that ended early. Rows are lines in NDJSON; the header of CSV is row 1.
+         */
+        fromRow?: string;
+        /**
+         * What is between the cells of CSV.
+         */
+        delimiter?: 'comma' | 'semicolon' | 'tab';
+    };
+    url: '/rest/entity/{name}/import';
+};
+
+export type ImportEntitiesErrors = {
+    /**
+     * The request is malformed, a parameter is invalid, or it carries two credentials.
+     */
+    400: Problem & {
+        code?: 'malformed-request' | 'invalid-key' | 'ambiguous-credentials';
+    };
+    /**
+     * No credential, or one that is not valid.
+     */
+    401: Problem & {
+        code?: 'unauthenticated' | 'invalid-token';
+    };
+    /**
+     * No role of the active profile grants this, the credential is too narrow, the bearer token belongs to no user of this service, or the request
+     * came from a foreign site.
+     *
+     */
+    403: Problem & {
+        code?: 'forbidden' | 'insufficient-scope' | 'csrf-rejected' | 'identity-not-linked';
+    };
+    /**
+     * There is no such thing, or the caller may not know of it.
+     */
+    404: Problem & {
+        code?: 'not-found';
+    };
+    /**
+     * Accept rules out the media types that the operation answers with.
+     */
+    406: Problem & {
+        code?: 'not-acceptable';
+    };
+    /**
+     * The body is larger than this operation takes.
+     */
+    413: Problem & {
+        code?: 'content-too-large';
+    };
+    /**
+     * The body is of a type, charset or encoding that this operation does not take.
+     */
+    415: Problem & {
+        code?: 'unsupported-media-type';
+    };
+    /**
+     * Well-formed, but not what is asked for.
+     */
+    422: Problem & {
+        code?: 'validation-failed';
+    };
+    /**
+     * Too many requests or failed attempts.
+     */
+    429: Problem & {
+        code?: 'rate-limited';
+    };
+    /**
+     * Something the service depends on is out of reach, or it is at its limit. Nothing is wrong with the request.
+     */
+    503: Problem & {
+        code?: 'unavailable' | 'busy' | 'issuer-unavailable' | 'outcome-unknown';
+    };
+};
+
+export type ImportEntitiesError = ImportEntitiesErrors[keyof ImportEntitiesErrors];
+
+export type ImportEntitiesResponses = {
+    /**
+     * The report.
+     */
+    200: string;
+};
+
+export type ImportEntitiesResponse = ImportEntitiesResponses[keyof ImportEntitiesResponses];
+
 export type DeleteEntityData = {
     body?: never;
     headers?: {

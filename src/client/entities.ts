@@ -16,7 +16,17 @@ import { EntityList, withIncluded, type ListOptions, type WithIncluded } from '.
 import { keyed, type CallOptions, type Client, type WriteOptions } from './operation.ts';
 import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
 import { conflictPauseMs } from './retry.ts';
-import { exportEntities, exportTo, type ExportFileOptions, type ExportOptions } from './transfer.ts';
+import {
+  exportEntities,
+  exportTo,
+  importEntities,
+  type ExportFileOptions,
+  type ExportOptions,
+  type ImportOptions,
+  type ImportProgress,
+  type ImportSource,
+  type RefusedRow,
+} from './transfer.ts';
 
 /** An entity whose fields are of type `T`, as plain JSON. */
 export type Entity<T extends object = Fields> = Omit<StoredEntity, 'fields'> & { fields: T };
@@ -153,6 +163,14 @@ export class Entities<T extends object, S extends ErrorStyle> {
   /** Writes the export as a file of NDJSON or CSV into the stream, which it closes. An export that is not complete is an error. */
   async exportTo(target: WritableStream<Uint8Array<ArrayBuffer>>, options: ExportFileOptions<T> = {}): Promise<Outcome<S, void>> {
     return deliver(this.#style, await exportTo<T>(this.#client, this.#name, target, options));
+  }
+
+  /**
+   * Imports a file, or the fields of many entities, and reports on it meanwhile: each row that is refused, and what has been done so far. The request is never
+   * repeated; with `by` it can be sent again. Iterating throws the errors of either error style.
+   */
+  importFrom(source: ImportSource<T>, options: ImportOptions = {}): AsyncGenerator<RefusedRow | ImportProgress, void> {
+    return importEntities<T>(this.#client, this.#name, source, options);
   }
 
   /**

@@ -60,7 +60,7 @@ export class Http implements Client {
     if (body) for (const [name, value] of Object.entries(options.headers ?? {})) if (value !== undefined) prepared.headers.set(name, value);
     const attempt = new RequestDeadline(this.#settings.clock, options.timeoutMs ?? this.#settings.timeoutMs, options.signal);
     try {
-      const sent = await this.#fetch(prepared, attempt, body && { body, duplex: 'half' });
+      const sent = await this.#fetch(prepared, attempt, body && { body, ...(body instanceof ReadableStream && { duplex: 'half' }) });
       if (sent instanceof ClientError) return { ok: false, error: sent };
       const { status, headers } = sent;
       if (status === 200 && sent.body) return { ok: true, value: sent.body, status, headers };

@@ -29,7 +29,7 @@ export interface OperationRequest extends CallOptions {
 
 /** A request whose answer is read while it is sent, and perhaps its body too. */
 export interface StreamRequest extends Omit<OperationRequest, 'body' | 'bodySerializer'> {
-  body?: ReadableStream<Uint8Array<ArrayBuffer>>;
+  body?: ReadableStream<Uint8Array<ArrayBuffer>> | Blob;
 }
 
 type BodyOf<Responses> = Responses[keyof Responses];

@@ -1,13 +1,14 @@
-/** Exports of all entities of a name, as streams. */
-import type { Problem } from '../../generated/client/types.gen.ts';
+/** Exports and imports of all entities of a name, as streams. */
+import type { Fault, Problem } from '../../generated/client/types.gen.ts';
 import type { Entity } from './entities.ts';
-import { ApiError, ClientError } from './errors.ts';
+import { ApiError, ClientError, type ApiErrorCode } from './errors.ts';
 import { exactJson } from './exact-json.ts';
 import type { EntityFilter } from './list.ts';
 import type { CallOptions, Client } from './operation.ts';
 import { valueOf, type Result } from './result.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
+const linesOfChunk = 100;
 
 export interface ExportOptions<T extends object> extends Omit<CallOptions, 'retry'> {
   filter?: EntityFilter<T>;
@@ -20,6 +21,50 @@ export interface ExportFileOptions<T extends object> extends ExportOptions<T> {
   format?: 'ndjson' | 'csv';
   /** CSV: puts an apostrophe in front of texts that a spreadsheet would take for formulas. */
   csvSafe?: boolean;
+}
+
+/** What is imported: a file as it is, or the fields of entities. In browsers a file that is no stream needs no HTTP/2. */
+export type ImportSource<T extends object> = ReadableStream<Bytes> | Blob | Iterable<T> | AsyncIterable<T>;
+
+export interface ImportOptions extends Omit<CallOptions, 'retry'> {
+  /** Of a file; `ndjson` by default. */
+  format?: 'ndjson' | 'csv';
+  /** The fields of a rule in `x-unique`, with dots into objects: entities with the values of a row are updated. Otherwise each row is created. */
+  by?: readonly string[];
+  /** Whether a row has all fields of the entity that it updates, by default, or is merged into them. */
+  mode?: 'replace' | 'merge';
+  /** Reports what would be done, and writes nothing. */
+  dryRun?: boolean;
+  /** The first row that counts; 1 by default. */
+  fromRow?: number;
+  /** Between the cells of CSV; `comma` by default. */
+  delimiter?: 'comma' | 'semicolon' | 'tab';
+}
+
+/** A row that was refused. */
+export interface RefusedRow {
+  done?: undefined;
+  /** A line of NDJSON, from 1; the header of CSV is row 1. */
+  row: number;
+  status: number;
+  code: ApiErrorCode;
+  detail: string;
+  errors?: Fault[];
+}
+
+/** What has been done up to a row. */
+export interface ImportProgress {
+  /** Whether the file was read to its end. */
+  done: boolean;
+  row: number;
+  created: number;
+  updated: number;
+  unchanged: number;
+  failed: number;
+  /** Why the import has ended early. */
+  problem?: Problem;
+  /** The last row that may have been written, where the outcome of a transaction is unknown. */
+  uncertainTo?: number;
 }
 
 /** The last line of NDJSON. */
@@ -77,6 +122,57 @@ function open<T extends object>(client: Client, name: string, options: ExportFil
 }
 
 const failureOf = ({ problem }: Trailer): Error & (ApiError | ClientError) => (problem ? new ApiError(problem) : new ClientError('answer'));
+
+/** The report of an import. Throws the errors of the request, and after the last progress that of an import which has ended early. */
+export async function* importEntities<T extends object>(
+  client: Client,
+  name: string,
+  source: ImportSource<T>,
+  options: ImportOptions,
+): AsyncGenerator<RefusedRow | ImportProgress, void> {
+  const { format = 'ndjson', by, mode, dryRun, fromRow, delimiter, ...call } = options;
+  const isFile = source instanceof ReadableStream || source instanceof Blob;
+  const query = {
+    ...(by && { by: by.join() }),
+    ...(mode && { mode }),
+    ...(dryRun && { dryRun: 'true' }),
+    ...(fromRow !== undefined && { fromRow: String(fromRow) }),
+    ...(delimiter && { delimiter }),
+  };
+  const headers = { 'Content-Type': isFile && format === 'csv' ? 'text/csv' : 'application/x-ndjson', Accept: 'application/x-ndjson' };
+  const request = { url: '/rest/entity/{name}/import', path: { name }, query, headers, security: [{}], ...call };
+  const stream = valueOf(await client.stream('POST', { ...request, body: isFile ? source : linesFrom(source) }));
+  for await (const line of linesOf(stream)) {
+    const report = JSON.parse(line) as RefusedRow | ImportProgress;
+    yield report;
+    if (report.done) return;
+    if ('problem' in report && report.problem) throw new ApiError(report.problem);
+  }
+  throw new ClientError('network');
+}
+
+/** Each of the fields as a line of JSON. */
+function linesFrom(source: Iterable<object> | AsyncIterable<object>): ReadableStream<Bytes> {
+  const items = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  const encoder = new TextEncoder();
+  return new ReadableStream<Bytes>({
+    async pull(controller) {
+      let text = '';
+      for (let count = 0; count < linesOfChunk; count += 1) {
+        const { done, value } = await items.next();
+        if (done) {
+          if (text !== '') controller.enqueue(encoder.encode(text));
+          return controller.close();
+        }
+        text += `${exactJson(value)}\n`;
+      }
+      controller.enqueue(encoder.encode(text));
+    },
+    async cancel() {
+      await items.return?.();
+    },
+  });
+}
 
 /** The lines of a stream of UTF-8 text, without empty ones. */
 export async function* linesOf(stream: ReadableStream<Bytes>): AsyncGenerator<string> {

@@ -44,7 +44,9 @@ export async function makeRoutes(binding: Binding): Promise<OperationRoute[]> {
   return operationsOf(binding.document).map((operation) => {
     const route = declared.get(operation.operationId);
     if (!route) throw new Error(`openapi.yaml: ${operation.operationId} has no route`);
-    return { operation, options: { ...route, ...routeOptions(operation, binding) } };
+    // The form of a body that is a stream shows only when it is read.
+    const schema = { ...route.schema, ...(operation.streamsBody && { body: undefined }) };
+    return { operation, options: { ...route, schema, ...routeOptions(operation, binding) } };
   });
 }
 
@@ -77,10 +79,10 @@ function routeOptions(operation: Operation, binding: Binding): Omit<RouteOptions
     // The schemes read one credential from a request, so a caller could not present two.
     if (names.length > 1) throw new Error(`openapi.yaml: ${operationId} asks for ${names.join(' and ')} at once`);
   }
-  const { takesLargeBody, streamsAnswer } = operation;
-  const bodyLimit = bodyLimitOf(requestBody, takesLargeBody, binding.bodyLimit);
+  const { takesLargeBody, streamsAnswer, streamsBody } = operation;
+  const bodyLimit = bodyLimitOf(requestBody, { takesLargeBody, streamsBody }, binding.bodyLimit);
   return {
-    config: { operationId, takesLargeBody, streamsAnswer, takesCredential: operation.security.length > 0 },
+    config: { operationId, takesLargeBody, streamsAnswer, streamsBody, takesCredential: operation.security.length > 0 },
     // Otherwise Fastify answers HEAD by running the GET handler (rule 26).
     exposeHeadRoute: false,
     ...(bodyLimit !== undefined && { bodyLimit }),

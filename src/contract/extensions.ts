@@ -4,7 +4,7 @@ import { sessionRights, type SessionRights } from '../rights/session-rights.ts';
 /** Each extension with its allowed values. */
 export const extensionValues = {
   'x-answer': ['stream'],
-  'x-body': ['large'],
+  'x-body': ['large', 'stream'],
   'x-ignores-unknown-parameters': [true],
   'x-refuses-cross-site': [true],
   'x-session': ['writes'],
@@ -17,6 +17,8 @@ export type ExtensionMembers = { -readonly [E in keyof typeof extensionValues]?:
 export interface Extensions {
   /** Whether the answer is made while it is sent, which may take longer than other answers. */
   streamsAnswer: boolean;
+  /** Whether the handler reads the body itself, while it arrives. */
+  streamsBody: boolean;
   /** Whether the body may have 4 MiB and 50,000 values. */
   takesLargeBody: boolean;
   /** Whether another party decides which query parameters are sent, so that undeclared ones are not refused. */
@@ -46,6 +48,7 @@ export function readExtensions(operation: ExtensionMembers & { operationId: stri
   const rights = operation['x-session-rights'];
   return {
     streamsAnswer: operation['x-answer'] === 'stream',
+    streamsBody: operation['x-body'] === 'stream',
     takesLargeBody: operation['x-body'] === 'large',
     ignoresUnknownParameters: operation['x-ignores-unknown-parameters'] === true,
     refusesCrossSite: operation['x-refuses-cross-site'] === true,

@@ -83,8 +83,8 @@ export async function upsertOnce(
   });
 }
 
-/** Throws 422 unless the type has the rule and the body a value for each of its fields. */
-function ruleBy(type: EntityType | undefined, { by, fields }: Upsert): Rule {
+/** The rule of the type over the fields `by`. Throws 422 if there is none. */
+export function uniqueBy(type: EntityType | undefined, by: string): Pick<Rule, 'type' | 'companion' | 'unique'> {
   const companion = type?.companion ? readable(type.companion) : null;
   const wanted = new Set(by.split(','));
   const namesOf = ({ columns }: CompanionUnique) => columnsOf(companion, columns).map(({ field }) => field.join('.'));
@@ -94,13 +94,23 @@ function ruleBy(type: EntityType | undefined, { by, fields }: Upsert): Rule {
     const values = allowed === '' ? {} : { allowed };
     throw new Problem('validation-failed', { faults: [{ parameter: 'by', code: 'invalid-value', values }] });
   }
-  const values = companionValues(companion, fields);
+  return { type, companion, unique };
+}
+
+/** Throws 422 unless the body has a value for each field of the rule. */
+export function requireValuesOf(companion: Companion, unique: CompanionUnique, values: CompanionValues): void {
   const missing = columnsOf(companion, unique.columns).filter(({ name }) => values[name] === null);
   if (missing.length > 0) {
     const faults = missing.map(({ field }): Fault => ({ pointer: pointerTo(field), code: 'required' }));
     throw new Problem('validation-failed', { faults });
   }
-  return { type, companion, unique, values };
+}
+
+function ruleBy(type: EntityType | undefined, { by, fields }: Upsert): Rule {
+  const rule = uniqueBy(type, by);
+  const values = companionValues(rule.companion, fields);
+  requireValuesOf(rule.companion, rule.unique, values);
+  return { ...rule, values };
 }
 
 const columnsOf = (companion: Companion | null, names: readonly string[]) =>
@@ -165,7 +175,7 @@ async function updateFound(
 }
 
 /** The entity exists, and the caller may not change it: the answer is that of a create. */
-function conflictOf(companion: Companion, unique: CompanionUnique): Problem {
+export function conflictOf(companion: Companion, unique: CompanionUnique): Problem {
   const faults = columnsOf(companion, unique.columns).map(({ field }): Fault => ({ pointer: pointerTo(field), code: 'duplicate-value' }));
   return new Problem('unique-conflict', { faults, headers: { 'Retry-After': '1' } });
 }

@@ -2,12 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { Companion } from '../companion/layout.ts';
 import { prepareInsertMany, prepareUpdateMany } from './grouped-writes.ts';
+import { prepareReplaceMany } from './import-statements.ts';
 import { prepareDeleteOne, prepareInsertWithKey, prepareRestoreOne, prepareUpdateOne } from './statements.ts';
 
 function prepareAll(companion: Companion | null, variant?: string) {
   return {
     insertMany: prepareInsertMany(companion, variant),
     updateMany: prepareUpdateMany(companion, variant),
+    replaceMany: prepareReplaceMany(companion, variant),
     insertWithKey: prepareInsertWithKey(companion, variant),
     updateOne: prepareUpdateOne(companion, variant),
     restoreOne: prepareRestoreOne(companion, variant),

@@ -17,6 +17,8 @@ const formType = 'application/x-www-form-urlencoded';
 const formLimitBytes = 8_192;
 const ignoredBodyLimitBytes = 1_024;
 const largeBodyLimitBytes = 4_194_304;
+/** Of a body that is read while it arrives. */
+export const streamedBodyLimitBytes = 67_108_864;
 /** A longer JSON body waits for its turn: reading 100 KiB of small objects takes 8 ms. */
 const longBytes = 16_384;
 
@@ -46,6 +48,12 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
       return faults.length > 0 ? { [faultsInForm]: faults } : { ...values };
     },
   });
+  app.addContentTypeParser(['application/x-ndjson', 'text/csv'], (request, payload, done) => {
+    const announced = Number(request.headers['content-length'] ?? 0);
+    if (announced <= streamedBodyLimitBytes) return done(null, payload);
+    // The rest of the body must not be read as another request.
+    done(new Problem('content-too-large', { values: { limit: streamedBodyLimitBytes }, headers: { Connection: 'close' } }));
+  });
   // Glue requires a parser for every type in the document, including those of answers.
   app.addContentTypeParser(['*', 'application/problem+json'], { parseAs: 'buffer' }, (_request, _bytes, done) => done(null, undefined));
 }
@@ -54,9 +62,14 @@ export async function readBodies(app: FastifyInstance): Promise<void> {
  * The limit of an operation's body in bytes; undefined for `defaultLimit`. A large one has 4 MiB at least. It is an option of the route because Fastify ignores the limit
  * of a parser. Where an operation takes a form, JSON has the form's limit too.
  */
-export function bodyLimitOf(body: RequestBodyObject | undefined, isLarge: boolean, defaultLimit: number): number | undefined {
+export function bodyLimitOf(
+  body: RequestBodyObject | undefined,
+  { takesLargeBody, streamsBody }: { takesLargeBody: boolean; streamsBody: boolean },
+  defaultLimit: number,
+): number | undefined {
   if (!body) return ignoredBodyLimitBytes;
-  if (isLarge) return Math.max(largeBodyLimitBytes, defaultLimit);
+  if (streamsBody) return streamedBodyLimitBytes;
+  if (takesLargeBody) return Math.max(largeBodyLimitBytes, defaultLimit);
   return formType in body.content ? formLimitBytes : undefined;
 }
 
@@ -122,5 +135,7 @@ declare module 'fastify' {
     takesLargeBody?: boolean;
     /** Whether the answer may take longer than others once it has begun. */
     streamsAnswer?: boolean;
+    /** Whether the handler reads the body itself, while it arrives. */
+    streamsBody?: boolean;
   }
 }

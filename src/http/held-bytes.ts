@@ -92,8 +92,9 @@ export function holderOfRequest(request: FastifyRequest): string {
   return request.principal ? holderOf(request.principal.user) : addressGroup(addressOf(request));
 }
 
-/** The announced length of the body, at most the limit of the route; without a `Content-Length` that limit, and 0 without a body. */
-function announcedBytes({ headers, routeOptions: { bodyLimit } }: FastifyRequest): number {
+/** The announced length of the body, at most the limit of the route; without a `Content-Length` that limit, and 0 without a body or for one that is not held. */
+function announcedBytes({ headers, routeOptions: { bodyLimit, config } }: FastifyRequest): number {
+  if (config.streamsBody) return 0;
   if (headers['transfer-encoding'] !== undefined) return bodyLimit;
   return Math.min(Number(headers['content-length'] ?? 0), bodyLimit);
 }

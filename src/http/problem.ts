@@ -13,6 +13,7 @@ import { describe, type FaultDescription } from '../locales/describe.ts';
 import { negotiateLocale } from '../locales/negotiate.ts';
 import { DeadlineError } from './deadline.ts';
 import { isForm } from './body.ts';
+import { isLongUpload } from './long-uploads.ts';
 import { STATUS_CODES } from './names.ts';
 import { faultsOf } from './validation-faults.ts';
 
@@ -129,6 +130,7 @@ function problemOnSocket(error: NodeJS.ErrnoException): Problem | undefined {
 
 /** Answers bytes that Node.js could not parse as HTTP, and closes the connection. `headers` are those of every answer. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, headers: Record<string, string>, publicUrl: URL): void {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isLongUpload(socket)) return;
   const problem = problemOnSocket(error);
   if (!problem || !socket.writable) return void socket.destroy();
   answerOnSocket(problem, socket, headers, publicUrl);

@@ -204,6 +204,8 @@ export const de: Catalogue = {
     'too-short': 'Diese Angabe ist zu kurz.[ Mindestlänge: {minimum}.]',
     'too-long': 'Diese Angabe ist zu lang.[ Höchstlänge: {maximum}.]',
     'invalid-json': 'Dies ist kein gültiges JSON.[ Der Fehler liegt an Position {position}.]',
+    'invalid-csv': 'Diese Zeile ist kein gültiges CSV: Ein Anführungszeichen fehlt oder steht an der falschen Stelle.',
+    'cell-count': 'Diese Zeile hat nicht so viele Zellen wie die Kopfzeile.',
     'duplicate-member': 'Dieses Objekt hat zwei gleichnamige Elemente. Behalten Sie nur eines.',
     'number-not-exact':
       'Diese Zahl kann nicht exakt gespeichert werden. Verwenden Sie weniger Stellen oder senden Sie sie als Zeichenkette.',

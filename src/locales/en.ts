@@ -191,6 +191,8 @@ export const en: Catalogue = {
     'too-short': 'This is too short.[ Minimum length: {minimum}.]',
     'too-long': 'This is too long.[ Maximum length: {maximum}.]',
     'invalid-json': 'This is not valid JSON.[ The error is at position {position}.]',
+    'invalid-csv': 'This row is not valid CSV: a quote is missing, or is in the wrong place.',
+    'cell-count': 'This row does not have as many cells as the header.',
     'duplicate-member': 'This object has two members of the same name. Keep only one.',
     'number-not-exact': 'This number cannot be kept exactly. Use fewer digits or send it as a string.',
     'nul-character': 'Text must not contain the character U+0000.',

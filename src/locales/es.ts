@@ -198,6 +198,8 @@ export const es: Catalogue = {
     'too-short': 'Este dato es demasiado corto.[ Longitud mínima: {minimum}.]',
     'too-long': 'Este dato es demasiado largo.[ Longitud máxima: {maximum}.]',
     'invalid-json': 'Esto no es JSON válido.[ El error está en la posición {position}.]',
+    'invalid-csv': 'Esta fila no es CSV válido: falta una comilla o está en un lugar equivocado.',
+    'cell-count': 'Esta fila no tiene tantas celdas como el encabezado.',
     'duplicate-member': 'Este objeto tiene dos miembros con el mismo nombre. Conserve solo uno.',
     'number-not-exact': 'Este número no puede conservarse con exactitud. Utilice menos cifras o envíelo como cadena.',
     'nul-character': 'Un texto no debe contener el carácter U+0000.',

@@ -197,6 +197,8 @@ export const ja: Catalogue = {
     'too-short': 'この項目は短すぎます。[最小の長さ：{minimum}。]',
     'too-long': 'この項目は長すぎます。[最大の長さ：{maximum}。]',
     'invalid-json': 'これは正しいJSONではありません。[エラーの位置：{position}。]',
+    'invalid-csv': 'この行は正しいCSVではありません。引用符が足りないか、位置が誤っています。',
+    'cell-count': 'この行のセルの数が見出しの行と一致しません。',
     'duplicate-member': 'このオブジェクトには同じ名前のメンバーが2つあります。1つだけにしてください。',
     'number-not-exact': 'この数値は正確に保存できません。桁数を減らすか、文字列として送信してください。',
     'nul-character': 'テキストに文字U+0000を含めることはできません。',

@@ -16,6 +16,9 @@ export const keyHeader = '$key';
 /** The header of the column with a JSON object of all members that no other column has. */
 export const restHeader = '$fields';
 
+/** The cell of null, without quotes. An empty cell without quotes is a missing value. */
+export const nullCell = '\\N';
+
 /** A column for each field that `properties` of the type name. */
 export function columnsOf(type: EntityType | undefined): FieldColumn[] {
   if (!type) return [];

@@ -1,10 +1,9 @@
 /** Writes entities as CSV (RFC 4180), with null, missing and empty texts apart and every digit of a number. */
 import type { EntityRow } from '../entities/row.ts';
 import { memberTexts } from '../http/json-parts.ts';
-import { keyHeader, restHeader, type CellKind, type FieldColumn } from './columns.ts';
+import { keyHeader, nullCell, restHeader, type CellKind, type FieldColumn } from './columns.ts';
 
 const lineEnd = '\r\n';
-export const nullCell = '\\N';
 
 /** The columns as they are inside of each other; `index` is that of a cell. */
 interface Branch {

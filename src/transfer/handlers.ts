@@ -1,4 +1,5 @@
 /** Exports and imports over HTTP. They end with the caller's credential and with the process, and when the client makes no progress. */
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { recordProblem } from '../audit/record.ts';
 import { carrierOf, recognise, type Schemes } from '../authn/authenticate.ts';
@@ -6,23 +7,41 @@ import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { StreamedText, type Handlers } from '../contract/operation.ts';
 import { readListQuery } from '../entities/list-request.ts';
+import { uniqueBy } from '../entities/upsert.ts';
 import { Problem } from '../errors.ts';
 import { acceptedType } from '../http/accept.ts';
+import { streamedBodyLimitBytes } from '../http/body.ts';
+import { allowLongUpload } from '../http/long-uploads.ts';
 import { describeProblem, problemOf, type ProblemDocument } from '../http/problem.ts';
 import { authorize } from '../rights/permit.ts';
 import { findLiveSession } from '../sessions/verify.ts';
 import { columnOf, columnsOf } from './columns.ts';
+import { readCsv } from './csv-reader.ts';
 import { CsvWriter } from './csv-writer.ts';
 import { asCsv, asNdjson, exportedParts } from './export.ts';
+import { importRows, type ImportPermits } from './import.ts';
+import { readNdjson } from './ndjson-reader.ts';
 import { Places } from './places.ts';
+import { asReport } from './report.ts';
 import { streamOf } from './streams.ts';
+import { readUpload } from './upload.ts';
 
+/** Of the report, for clients that read nothing before they have sent everything. */
+const reportBytes = 1_048_576;
+/** How long a client may go on sending after the answer, in milliseconds. */
+const lingerMs = 10_000;
+const delimiters = { comma: ',', semicolon: ';', tab: '\t' } as const;
 const types = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const;
 
 /** `stopping` is aborted when the process stops. */
-export function transferHandlers(context: Context, schemes: Schemes, stopping: AbortSignal): Pick<Handlers, 'exportEntities'> {
+export function transferHandlers(
+  context: Context,
+  schemes: Schemes,
+  stopping: AbortSignal,
+): Pick<Handlers, 'exportEntities' | 'importEntities'> {
   const { store, entityTypes } = context;
   const exports = new Places('exports', { user: 2, process: 4 });
+  const imports = new Places('imports', { user: 1, process: 2 });
 
   /** The caller as its credential and rights are now. Throws 401 when the credential has ended, and 503 when the process ends. */
   const presentPrincipal = async (request: FastifyRequest): Promise<Principal> => {
@@ -63,7 +82,51 @@ export function transferHandlers(context: Context, schemes: Schemes, stopping: A
         ),
       };
     },
+
+    async importEntities({ params: { name }, query, principal, caller, body, request, reply }) {
+      const permitsOf = (present: Principal): ImportPermits => ({
+        create: authorize(present, name, 'create'),
+        update: query.by === undefined ? undefined : authorize(present, name, 'read') && authorize(present, name, 'update'),
+      });
+      permitsOf(principal);
+      acceptedType(request.headers.accept, [types.ndjson]);
+      const type = await entityTypes.find(name);
+      if (query.by !== undefined) uniqueBy(type, query.by);
+      const isCsv = query.format ? query.format === 'csv' : /^text\/csv\b/i.test(request.headers['content-type'] ?? '');
+      atEnd(reply, imports.take(principal.user.name));
+      atEnd(reply, allowLongUpload(request.raw.socket));
+      const limitBytes = 2 * context.config.bodyLimitBytes;
+      const chunks = readUpload(body as unknown as IncomingMessage, streamedBodyLimitBytes, stopping);
+      const delimiter = delimiters[query.delimiter ?? 'comma'];
+      const rows = isCsv ? readCsv(chunks, { delimiter, type, limitBytes }) : readNdjson(chunks, limitBytes);
+      const target = {
+        ...{ store, types: entityTypes, name, origin: caller.origin, limitBytes, by: query.by, mode: query.mode ?? 'replace' },
+        isDryRun: query.dryRun === 'true',
+        fromRow: Number(query.fromRow ?? 1),
+        permits: async () => permitsOf(await presentPrincipal(request)),
+      };
+      const reports = asReport(importRows(target, rows), {
+        ofRow: (problem) => describeProblem(problem, request, context.config.publicUrl),
+        ofEnd: (error) => tell(error, request),
+      });
+      endUpload(request, reply);
+      return {
+        status: 200,
+        body: new StreamedText(
+          types.ndjson,
+          streamOf(reports, () => reply.raw.destroy(), reportBytes),
+        ),
+      };
+    },
   };
+}
+
+/** Closes the connection if the client goes on sending for some time after the answer. */
+function endUpload({ raw: request }: FastifyRequest, { raw: reply }: FastifyReply): void {
+  reply.once('finish', () => {
+    if (request.complete) return;
+    setTimeout(() => request.complete || request.destroy(), lingerMs).unref();
+  });
 }
 
 /** Calls `action` once the answer has been sent, or the client has left. */

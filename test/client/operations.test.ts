@@ -68,6 +68,12 @@ const calls: Record<string, (client: EntityServiceClient<'result'>) => Promise<u
   createEntities: (client) => client.entities('customer').createMany([{}]),
   restoreEntity: (client) => client.entities('customer').restore(note, 1),
   exportEntities: (client) => client.entities('customer').exportTo(new WritableStream()),
+  importEntities: (client) =>
+    client
+      .entities('customer')
+      .importFrom([{}])
+      .next()
+      .catch(() => undefined),
   runBatch: (client) => client.runBatch(new Batch()),
   updateEntity: (client) => client.entities('customer').update(note, {}),
   deleteEntity: (client) => client.entities('customer').delete(note),

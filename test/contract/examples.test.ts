@@ -118,6 +118,7 @@ const given: Record<string, () => Promise<unknown>> = {
       service().db,
     );
   },
+  importEntities: () => sql`truncate entity_type, entity_type_revision`.execute(service().db),
   createEntities: () => sql`truncate entity_type, entity_type_revision`.execute(service().db),
   restoreEntity: async () => {
     await sql`truncate entity_change, entity_type, entity_type_revision`.execute(service().db);
@@ -149,13 +150,16 @@ async function seedCustomer(version: number, fields: object): Promise<void> {
 interface Example {
   name: string;
   /** Undefined for an operation without a body. */
-  body: { type: string; value: object } | undefined;
+  body: { type: string; value: object | string } | undefined;
 }
 
 /** The requests that the document gives as examples; one without a body for an operation that takes or requires none. */
 function requestsOf({ requestBody }: Operation): Example[] {
   const given = Object.entries(requestBody?.content ?? {}).flatMap(([type, { examples = {} }]) =>
-    Object.entries(examples).map(([name, example]) => ({ name, body: { type, value: resolve(document, example).value as object } })),
+    Object.entries(examples).map(([name, example]) => ({
+      name,
+      body: { type, value: resolve(document, example).value as object | string },
+    })),
   );
   return given.length > 0 ? given : [{ name: 'as it is', body: undefined }];
 }
@@ -193,16 +197,20 @@ const returned: Record<string, () => Promise<Answer>> = {
   finishOpenIdSignIn: () => new BrowserSession(trusting).signIn(corp, 'alice', '?return_to=/auth'),
 };
 
+async function textOf({ type, value }: NonNullable<Example['body']>): Promise<string> {
+  return typeof value === 'string' ? value : encodeBody(type, await withToken(value));
+}
+
 async function send(operation: Operation, { body }: Example, status?: number, accept = 'application/json') {
   await given[operation.operationId]?.();
   const answer = await returned[operation.operationId]?.();
   if (answer) return answer;
-  const server = operation.tag === 'OIDC' || (body && 'access_token' in body.value) ? trusting : service();
+  const server = operation.tag === 'OIDC' || (typeof body?.value === 'object' && 'access_token' in body.value) ? trusting : service();
   const { headers = {}, query = '' } = (await conditions[operation.operationId]?.(status)) ?? {};
   return await server.call<unknown>(methodOf(operation), urlOf(operation) + query, {
     headers: { ...headers, accept },
     ...(operation.security.length > 0 && { cookie }),
-    ...(body && { headers: { ...headers, accept, 'content-type': body.type }, raw: encodeBody(body.type, await withToken(body.value)) }),
+    ...(body && { headers: { ...headers, accept, 'content-type': body.type }, raw: await textOf(body) }),
   });
 }
 

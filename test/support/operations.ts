@@ -68,6 +68,7 @@ export function exampleBody(
   const { schema = {}, examples } = content[type] ?? {};
   const [example] = Object.values(examples ?? {});
   const value = example && resolve(document, example).value;
+  if (typeof value === 'string') return { type, schema, value: {}, text: value };
   if (typeof value !== 'object' || value === null) throw new Error(`openapi.yaml: give the request body of ${operationId} an example`);
   return { type, schema, value, text: encodeBody(type, value) };
 }

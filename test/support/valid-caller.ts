@@ -225,6 +225,12 @@ export class ValidCaller {
     }),
     listVersions: async (caller, draft) => ({ ...(await this.#newEntity(caller, draft)), without: ['cursor'] }),
     createEntities: async (_caller, { path }) => ({ values: path, body: [{ a: 1 }, {}] }),
+    importEntities: async (_caller, { path, lot }) => ({
+      values: path,
+      body: `{"a":${lot}}\n{"fields":{}}\n`,
+      without: ['by', 'mode', 'format', 'delimiter', 'fromRow'],
+    }),
+    exportEntities: async (_caller, { path }) => ({ values: path }),
     restoreEntity: async (caller, draft) => ({ ...(await this.#newEntity(caller, draft)), query: { version: '1' } }),
     runBatch: async ({ name: owner }) => {
       const key = String(++this.#last);

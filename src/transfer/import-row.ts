@@ -1,0 +1,33 @@
+/** The rows of an import, whatever the format of the file. */
+import type { Fault } from '../errors.ts';
+import { Problem } from '../errors.ts';
+import { findFault, jsonLimits } from '../http/json.ts';
+
+/** The fields of an entity, as parsed and as JSON text, or what is wrong with the row. */
+export type ImportRow = { row: number } & ({ fields: object; text: string; problem?: never } | { problem: Problem });
+
+/** The file cannot be read any further. */
+export class UnreadableError extends Error {
+  readonly row: number;
+  readonly problem: Problem;
+
+  constructor(row: number, problem: Problem) {
+    super(problem.code);
+    this.row = row;
+    this.problem = problem;
+  }
+}
+
+/** The row with these fields, a JSON text. */
+export function rowOfText(row: number, text: string): ImportRow {
+  const fault = findFault(text, jsonLimits);
+  return fault ? refusedRow(row, fault) : { row, fields: JSON.parse(text) as object, text };
+}
+
+export function refusedRow(row: number, fault: Fault): ImportRow {
+  return { row, problem: malformed(fault) };
+}
+
+export const malformed = (fault: Fault): Problem => new Problem('malformed-request', { faults: [fault] });
+
+export const tooLarge = (limit: number): Problem => new Problem('content-too-large', { values: { limit } });

@@ -1,0 +1,93 @@
+/** Reads NDJSON: a JSON object in each line. Empty lines count, and have no row. */
+import { jsonLimits, readJson } from '../http/json.ts';
+import { memberTexts } from '../http/json-parts.ts';
+import { malformed, refusedRow, tooLarge, type ImportRow } from './import-row.ts';
+
+const lineFeed = 10;
+/** The members of an entity, as an export has it in a line. */
+const entityMembers = ['createdAt', 'createdBy', 'fields', 'key', 'name', 'updatedAt', 'updatedBy', 'version'].join();
+/** A line may have the members of an entity around the fields. */
+const lineLimits = { ...jsonLimits, depth: jsonLimits.depth + 1, values: jsonLimits.values + 16 };
+
+/** The rows of each chunk. A line of more than `limitBytes` is not kept in memory. */
+export async function* readNdjson(chunks: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<ImportRow[]> {
+  const lines = new Lines(limitBytes);
+  for await (const chunk of chunks) {
+    const rows = lines.take(chunk);
+    if (rows.length > 0) yield rows;
+  }
+  yield lines.end();
+}
+
+class Lines {
+  readonly #limitBytes: number;
+  #row = 1;
+  /** The beginning of a line whose end has not come yet. */
+  #begun: Buffer[] = [];
+  #begunBytes = 0;
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes;
+  }
+
+  take(chunk: Buffer): ImportRow[] {
+    const rows: ImportRow[] = [];
+    let from = 0;
+    for (;;) {
+      const end = chunk.indexOf(lineFeed, from);
+      if (end === -1) break;
+      rows.push(...this.#line(chunk.subarray(from, end)));
+      from = end + 1;
+    }
+    this.#begin(chunk.subarray(from));
+    return rows;
+  }
+
+  end(): ImportRow[] {
+    return this.#line(Buffer.alloc(0));
+  }
+
+  #begin(part: Buffer): void {
+    this.#begunBytes += part.length;
+    if (this.#begunBytes > this.#limitBytes) this.#begun = [];
+    // A copy, since the part is a view of a buffer that is many times as long.
+    else if (part.length > 0) this.#begun.push(Buffer.from(part));
+  }
+
+  #line(rest: Buffer): ImportRow[] {
+    const row = this.#row++;
+    const bytes = this.#begunBytes + rest.length;
+    const begun = this.#begun;
+    this.#begun = [];
+    this.#begunBytes = 0;
+    if (bytes > this.#limitBytes) return [{ row, problem: tooLarge(this.#limitBytes) }];
+    const line = begun.length > 0 ? Buffer.concat([...begun, rest]) : rest;
+    const read = rowOf(row, row === 1 ? withoutMark(line) : line);
+    return read ? [read] : [];
+  }
+}
+
+/** Without the byte order mark that some programs write. */
+function withoutMark(line: Buffer): Buffer {
+  return line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf ? line.subarray(3) : line;
+}
+
+/** Undefined for a line without a row. */
+function rowOf(row: number, line: Buffer): ImportRow | undefined {
+  if (line.length <= 1 && line.toString().trim() === '') return undefined;
+  const read = readJson(line, lineLimits);
+  if (!('text' in read)) return refusedRow(row, read);
+  const { value, text } = read;
+  if (!isObject(value))
+    return { row, problem: malformed({ pointer: '', code: 'invalid-type', expected: { kind: 'value', values: { value: 'object' } } }) };
+  if ('$complete' in value && 'entities' in value)
+    return value['$complete'] === true
+      ? undefined
+      : refusedRow(row, { pointer: '/$complete', code: 'invalid-value', values: { allowed: 'true' } });
+  const { fields } = value as { fields?: unknown };
+  if (isObject(fields) && Object.keys(value).toSorted().join() === entityMembers)
+    return { row, fields, text: memberTexts(text).get('fields') ?? '{}' };
+  return { row, fields: value, text };
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
