@@ -100,7 +100,13 @@ export function transferHandlers(
       const delimiter = delimiters[query.delimiter ?? 'comma'];
       const rows = isCsv ? readCsv(chunks, { delimiter, type, limitBytes }) : readNdjson(chunks, limitBytes);
       const target = {
-        ...{ store, types: entityTypes, name, origin: caller.origin, limitBytes, by: query.by, mode: query.mode ?? 'replace' },
+        store,
+        types: entityTypes,
+        name,
+        origin: caller.origin,
+        limitBytes,
+        by: query.by,
+        mode: query.mode ?? 'replace',
         isDryRun: query.dryRun === 'true',
         fromRow: Number(query.fromRow ?? 1),
         permits: async () => permitsOf(await presentPrincipal(request)),

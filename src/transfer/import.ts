@@ -102,7 +102,7 @@ interface Read {
 async function readNext(portions: AsyncGenerator<readonly ImportRow[]>): Promise<Read> {
   try {
     const { value, done } = await portions.next();
-    return done ? {} : { rows: value as readonly ImportRow[] };
+    return done ? {} : { rows: value };
   } catch (error) {
     return { error };
   }

@@ -23,7 +23,11 @@ interface Line {
 let number = 0;
 const newName = () => `article${++number}`;
 const types = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
-async function send(name: string, file: string | Buffer, { query = '', format = 'ndjson' as keyof typeof types, by = cookie } = {}) {
+async function send(
+  name: string,
+  file: string | Buffer,
+  { query = '', format = 'ndjson', by = cookie }: { query?: string; format?: keyof typeof types; by?: string } = {},
+) {
   const headers = { 'content-type': types[format] };
   const { status, body, text } = await service().call('POST', `/rest/entity/${name}/import${query}`, { cookie: by, headers, raw: file });
   const lines =
