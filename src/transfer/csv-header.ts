@@ -1,5 +1,6 @@
 /** The header of a CSV file, and how it makes the fields of an entity of a row. */
-import { maximumFaults, Problem, type Fault } from '../errors.ts';
+import { Problem } from '../errors.ts';
+import { maximumFaults, type Fault } from '../faults.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { isEnvelopeName } from '../filter/fields.ts';
 import { findFault, jsonLimits } from '../http/json.ts';

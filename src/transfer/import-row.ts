@@ -1,6 +1,6 @@
 /** The rows of an import, whatever the format of the file. */
-import type { Fault } from '../errors.ts';
 import { Problem } from '../errors.ts';
+import type { Fault } from '../faults.ts';
 import { findFault, jsonLimits } from '../http/json.ts';
 
 /** The fields of an entity, as parsed and as JSON text, or what is wrong with the row. */

@@ -84,8 +84,8 @@ test('the client imports a file and rows, and reads an export', async () => {
       each instanceof RegExp ? expect.stringMatching(each) : each,
     ),
   );
-  const reports = await Array.fromAsync(
-    client.entities('customer').importFrom([{ company: 'x', email: 'x@y.example' }], { by: ['email'] }),
-  );
+  const reports: unknown[] = [];
+  const rows = [{ company: 'x', email: 'x@y.example' }];
+  for await (const report of client.entities('customer').importFrom(rows, { by: ['email'] })) reports.push(report);
   expect(reports.at(-1)).toEqual({ done: true, row: 1, created: 1, updated: 0, unchanged: 0, failed: 0 });
 });
