@@ -202,7 +202,7 @@ export const fr: Catalogue = {
     'too-short': 'Cet élément est trop court.[ Longueur minimale : {minimum}.]',
     'too-long': 'Cet élément est trop long.[ Longueur maximale : {maximum}.]',
     'invalid-json': 'Ceci n’est pas du JSON valide.[ L’erreur se trouve à la position {position}.]',
-    'invalid-csv': 'Cette ligne n’est pas du CSV valide : un guillemet manque ou est mal placé.',
+    'invalid-csv': 'Cette ligne n’est pas du CSV valide : un guillemet manque ou est mal placé.',
     'cell-count': 'Cette ligne n’a pas autant de cellules que l’en-tête.',
     'duplicate-member': 'Cet objet a deux membres du même nom. N’en gardez qu’un.',
     'number-not-exact': 'Ce nombre ne peut pas être conservé exactement. Utilisez moins de chiffres ou envoyez-le sous forme de chaîne.',
