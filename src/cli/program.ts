@@ -30,6 +30,7 @@ const groups: readonly { words: readonly string[]; load: () => Promise<(program:
   { words: ['role'], load: async () => (await import('./roles.ts')).roleCommands },
   { words: ['profile'], load: async () => (await import('./profiles.ts')).profileCommands },
   { words: ['key'], load: async () => (await import('./keys.ts')).keyCommands },
+  { words: ['entities'], load: async () => (await import('./entities.ts')).entityCommands },
   { words: ['types'], load: async () => (await import('./types.ts')).typeCommands },
   { words: ['identity'], load: async () => (await import('./identities.ts')).identityCommands },
   { words: ['audit'], load: async () => (await import('./audit.ts')).auditCommands },

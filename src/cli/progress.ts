@@ -106,3 +106,51 @@ export class Progress {
     this.#bar.end();
   }
 }
+
+/** Of a file that is read or written. Without a terminal each 10,000 rows are a line. */
+export class FileProgress {
+  readonly #errors: Desk['errors'];
+  readonly #bar: Bar;
+  readonly #what: string;
+  readonly #total: number | undefined;
+  readonly #since = Date.now();
+  #told = 0;
+  done = 0;
+
+  /** `total` is in the unit of {@link add}: bytes of a file that is read, otherwise rows; undefined if it is unknown. */
+  constructor(errors: Desk['errors'], what: string, total: number | undefined) {
+    this.#errors = errors;
+    this.#bar = new Bar(errors);
+    this.#what = what;
+    this.#total = total;
+  }
+
+  add(count: number): void {
+    this.done += count;
+  }
+
+  /** Shows how many rows are done, how many in a second, and how many seconds are left. */
+  show(rows: number): void {
+    const seconds = (Date.now() - this.#since) / 1_000;
+    const rate = seconds >= 1 ? `, ${Math.round(rows / seconds)}/s` : '';
+    const total = this.#total;
+    const left =
+      total !== undefined && seconds >= 1 && this.done > 0 ? `, ${Math.ceil((seconds * (total - this.done)) / this.done)} s left` : '';
+    const text = `${rows} ${this.#what}${rate}`;
+    if (this.#errors.isTTY) this.#bar.draw(this.done, total ?? this.done + 1, text + left);
+    else if (rows - this.#told >= 10_000) {
+      this.#told = rows;
+      this.#errors.write(`${text}\n`);
+    }
+  }
+
+  /** Writes a line that stays. */
+  tell(line: string): void {
+    this.#errors.write(this.#errors.isTTY ? `\r${line}\u001b[K\n` : `${line}\n`);
+  }
+
+  /** Ends the line of the bar. */
+  end(): void {
+    this.#bar.end();
+  }
+}

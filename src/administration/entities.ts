@@ -1,0 +1,27 @@
+/** What an administrator may do with entities: everything, in the name of a user. */
+import { randomUUID } from 'node:crypto';
+import type { Origin } from '../audit/store.ts';
+import type { Principal } from '../authn/principal.ts';
+import { entityActions } from '../rights/actions.ts';
+import { grantMap } from '../rights/permit.ts';
+import type { Actor } from './actor.ts';
+
+/** A principal that may do everything with all entities. They are created and updated in the name of the user. */
+export function administratorAs(userName: string): Principal {
+  return {
+    user: { id: '', name: userName, displayName: userName },
+    profile: undefined,
+    locale: 'en',
+    method: 'bearer',
+    issuer: null,
+    authenticatedAt: new Date(),
+    session: undefined,
+    grants: grantMap(entityActions.map((action) => ({ entity: '*', action, condition: 'any' }))),
+    scopes: null,
+  };
+}
+
+/** The origin of the changes of one command: the audit trail has the administrator in place of the user agent. */
+export function originOf({ name, via }: Actor): Origin {
+  return { requestId: randomUUID(), address: 'unknown', userAgent: `administrator ${name} (${via})`.slice(0, 256) };
+}

@@ -1,0 +1,197 @@
+/** `entities …`: files of all entities of a name, into the database and out of it. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { findAccount } from '../accounts/users.ts';
+import { administratorAs, originOf } from '../administration/entities.ts';
+import type { ImportMode } from '../entities/import-statements.ts';
+import { countEntities } from '../entities/scan.ts';
+import { uniqueBy } from '../entities/upsert.ts';
+import { faultText } from '../entity-types/files.ts';
+import { TypeRegistry } from '../entity-types/registry.ts';
+import { Problem } from '../errors.ts';
+import { everything } from '../filter/syntax.ts';
+import { describe } from '../locales/describe.ts';
+import { authorize } from '../rights/permit.ts';
+import { columnsOf } from '../transfer/columns.ts';
+import { readCsv } from '../transfer/csv-reader.ts';
+import { CsvWriter } from '../transfer/csv-writer.ts';
+import { asCsv, asNdjson, exportedParts } from '../transfer/export.ts';
+import { importRows, type ImportCounts } from '../transfer/import.ts';
+import { readNdjson } from '../transfer/ndjson-reader.ts';
+import { typeName, userName } from './arguments.ts';
+import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { printable, Refusal, type Outcome } from './output.ts';
+import { FileProgress } from './progress.ts';
+
+const delimiters = { comma: ',', semicolon: ';', tab: '\t' } as const;
+
+interface ImportCommand {
+  as: string;
+  format?: 'ndjson' | 'csv';
+  by?: string;
+  mode: ImportMode;
+  dryRun?: true;
+  fromRow: number;
+  delimiter: keyof typeof delimiters;
+}
+
+interface ExportCommand {
+  format?: 'ndjson' | 'csv';
+  csvSafe?: true;
+}
+
+export function entityCommands(program: Command, desk: Desk): void {
+  const entities = group(program, 'entities', 'entities: files of all of a name', [
+    'entities import customer customers.csv --as ada --by email --dry-run',
+    'entities export customer customers.ndjson',
+  ]);
+  const format = () => new Option('--format <format>', 'ndjson or csv (default: by the end of the file name)').choices(['ndjson', 'csv']);
+  leaf(entities, 'import', 'create or update an entity of each row of a file; exit code 1: a row was refused', [
+    'entities import customer customers.csv --as ada --by email',
+    'entities import customer - --as ada < customers.ndjson',
+  ])
+    .argument('<name>', 'the name of the entities', typeName)
+    .argument('<file>', 'the file, or - for standard input')
+    .requiredOption('--as <user>', 'the user who has created and updated the entities', userName)
+    .addOption(format())
+    .option('--by <fields>', 'fields of a unique rule, with commas between: update the entities with the same values')
+    .addOption(new Option('--mode <mode>', 'replace all fields, or merge').choices(['replace', 'merge']).default('replace'))
+    .option('--dry-run', 'write nothing')
+    .option('--from-row <row>', 'the first row that counts', rowNumber, 1)
+    .addOption(new Option('--delimiter <name>', 'between the cells of CSV').choices(Object.keys(delimiters)).default('comma'))
+    .action((name: string, file: string, options: Shown & ImportCommand) =>
+      onDatabase(desk, options, (admin) => importFile(admin, name, file, options)),
+    );
+  leaf(entities, 'export', 'write all entities of a name into a file', ['entities export customer customers.csv'])
+    .argument('<name>', 'the name of the entities', typeName)
+    .argument('<file>', 'the file, which must not exist')
+    .addOption(format())
+    .option('--csv-safe', 'put an apostrophe in front of texts that a spreadsheet would take for formulas')
+    .action((name: string, file: string, options: Shown & ExportCommand) =>
+      onDatabase(desk, options, (admin) => exportFile(admin, name, file, options)),
+    );
+}
+
+function rowNumber(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Give the number of a row, from 1.');
+  return Number(text);
+}
+
+const formatOf = (file: string, format: 'ndjson' | 'csv' | undefined) => format ?? (/\.csv$/i.test(file) ? 'csv' : 'ndjson');
+
+async function importFile({ desk, actor, config, store }: Admin, name: string, file: string, options: ImportCommand): Promise<Outcome> {
+  const account = await findAccount(store.db, options.as);
+  if (!account) throw new Refusal(`there is no user called "${printable(options.as)}"`);
+  const principal = administratorAs(account.name);
+  const types = new TypeRegistry(store.db, config);
+  const type = await types.find(name);
+  const { by } = options;
+  if (by !== undefined) await assertRule(() => uniqueBy(type, by));
+  const limitBytes = 2 * config.bodyLimitBytes;
+  const total = file === '-' ? undefined : (await fileAt(file)).size;
+  const progress = new FileProgress(desk.errors, 'rows', total);
+  const cancellation = new AbortController();
+  const chunks = watched(file === '-' ? desk.input : createReadStream(file), progress, cancellation.signal);
+  const delimiter = delimiters[options.delimiter];
+  const rows = formatOf(file, options.format) === 'csv' ? readCsv(chunks, { delimiter, type, limitBytes }) : readNdjson(chunks, limitBytes);
+  const target = {
+    ...options,
+    store,
+    types,
+    name,
+    limitBytes,
+    by,
+    isDryRun: options.dryRun === true,
+    origin: originOf(actor),
+    permits: () => Promise.resolve({ create: authorize(principal, name, 'create'), update: authorize(principal, name, 'update') }),
+  };
+  const cancel = () => cancellation.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, cancel);
+  try {
+    for await (const report of importRows(target, rows)) {
+      if ('problem' in report) {
+        progress.tell(`row ${report.row}: ${reasonOf(report.problem)}`);
+        continue;
+      }
+      progress.show(report.row);
+      if (report.done || report.error !== undefined) return outcomeOf(report, options, report.error);
+    }
+    throw new Error('an import ends with a report');
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, cancel);
+    progress.end();
+  }
+}
+
+async function assertRule(find: () => unknown): Promise<void> {
+  try {
+    find();
+  } catch (error) {
+    throw error instanceof Problem ? new Refusal(`--by: ${reasonOf(error)}`, 2) : error;
+  }
+}
+
+async function fileAt(file: string) {
+  return await stat(file).catch((error: unknown) => {
+    throw new Refusal(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  });
+}
+
+function reasonOf(problem: Problem): string {
+  const faults = problem.faults.map((fault) => faultText({ ...fault, pointer: fault.pointer || 'the row' }));
+  return printable(faults.length > 0 ? faults.join('; ') : describe('en', problem).detail);
+}
+
+async function* watched(input: Readable, progress: FileProgress, signal: AbortSignal): AsyncGenerator<Buffer> {
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    if (signal.aborted) throw new Refusal('cancelled');
+    progress.add(chunk.length);
+    yield chunk;
+  }
+}
+
+function outcomeOf(counts: ImportCounts, { dryRun }: ImportCommand, error: unknown): Outcome {
+  const { row, created, updated, unchanged, failed } = counts;
+  const document = { row, created, updated, unchanged, failed, done: error === undefined, dryRun: dryRun === true };
+  const text = `${dryRun ? 'Would have created' : 'Created'} ${created}, updated ${updated}, left ${unchanged} unchanged, refused ${failed}.`;
+  if (error !== undefined) {
+    const reason = error instanceof Problem ? reasonOf(error) : error instanceof Error ? error.message : 'unknown';
+    return { document, text, failure: `the import ended after row ${row}: ${reason}. Go on with --from-row ${row + 1}` };
+  }
+  return { document, text, ...(failed > 0 && { failure: failed === 1 ? '1 row was refused' : `${failed} rows were refused` }) };
+}
+
+async function exportFile({ desk, actor, config, store }: Admin, name: string, file: string, options: ExportCommand): Promise<Outcome> {
+  const principal = administratorAs(actor.name);
+  const types = new TypeRegistry(store.db, config);
+  const total = await countEntities(store.db, name);
+  const progress = new FileProgress(desk.errors, 'entities', total);
+  const permit = () => Promise.resolve(authorize(principal, name, 'read'));
+  const parts = counted(exportedParts({ store, types, permit, filter: everything, projection: undefined }), progress);
+  const csvOptions = { columns: columnsOf(await types.find(name)), hasRest: true, isSafe: options.csvSafe === true };
+  const rethrow = async (error: unknown): Promise<never> => {
+    throw error;
+  };
+  const texts = formatOf(file, options.format) === 'csv' ? asCsv(parts, new CsvWriter(csvOptions)) : asNdjson(parts, rethrow);
+  try {
+    await pipeline(texts, newFile(file));
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? new Refusal(`${file} exists already`) : error;
+  } finally {
+    progress.end();
+  }
+  return { document: { file, entities: progress.done }, text: `Wrote ${progress.done} entities into ${file}.` };
+}
+
+const newFile = (file: string): Writable => createWriteStream(file, { flags: 'wx', mode: 0o600 });
+
+async function* counted<R>(parts: AsyncIterable<R[]>, progress: FileProgress): AsyncGenerator<R[]> {
+  for await (const part of parts) {
+    yield part;
+    progress.add(part.length);
+    progress.show(progress.done);
+  }
+}

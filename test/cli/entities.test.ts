@@ -1,0 +1,71 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { AdminCommand } from '../support/admin.ts';
+import { declareType, rowsOf } from '../support/entities.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+let admin: AdminCommand;
+let directory: string;
+
+beforeAll(async () => {
+  admin = new AdminCommand(service().databaseUrl);
+  await service().createUser('ada');
+  directory = await mkdtemp(join(tmpdir(), 'entities-'));
+  const number = { type: 'string' };
+  const document = { type: 'object', properties: { number, stock: { type: 'integer' } }, 'x-unique': [{ fields: ['number'] }] };
+  await declareType(service(), 'article', document);
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+async function fileOf(name: string, text: string): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, text);
+  return path;
+}
+
+test('a file is imported in the name of a user, with the administrator in the audit trail, and is exported again', async () => {
+  const file = await fileOf('articles.csv', 'number,stock\n1,10\n2,x\n3,30\n');
+  const words = ['entities', 'import', 'article', file, '--as', 'ada', '--by', 'number'];
+  const planned = await admin.run([...words, '--dry-run']);
+  expect(planned).toMatchObject({ code: 1, stdout: 'Would have created 2, updated 0, left 0 unchanged, refused 1.\n' });
+  expect(await rowsOf(service(), 'article')).toEqual([]);
+
+  const first = await admin.run(words);
+  expect(first).toMatchObject({ code: 1, stdout: 'Created 2, updated 0, left 0 unchanged, refused 1.\n' });
+  expect(first.stderr).toMatch(/^row 3: \/stock: .+\nerror: 1 row was refused\n$/);
+  const rows = await service().db.selectFrom('entity').where('name', '=', 'article').select(['created_by', 'fields']).execute();
+  expect(rows).toMatchObject([{ created_by: 'ada' }, { created_by: 'ada' }]);
+  const event = await service().db.selectFrom('audit_event').where('event', '=', 'entity.created').selectAll().executeTakeFirstOrThrow();
+  expect(event).toMatchObject({ user_name: 'ada', user_agent: expect.stringMatching(/^administrator .+ \(cli\)$/) });
+  expect(await admin.json([...words, '--from-row', '4'])).toMatchObject({ row: 4, created: 0, unchanged: 1, failed: 0, done: true });
+
+  const target = join(directory, 'out.csv');
+  expect(await admin.say(['entities', 'export', 'article', target])).toBe(`Wrote 2 entities into ${target}.\n`);
+  expect((await readFile(target, 'utf8')).replaceAll(/^\d+/gm, 'KEY')).toBe('$key,number,stock,$fields\r\nKEY,1,10,\r\nKEY,3,30,\r\n');
+  expect(await admin.run(['entities', 'export', 'article', target])).toMatchObject({
+    code: 1,
+    stderr: `error: ${target} exists already\n`,
+  });
+});
+
+test('an import that cannot read on says from which row to go on', async () => {
+  const file = await fileOf('broken.csv', 'number,stock\n8,1\n9,"1"2\n');
+  const { code, stderr } = await admin.run(['entities', 'import', 'article', file, '--as', 'ada']);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^row 3: .+CSV.+\nerror: the import ended after row 2: .+ Go on with --from-row 3\n$/);
+});
+
+test('a user, a rule and a file that do not exist are refused', async () => {
+  const file = await fileOf('one.ndjson', '{"number":"1"}\n');
+  const run = (...words: string[]) => admin.run(['entities', 'import', 'article', ...words]);
+  expect(await run(file, '--as', 'nobody')).toMatchObject({ code: 1, stderr: 'error: there is no user called "nobody"\n' });
+  expect(await run(file, '--as', 'ada', '--by', 'stock')).toMatchObject({ code: 2, stderr: expect.stringContaining('--by') });
+  expect(await run(join(directory, 'none.csv'), '--as', 'ada')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('cannot be read'),
+  });
+  expect((await run(file)).code).toBe(2);
+});
