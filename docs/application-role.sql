@@ -5,7 +5,7 @@ grant usage on schema public to entity_application;
 
 grant select, insert, update, delete on
   user_account, identity, unlinked_claims, role, role_grant, profile, profile_role, user_profile,
-  session, superseded_token, openid_transaction, api_key, entity, entity_type, login_attempt, idempotency, process
+  session, superseded_token, openid_transaction, api_key, entity, entity_trash, entity_type, login_attempt, idempotency, process
 to entity_application;
 
 -- For the keys of new entities, and the numbers of companion tables.
@@ -15,9 +15,9 @@ grant usage on sequence entity_key_seq, entity_type_id_seq to entity_application
 grant usage, create on schema entity_data to entity_application;
 grant entity_application to current_user;
 
--- Versions of entities are added; the owner's function drops what is too old.
+-- Versions of entities are added; functions of the owner drop what is too old, and take the fields of what is purged.
 grant select, insert on entity_change to entity_application;
-grant execute on function maintain_entity_history(integer) to entity_application;
+grant execute on function maintain_entity_history(integer), purge_entity_history(text, bigint, integer) to entity_application;
 
 -- Revisions of entity types are added and never changed.
 grant select, insert on entity_type_revision to entity_application;

@@ -432,6 +432,9 @@ export interface paths {
          *     may have fewer items than `limit`, even none, and still a `next`, because a request looks at 20,000 entities at most, at 5,000 where
          *     the filter tests their fields, and sends 8 MiB at most. Rights count anew on each page.
          *
+         *     With `deleted=only` the entities in the trash are listed: what was deleted of a type with `x-soft-delete`. The caller needs `read` and `update`, and
+         *     sees those that it could restore. `search` has no index there, so it is refused.
+         *
          *     An entity that exists throughout, and keeps the values that the list is sorted by, comes exactly once. A list is no snapshot. What
          *     would cost too much is 422 `query-too-expensive`.
          */
@@ -617,7 +620,7 @@ export interface paths {
          * @description The entity as it stands. With `If-None-Match` and an unchanged version the answer is 304 without a body. With `include` the entities
          *     that it refers to come along, in `included` and `withheld`. Then the ETag is that of the whole answer; `If-Match` takes it as well.
          *     With `version`, which no other parameter goes along with, it is the entity as it was in that version, also after its deletion, as long as
-         *     its history has that version.
+         *     its history has that version. With `deleted=only` it is the entity in the trash, for callers that may restore it: they have `read` and `update`.
          */
         get: operations["getEntity"];
         put?: never;
@@ -631,12 +634,16 @@ export interface paths {
         post: operations["updateEntity"];
         /**
          * Delete an entity
-         * @description Its key is never given again. A second DELETE is 404. With `If-Match` the entity is deleted only if its version is still that one, else
+         * @description Its key is never given again. If its type has `x-soft-delete`, the entity goes to the trash and can be restored for some time. A second DELETE is 404. With `If-Match` the entity is deleted only if its version is still that one, else
          *     412. A declared type can require `If-Match`, and a request without is then 428.
          *
          *     If other entities refer to it, their types decide: it is not deleted (`restrict`, 409 `still-referenced`), they are deleted too
          *     (`cascade`), or their references become null (`set-null`). All of it happens, or nothing. The caller needs no right on those entities.
          *     If more than 1,000 would be deleted or changed, the answer is 409 `still-referenced` too.
+         *
+         *     With `purge=1` the entity leaves the trash for good, and all its versions lose their fields; the audit trail tells of it. The caller needs the action
+         *     `purge`. A live entity is deleted first, which needs `delete` too. Entities that are deleted with it are not purged. If nothing is stored of
+         *     the entity any more, the answer is 404.
          */
         delete: operations["deleteEntity"];
         options?: never;
@@ -679,7 +686,10 @@ export interface paths {
          * Restore a version of an entity
          * @description Gives the entity the fields that it had in an earlier version, as a new version. Nothing of the history is lost, so a restore can be undone
          *     by another one. With `If-Match` it happens only if the version is still that one, else 412. The fields must fit the declared type as it is
-         *     now. The caller needs `update`. A deleted entity cannot be restored.
+         *     now. The caller needs `update`.
+         *
+         *     An entity in the trash comes back under its key, as the next version; without `version` with the fields that it had last. Entities that were
+         *     deleted with it are restored by themselves. One that is in the trash no more, or never was, is 404. A live entity needs `version`: 400.
          */
         post: operations["restoreEntity"];
         delete?: never;
@@ -967,7 +977,7 @@ export interface components {
             /** @description An entity name, or * for every one. */
             entity: string;
             /** @description What may be done. */
-            actions: ("create" | "read" | "update" | "delete" | "type")[];
+            actions: ("create" | "read" | "update" | "delete" | "type" | "purge")[];
             /**
              * @description On any row, or only on rows the user created.
              * @enum {string}
@@ -1102,7 +1112,7 @@ export interface components {
             /** @description An entity name, or * for every one that the roles grant the actions on. */
             entity: string;
             /** @description What may be done. */
-            actions: ("create" | "read" | "update" | "delete" | "type")[];
+            actions: ("create" | "read" | "update" | "delete" | "type" | "purge")[];
         };
         /** @description What the new key is for and what it may do. */
         KeyRequest: {
@@ -1169,6 +1179,10 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
             /** @description The name of the user who changed it last. */
             updatedBy: string;
+            deletedAt?: components["schemas"]["Timestamp"];
+            /** @description In the trash alone: the name of the user who deleted it. */
+            deletedBy?: string;
+            expiresAt?: components["schemas"]["Timestamp"];
             fields: components["schemas"]["Fields"];
         };
         /** @description An entity, and with `include` those that it refers to. */
@@ -1183,6 +1197,10 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
             /** @description The name of the user who changed it last. */
             updatedBy: string;
+            deletedAt?: components["schemas"]["Timestamp"];
+            /** @description In the trash alone: the name of the user who deleted it. */
+            deletedBy?: string;
+            expiresAt?: components["schemas"]["Timestamp"];
             fields: components["schemas"]["Fields"];
             included?: components["schemas"]["Included"];
             withheld?: components["schemas"]["Withheld"];
@@ -1412,6 +1430,11 @@ export interface components {
              * @enum {string}
              */
             count?: "none" | "capped" | "estimated" | "exact";
+            /**
+             * @description As the parameter `deleted`.
+             * @enum {string}
+             */
+            deleted?: "only";
         };
         /** @description What to aggregate. */
         EntityAggregation: {
@@ -2087,6 +2110,8 @@ export interface components {
         EntityKey: components["schemas"]["Int64"];
         /** @description The version to retrieve instead of the present one. */
         Version: string;
+        /** @description `only`: what is in the trash, instead of what is not deleted. Such entities have `deletedAt`, `deletedBy` and `expiresAt`. */
+        Deleted: "only";
         /**
          * @description The API key's public handle, the twelve characters after `esk_`.
          * @example 4fT9xKq2LmZa
@@ -2947,6 +2972,8 @@ export interface operations {
                  *     `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
                  */
                 count?: components["parameters"]["Count"];
+                /** @description `only`: what is in the trash, instead of what is not deleted. Such entities have `deletedAt`, `deletedBy` and `expiresAt`. */
+                deleted?: components["parameters"]["Deleted"];
             };
             header?: {
                 /** @description Answer 304 if the page's ETag is one of these. */
@@ -3390,6 +3417,8 @@ export interface operations {
                 include?: components["parameters"]["Include"];
                 /** @description The version to retrieve instead of the present one. */
                 version?: components["parameters"]["Version"];
+                /** @description `only`: what is in the trash, instead of what is not deleted. Such entities have `deletedAt`, `deletedBy` and `expiresAt`. */
+                deleted?: components["parameters"]["Deleted"];
             };
             header?: {
                 /** @description Answer 304 if the entity's ETag is one of these. */
@@ -3507,7 +3536,10 @@ export interface operations {
     };
     deleteEntity: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Remove what is stored of the entity for good. */
+                purge?: components["schemas"]["Flag"];
+            };
             header?: {
                 /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -3605,12 +3637,12 @@ export interface operations {
     };
     restoreEntity: {
         parameters: {
-            query: {
+            query?: {
                 /**
-                 * @description The version whose fields the entity gets.
+                 * @description The version whose fields the entity gets. Without it an entity in the trash gets the last ones.
                  * @example 1
                  */
-                version: string;
+                version?: string;
             };
             header?: {
                 /** @description Act only if the entity's ETag is one of these; `*` if it exists. */

@@ -442,6 +442,9 @@ export const logoutFromProvider = (options: Options<LogoutFromProviderData>): Re
  * may have fewer items than `limit`, even none, and still a `next`, because a request looks at 20,000 entities at most, at 5,000 where
  * the filter tests their fields, and sends 8 MiB at most. Rights count anew on each page.
  *
+ * With `deleted=only` the entities in the trash are listed: what was deleted of a type with `x-soft-delete`. The caller needs `read` and `update`, and
+ * sees those that it could restore. `search` has no index there, so it is refused.
+ *
  * An entity that exists throughout, and keeps the values that the list is sorted by, comes exactly once. A list is no snapshot. What
  * would cost too much is 422 `query-too-expensive`.
  *
@@ -736,12 +739,16 @@ export const importEntities = (options: Options<ImportEntitiesData>): RequestRes
 /**
  * Delete an entity
  *
- * Its key is never given again. A second DELETE is 404. With `If-Match` the entity is deleted only if its version is still that one, else
+ * Its key is never given again. If its type has `x-soft-delete`, the entity goes to the trash and can be restored for some time. A second DELETE is 404. With `If-Match` the entity is deleted only if its version is still that one, else
  * 412. A declared type can require `If-Match`, and a request without is then 428.
  *
  * If other entities refer to it, their types decide: it is not deleted (`restrict`, 409 `still-referenced`), they are deleted too
  * (`cascade`), or their references become null (`set-null`). All of it happens, or nothing. The caller needs no right on those entities.
  * If more than 1,000 would be deleted or changed, the answer is 409 `still-referenced` too.
+ *
+ * With `purge=1` the entity leaves the trash for good, and all its versions lose their fields; the audit trail tells of it. The caller needs the action
+ * `purge`. A live entity is deleted first, which needs `delete` too. Entities that are deleted with it are not purged. If nothing is stored of
+ * the entity any more, the answer is 404.
  *
  */
 export const deleteEntity = (options: Options<DeleteEntityData>): RequestResult<DeleteEntityResponses> => options.client.delete<DeleteEntityResponses>({
@@ -773,7 +780,7 @@ export const deleteEntity = (options: Options<DeleteEntityData>): RequestResult<
  * The entity as it stands. With `If-None-Match` and an unchanged version the answer is 304 without a body. With `include` the entities
  * that it refers to come along, in `included` and `withheld`. Then the ETag is that of the whole answer; `If-Match` takes it as well.
  * With `version`, which no other parameter goes along with, it is the entity as it was in that version, also after its deletion, as long as
- * its history has that version.
+ * its history has that version. With `deleted=only` it is the entity in the trash, for callers that may restore it: they have `read` and `update`.
  *
  */
 export const getEntity = (options: Options<GetEntityData>): RequestResult<GetEntityResponses> => options.client.get<GetEntityResponses>({
@@ -871,7 +878,10 @@ export const listVersions = (options: Options<ListVersionsData>): RequestResult<
  *
  * Gives the entity the fields that it had in an earlier version, as a new version. Nothing of the history is lost, so a restore can be undone
  * by another one. With `If-Match` it happens only if the version is still that one, else 412. The fields must fit the declared type as it is
- * now. The caller needs `update`. A deleted entity cannot be restored.
+ * now. The caller needs `update`.
+ *
+ * An entity in the trash comes back under its key, as the next version; without `version` with the fields that it had last. Entities that were
+ * deleted with it are restored by themselves. One that is in the trash no more, or never was, is 404. A live entity needs `version`: 400.
  *
  */
 export const restoreEntity = (options: Options<RestoreEntityData>): RequestResult<RestoreEntityResponses> => options.client.post<RestoreEntityResponses>({

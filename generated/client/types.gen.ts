@@ -221,7 +221,7 @@ export type Grant = {
     /**
      * What may be done.
      */
-    actions: Array<'create' | 'read' | 'update' | 'delete' | 'type'>;
+    actions: Array<'create' | 'read' | 'update' | 'delete' | 'type' | 'purge'>;
     /**
      * On any row, or only on rows the user created.
      */
@@ -433,7 +433,7 @@ export type Scope = {
     /**
      * What may be done.
      */
-    actions: Array<'create' | 'read' | 'update' | 'delete' | 'type'>;
+    actions: Array<'create' | 'read' | 'update' | 'delete' | 'type' | 'purge'>;
 };
 
 /**
@@ -548,6 +548,12 @@ export type Entity = {
      * The name of the user who changed it last.
      */
     updatedBy: string;
+    deletedAt?: Timestamp;
+    /**
+     * In the trash alone: the name of the user who deleted it.
+     */
+    deletedBy?: string;
+    expiresAt?: Timestamp;
     fields: Fields;
 };
 
@@ -571,6 +577,12 @@ export type EntityView = {
      * The name of the user who changed it last.
      */
     updatedBy: string;
+    deletedAt?: Timestamp;
+    /**
+     * In the trash alone: the name of the user who deleted it.
+     */
+    deletedBy?: string;
+    expiresAt?: Timestamp;
     fields: Fields;
     included?: Included;
     withheld?: Withheld;
@@ -931,6 +943,10 @@ export type EntityQuery = {
      * As the parameter `count`.
      */
     count?: 'none' | 'capped' | 'estimated' | 'exact';
+    /**
+     * As the parameter `deleted`.
+     */
+    deleted?: 'only';
 };
 
 /**
@@ -1176,6 +1192,11 @@ export type EntityKey = Int64;
  * The version to retrieve instead of the present one.
  */
 export type Version = string;
+
+/**
+ * `only`: what is in the trash, instead of what is not deleted. Such entities have `deletedAt`, `deletedBy` and `expiresAt`.
+ */
+export type Deleted = 'only';
 
 /**
  * The API key's public handle, the twelve characters after `esk_`.
@@ -2818,6 +2839,10 @@ export type ListEntitiesData = {
          *
          */
         count?: 'none' | 'capped' | 'estimated' | 'exact';
+        /**
+         * `only`: what is in the trash, instead of what is not deleted. Such entities have `deletedAt`, `deletedBy` and `expiresAt`.
+         */
+        deleted?: 'only';
     };
     url: '/rest/entity/{name}';
 };
@@ -3677,7 +3702,12 @@ export type DeleteEntityData = {
          */
         key: Int64;
     };
-    query?: never;
+    query?: {
+        /**
+         * Remove what is stored of the entity for good.
+         */
+        purge?: Flag;
+    };
     url: '/rest/entity/{name}/{key}';
 };
 
@@ -3799,6 +3829,10 @@ export type GetEntityData = {
          * The version to retrieve instead of the present one.
          */
         version?: string;
+        /**
+         * `only`: what is in the trash, instead of what is not deleted. Such entities have `deletedAt`, `deletedBy` and `expiresAt`.
+         */
+        deleted?: 'only';
     };
     url: '/rest/entity/{name}/{key}';
 };
@@ -4117,11 +4151,11 @@ export type RestoreEntityData = {
          */
         key: Int64;
     };
-    query: {
+    query?: {
         /**
-         * The version whose fields the entity gets.
+         * The version whose fields the entity gets. Without it an entity in the trash gets the last ones.
          */
-        version: string;
+        version?: string;
     };
     url: '/rest/entity/{name}/{key}/restore';
 };

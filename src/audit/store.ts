@@ -47,6 +47,7 @@ export const auditEvents = [
   'entity.updated',
   'entity.deleted',
   'entity.restored',
+  'entity.purged',
   'type.declared',
   'type.changed',
   'type.deleted',

@@ -5,12 +5,12 @@ import type { Caller } from '../authn/caller.ts';
 import { changeValues, type ChangeValues } from '../entities/changed.ts';
 import { rowOf } from '../entities/grouped-writes.ts';
 import { Removal, StillReferencedError } from '../entities/removal.ts';
-import { holdTypes } from '../entities/removal-statements.ts';
+import { holdTypes, type Deleted } from '../entities/removal-statements.ts';
 import type { EntityRow } from '../entities/row.ts';
 import { findHeavy, findState, lockInOrder, lockOne, previewOne } from '../entities/statements.ts';
 import { checkedBy, placeOf } from '../entities/store.ts';
 import { isStillReferenced, underRulesOnce, violationOf } from '../entities/violations.ts';
-import { writeStatementsOf } from '../entities/write-statements.ts';
+import { deletionOf, writeStatementsOf } from '../entities/write-statements.ts';
 import type { Companion } from '../companion/layout.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
@@ -154,9 +154,9 @@ class BatchRun {
     }
   }
 
-  async #remove(index: number, name: string, companion: Companion, key: string, change: ChangeValues): Promise<void> {
+  async #remove(index: number, deleted: Deleted, key: string, change: ChangeValues): Promise<void> {
     try {
-      await new Removal(this.#trx, this.#rules.types, change).run(name, companion, key, { checksLater: this.#rules.defersReferences });
+      await new Removal(this.#trx, this.#rules.types, change).run(deleted, key, { checksLater: this.#rules.defersReferences });
     } catch (error) {
       if (error instanceof StillReferencedError) throw new Blocked(index, error);
       // A type that is being changed has a reference that it does not declare yet.
@@ -225,8 +225,9 @@ class BatchRun {
       if (state.typeRevision !== change.typeRevision) throw new TypesChanged();
       throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
     }
-    if (type?.companion) await this.#remove(index, permit.entity, type.companion, key, change);
-    else await this.#trx.executeQuery(writeStatementsOf(undefined).deleteOne.query(values));
+    const { companion, trashKeep = null } = type ?? {};
+    if (companion) await this.#remove(index, { name: permit.entity, companion, trashKeep }, key, change);
+    else await this.#trx.executeQuery(deletionOf(companion, trashKeep).query({ ...values, trashKeep }));
     return { status: 204, key, row: undefined };
   }
 }

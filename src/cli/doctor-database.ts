@@ -13,6 +13,8 @@ import { openExisting } from './command.ts';
 import { startCommand } from '../config/command-name.ts';
 import type { Config } from '../config/settings.ts';
 import type { Issuer } from '../oidc/issuers-file/read.ts';
+import { verifyTrash } from '../entities/verify.ts';
+import { entityActions } from '../rights/actions.ts';
 import { checkBuilds, checkCompanions } from './doctor-companions.ts';
 import { checkPartitions } from './doctor-partitions.ts';
 import { check, fail, ok, warn, type Check, type Finding } from './check.ts';
@@ -48,6 +50,7 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
     await runCheck('partitions', () => checkPartitions(db));
     await runCheck('builds', () => checkBuilds(store));
     await runCheck('companions', () => checkCompanions(store, all));
+    await runCheck('trash', () => checkTrash(db));
     await runCheck('peppers', async () => checkPeppers(db, await readPeppers(config.passwordPepperFile)));
     const givers = issuers.filter(({ provision, profiles }) => provision ?? profiles);
     if (givers.length > 0) await runCheck('profiles', () => checkProfiles(db, givers));
@@ -139,17 +142,26 @@ async function checkProfiles(db: Kysely<Database>, issuers: readonly Issuer[]): 
 async function checkAdministrator(db: Kysely<Database>): Promise<Finding> {
   const { rows } = await sql<{ name: string }>`
     select user_account.name from user_account
-    where user_account.active and 4 = (
+    where user_account.active and ${entityActions.length} = (
       select count(distinct role_grant.action) from user_profile
       join profile_role on profile_role.profile_id = user_profile.profile_id
       join role_grant on role_grant.role_id = profile_role.role_id
       where user_profile.user_id = user_account.id and role_grant.entity = '*' and role_grant.condition = 'any'
+        and role_grant.action = any(${[...entityActions]})
     ) order by user_account.id limit 1`.execute(db);
   if (rows[0]) return ok(`${rows[0].name} may do everything`);
   const users = await db.selectFrom('user_account').select('id').limit(1).execute();
   return users.length > 0
     ? warn('no active user may do everything')
     : warn(`there is no user yet: "${startCommand}" creates the first administrator`);
+}
+
+/** Whether deleted entities leave the trash when their time is over, and none is live too. */
+async function checkTrash(db: Kysely<Database>): Promise<Finding> {
+  const { entities, late, live } = await verifyTrash(db);
+  if (live.length > 0) return fail(`entities are deleted and live at once, as of ${live.join(', ')}: was the database restored in part?`);
+  if (late > 0) return warn(`the time of ${late} deleted entities has been over for more than an hour: no service cleans up`);
+  return ok(`${entities} deleted entities can be restored`);
 }
 
 /** Whether every stored password can be verified, and which peppers are still needed for that. */

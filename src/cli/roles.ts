@@ -32,7 +32,11 @@ export function roleCommands(program: Command, desk: Desk): void {
   ])
     .argument('<name>', 'the role', roleOrProfileName)
     .requiredOption('--entity <list>', "entity names, with commas between, or '*' for every one", entityList)
-    .requiredOption('--actions <list>', 'some of create,read,update,delete, and type: to declare entity types', actionList)
+    .requiredOption(
+      '--actions <list>',
+      'some of create,read,update,delete, type: to declare entity types, and purge: to remove for good',
+      actionList,
+    )
     .addOption(new Option('--condition <condition>', 'on any row, or on own rows only').choices(['any', 'own']).default('any'))
     .action((name: string, options: Shown & GrantOptions & { condition: Condition }) =>
       onDatabase(desk, options, (admin) => grant(admin, name, options)),
@@ -40,7 +44,7 @@ export function roleCommands(program: Command, desk: Desk): void {
   leaf(roles, 'revoke', 'take from a role what it was granted', ['role revoke editor --entity customer --actions update'])
     .argument('<name>', 'the role', roleOrProfileName)
     .requiredOption('--entity <list>', "the entity names, or '*', as they were granted", entityList)
-    .requiredOption('--actions <list>', 'some of create,read,update,delete,type', actionList)
+    .requiredOption('--actions <list>', 'some of create,read,update,delete,type,purge', actionList)
     .action((name: string, options: Shown & GrantOptions) => onDatabase(desk, options, (admin) => revoke(admin, name, options)));
   leaf(roles, 'delete', 'delete a role that no profile has', ['role delete editor'])
     .argument('<name>', 'the role', roleOrProfileName)

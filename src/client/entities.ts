@@ -122,9 +122,13 @@ export class Entities<T extends object, S extends ErrorStyle> {
     return this.#entity(include ? mapResult(result, withIncluded) : result);
   }
 
-  /** Gives the entity the fields of an earlier version again, as a new version; only in the given version, unless it is a key alone. */
-  async restore(entity: Version | Int64, version: number, options: WriteOptions = {}): Promise<Outcome<S, Entity<T>>> {
-    const request = { ...this.#guarded(entity, options), query: { version: String(version) } };
+  /**
+   * Gives the entity the fields of an earlier version again, as a new version; only in the given version, unless it is a key alone. An entity in the trash
+   * comes back; without `version` as it was deleted.
+   */
+  async restore(entity: Version | Int64, version?: number, options: WriteOptions = {}): Promise<Outcome<S, Entity<T>>> {
+    const query = version === undefined ? {} : { version: String(version) };
+    const request = { ...this.#guarded(entity, options), query };
     return this.#entity(await operations.restoreEntity({ client: this.#client, ...request }));
   }
 
@@ -230,6 +234,17 @@ export class Entities<T extends object, S extends ErrorStyle> {
   /** Deletes the entity if it still has the given version; with a key alone unconditionally. */
   async delete(entity: Version | Int64, options: WriteOptions = {}): Promise<Outcome<S, void>> {
     return deliver(this.#style, await operations.deleteEntity({ client: this.#client, ...this.#guarded(entity, options) }));
+  }
+
+  /** The deleted entities of a type with a trash, page after page, with `deletedAt`, `deletedBy` and `expiresAt`. Needs `read` and `update`. */
+  trash(options: Omit<ListOptions<T>, 'deleted' | 'search'> = {}): EntityList<T, S> {
+    return this.list({ ...options, deleted: 'only' });
+  }
+
+  /** Removes what is stored of the entity for good: in the trash, in all its versions, and if it is live too. Needs the action `purge`. */
+  async purge(entity: Version | Int64, options: WriteOptions = {}): Promise<Outcome<S, void>> {
+    const request = { ...this.#guarded(entity, options), query: { purge: '1' as const } };
+    return deliver(this.#style, await operations.deleteEntity({ client: this.#client, ...request }));
   }
 
   #update(entity: Version | Int64, changes: Changes<T>, options: WriteOptions): Promise<Result<StoredEntity>> {

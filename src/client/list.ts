@@ -76,6 +76,8 @@ export interface ListOptions<T extends object = Fields> extends CallOptions {
   include?: readonly string[];
   /** Whether each page has the number of entities that the filter finds; `none` by default. */
   count?: NonNullable<EntityQuery['count']>;
+  /** `only` lists what is in the trash, see {@link Entities.trash}. */
+  deleted?: NonNullable<EntityQuery['deleted']>;
 }
 
 /** A page of entities with fields of type `T`. It may be empty and still have a `next`. */
@@ -103,7 +105,8 @@ export class EntityList<T extends object, S extends ErrorStyle, W = unknown> imp
   readonly #query: Omit<EntityQuery, 'filter'> & { filter?: object };
   readonly #options: CallOptions;
 
-  constructor(client: Client, style: S, name: string, { filter, search, sort, limit, fields, include, count, ...options }: ListOptions<T>) {
+  constructor(client: Client, style: S, name: string, listed: ListOptions<T>) {
+    const { filter, search, sort, limit, fields, include, count, deleted, ...options } = listed;
     this.#client = client;
     this.#style = style;
     this.#name = name;
@@ -115,6 +118,7 @@ export class EntityList<T extends object, S extends ErrorStyle, W = unknown> imp
       ...(fields && { fields: [...fields] }),
       ...(include && { include: [...include] }),
       ...(count && { count }),
+      ...(deleted && { deleted }),
     };
     this.#options = options;
   }

@@ -14,7 +14,7 @@ type DefaultTimestamp = ColumnType<Date, Date | undefined, Date>;
 type Json<T> = ColumnType<T, string, string>;
 
 /** What a grant or a scope can allow. `type` is the declaration of entity types; all others concern entities. */
-export type Action = 'create' | 'read' | 'update' | 'delete' | 'type';
+export type Action = 'create' | 'read' | 'update' | 'delete' | 'type' | 'purge';
 export type TypeSource = 'files' | 'command' | 'api';
 export type Condition = 'any' | 'own';
 export type SessionMethod = 'password' | 'token' | 'openid';
@@ -109,11 +109,25 @@ export interface Database {
     name: string;
     key: Int8;
     version: Int8;
-    operation: 'created' | 'updated' | 'deleted' | 'restored';
+    operation: 'created' | 'updated' | 'deleted' | 'restored' | 'purged';
     changed_by: string;
     created_at: Timestamp;
     created_by: string;
+    fields: Json<Record<string, unknown>> | null;
+  };
+  entity_trash: {
+    name: string;
+    key: Int8;
+    version: Int8;
     fields: Json<Record<string, unknown>>;
+    created_at: Timestamp;
+    created_by: string;
+    updated_at: Timestamp;
+    updated_by: string;
+    bytes: GeneratedAlways<number>;
+    deleted_at: DefaultTimestamp;
+    deleted_by: string;
+    expires_at: Timestamp;
   };
   entity_type_revision: {
     revision: GeneratedInt8;

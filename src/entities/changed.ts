@@ -44,7 +44,7 @@ export const changeColumns = sql.join(Object.keys(columnTypes).map((name) => sql
 /** SQL: the same, each with its type. */
 export const typedChangeColumns = sql.join(Object.entries(columnTypes).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`));
 
-type Operation = 'created' | 'updated' | 'deleted' | 'restored';
+type Operation = 'created' | 'updated' | 'deleted' | 'restored' | 'purged';
 
 interface EntityChange {
   event: AuditEventName & `entity.${Operation}`;
@@ -59,7 +59,7 @@ interface EntityChange {
   /** The statement that writes the companion rows of `written`; undefined if there are none. */
   companion?: RawBuilder<unknown> | undefined;
   /** One more statement of the same transaction, which sees the changed rows as `written`. */
-  also?: RawBuilder<unknown>;
+  also?: RawBuilder<unknown> | undefined;
   /** What the whole statement returns of each row of `written`. */
   returning: RawBuilder<unknown>;
 }

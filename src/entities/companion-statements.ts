@@ -131,5 +131,5 @@ export function aggregatedRows(
   const wanted = isOwn ? ownFilter(filter, owner) : filter;
   const isOfUse = companion && (needsColumns || testsOf(wanted).some((test) => test.kind === 'search' || isOfColumn(companion, test)));
   if (isOfUse) return selectedByColumns(companion, permit, wanted);
-  return selected({ permit, source: entitySource, keys: everything, rest: filter });
+  return selected({ permit, source: entitySource, table: sql`entity`, keys: everything, rest: filter });
 }

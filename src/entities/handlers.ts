@@ -15,7 +15,7 @@ import { Cursors } from './cursors.ts';
 import { acceptedVersions, contentTag, etagOf, expectsNothing, isCurrent } from './etag.ts';
 import { createEntity } from './create.ts';
 import { readClaim } from './idempotency.ts';
-import { deleteEntity } from './delete.ts';
+import { removeEntity, type RemovalRequest } from './delete.ts';
 import { readByType, whileTypeIsCurrent } from './type-guard.ts';
 import { isHeavy } from './heavy.ts';
 import { readIncludes } from './include.ts';
@@ -24,12 +24,15 @@ import { readKey } from './key.ts';
 import { listEntities, type ListedPage } from './list.ts';
 import { readListBody, readListQuery, type ListRequest } from './list-request.ts';
 import { pageLinks } from './links.ts';
+import { pastEntity } from './past.ts';
+import { purgeEntity } from './purge.ts';
 import { representEntity } from './represent.ts';
 import { writeOnce, type OnceDone } from './once.ts';
 import { changeOnce, findInVersion } from './replay.ts';
 import { restoreEntity } from './restore.ts';
 import type { EntityRow } from './row.ts';
-import { findEntity, findLight, stateOf } from './store.ts';
+import { findEntity, findLight } from './store.ts';
+import { authorizeTrash } from './trash.ts';
 import { updateEntity, type Change, type Writes } from './update.ts';
 import { upsertOnce } from './upsert.ts';
 import { findView, readViewQuery } from './view.ts';
@@ -62,7 +65,7 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
   });
   const cursors = new Cursors(store);
   const readPage = (
-    permit: Permit<'read'>,
+    permit: Permit<'read' | 'update'>,
     caller: Caller,
     requestFor: (type: EntityType | undefined) => Promise<ListRequest>,
   ): Promise<ListedPage> =>
@@ -70,11 +73,13 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       const request = await requestFor(type);
       return await queues.runList(permit, caller, () => listEntities(store, cursors, permit, request, type?.companion));
     });
+  const permitToList = (principal: Principal, name: string, deleted: 'only' | undefined) =>
+    deleted === undefined ? authorize(principal, name, 'read') : authorizeTrash(principal, name);
   const includesOf = (principal: Principal, type: EntityType | undefined, names: readonly string[] = []) =>
     readIncludes(entityTypes, principal, type, names);
   return {
     async listEntities({ params, query, headers, principal, caller }) {
-      const permit = authorize(principal, params.name, 'read');
+      const permit = permitToList(principal, params.name, query.deleted);
       const { body, ...edges } = await readPage(permit, caller, async (type) =>
         readListQuery(query, await includesOf(principal, type, query.include?.split(',')), type?.fields),
       );
@@ -85,7 +90,7 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
     },
 
     async queryEntities({ params, body: query, principal, caller }) {
-      const permit = authorize(principal, params.name, 'read');
+      const permit = permitToList(principal, params.name, query.deleted);
       const { body } = await readPage(permit, caller, async (type) =>
         readListBody(query, await includesOf(principal, type, query.include), type?.fields),
       );
@@ -138,20 +143,19 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
     },
 
     async getEntity({ params, query, headers, principal, caller }) {
-      const permit = authorize(principal, params.name, 'read');
-      const type = await entityTypes.find(params.name);
-      const key = readKey(params.key);
-      if (query.version !== undefined) {
-        const { version } = query;
-        if (query.fields !== undefined || query.include !== undefined)
-          throw new Problem('malformed-request', { faults: [{ parameter: 'version', code: 'conflicting' }] });
-        const found = await queues.runHeavyRead(permit, caller, () => findInVersion({ store, types: entityTypes }, permit, key, version));
+      const past = pastEntity(store, principal, params.name, query);
+      if (past) {
+        const keep = keepOf((await entityTypes.find(params.name))?.document);
+        const found = await queues.runHeavyRead(past.permit, caller, () => past.find(readKey(params.key), keep));
         if (!found) throw new Problem('not-found');
         const tag = { ETag: etagOf(found.version) };
         return isCurrent(headers['if-none-match'], found.version)
           ? { status: 304, headers: tag }
           : { status: 200, headers: tag, body: representEntity(found) };
       }
+      const permit = authorize(principal, params.name, 'read');
+      const type = await entityTypes.find(params.name);
+      const key = readKey(params.key);
       if (query.fields !== undefined || query.include !== undefined) {
         const request = readViewQuery(query, await includesOf(principal, type, query.include?.split(',')), type?.fields);
         const view = await queues.runHeavyRead(permit, caller, () => findView(store, permit, key, request));
@@ -181,7 +185,7 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       const permit = authorize(principal, params.name, 'update');
       const keep = keepOf((await entityTypes.find(params.name))?.document);
       const key = readKey(params.key);
-      const { version = '' } = query;
+      const { version } = query;
       const ifMatch = headers['if-match'];
       const restoration = {
         version,
@@ -204,27 +208,25 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       return changed(await changeOnce(writes, permit, caller, { claim, isHeavy: change.isHeavy, write }));
     },
 
-    async deleteEntity({ params, headers, principal, caller, request }) {
-      const permit = authorize(principal, params.name, 'delete');
-      const key = readKey(params.key);
-      const readable = (name: string) => (isPermitted(principal, name, 'read') ? authorize(principal, name, 'read') : undefined);
-      const versions = acceptedVersions(headers['if-match']);
-      const write = (within: Writes) =>
-        whileTypeIsCurrent(within.types, params.name, async (type) => {
-          const typeRevision = type?.revision ?? '0';
-          const isUnguarded = type?.requiresIfMatch === true && headers['if-match'] === undefined;
-          const deletion = { versions, type, readable };
-          if (!isUnguarded && (await deleteEntity(within, permit, caller, key, deletion))) return true;
-          const state = await stateOf(within.store, permit, key);
-          if (!state) throw new Problem('not-found');
-          if (state.typeRevision !== typeRevision) return undefined;
-          throw new Problem(isUnguarded ? 'precondition-required' : 'precondition-failed');
-        });
+    async deleteEntity({ params, query, headers, principal, caller, request }) {
+      const { name } = params;
+      const authorizeDelete = () => authorize(principal, name, 'delete');
+      const purge = query.purge === '1' ? authorize(principal, name, 'purge') : undefined;
+      const permit = purge ?? authorizeDelete();
+      const removal: RemovalRequest = {
+        key: readKey(params.key),
+        ifMatch: headers['if-match'],
+        readable: (each) => (isPermitted(principal, each, 'read') ? authorize(principal, each, 'read') : undefined),
+      };
       const { isReplayed } = await writeOnce(writes, permit, caller, {
-        claim: readClaim({ headers, request }, permit, 'deleteEntity', '', [key, headers['if-match']]),
-        isHeavy: false,
-        write,
-        effectsOf: () => [{ status: 204, key, version: null }],
+        claim: readClaim({ headers, request }, permit, 'deleteEntity', '', [removal.key, removal.ifMatch, query.purge]),
+        isHeavy: purge !== undefined,
+        async write(within) {
+          if (purge) await purgeEntity(within, purge, authorizeDelete, caller, removal);
+          else await removeEntity(within, authorizeDelete(), caller, removal);
+          return true;
+        },
+        effectsOf: () => [{ status: 204, key: removal.key, version: null }],
         replay: async () => true,
       });
       return { status: 204, headers: replayed(isReplayed) };

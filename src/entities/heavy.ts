@@ -95,12 +95,12 @@ export class EntityQueues {
   }
 
   /** Runs `job`, a heavy read, when it is its turn among reads. Throws likewise. */
-  runHeavyRead<T>(permit: Permit<'read'>, caller: Caller, job: () => Promise<T>): Promise<T> {
+  runHeavyRead<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
     return this.#reads.run(permit, caller, job);
   }
 
   /** Runs `job`, the statements of a list, when it is its turn among lists. Throws likewise. */
-  runList<T>(permit: Permit<'read'>, caller: Caller, job: () => Promise<T>): Promise<T> {
+  runList<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
     return this.#lists.run(permit, caller, job);
   }
 

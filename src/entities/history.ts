@@ -54,6 +54,7 @@ const findOne = prepare<Versions & { version: string }, ChangeRow>('history.find
     .where(versionsOf(value))
     .where('version', '=', sql<string>`${value('version')}::bigint`)
     .where('operation', '<>', 'deleted')
+    .where('fields', 'is not', null)
     .orderBy('id', 'desc')
     .limit(1)
     .select([...changeColumns, sql<string>`fields::text`.as('fields')])
@@ -72,6 +73,8 @@ const listFrom = prepare<Versions & { before: string | null; limit: number }, Li
       from
         .selectFrom('entity_change')
         .where(versionsOf(value))
+        // A purged entity has no history.
+        .where('fields', 'is not', null)
         .where(sql<boolean>`(${value('before')}::bigint is null or id < ${value('before')}::bigint)`)
         .orderBy('version', 'desc')
         .orderBy('id', 'desc')

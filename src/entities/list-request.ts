@@ -24,6 +24,8 @@ export interface ListRequest {
   /** The references to follow. */
   includes: readonly Include[];
   count: CountKind;
+  /** Whether the entities in the trash are listed, instead of live ones. */
+  isTrash: boolean;
   /** The filter, the sort and the search as text, the same for the same query however it came. */
   canonical: string;
   /** How the caller sent it, for the places of later faults. */
@@ -49,7 +51,7 @@ type Query = Partial<NonNullable<operations['listEntities']['parameters']['query
 
 /** Reads the parameters of a URL. Throws 400 for a filter that is no JSON, and 422 for one that is not accepted. */
 export function readListQuery(
-  { filter, search, sort, limit, cursor, fields, count }: Query,
+  { filter, search, sort, limit, cursor, fields, count, deleted }: Query,
   includes: ReadIncludes,
   types: FieldTypes = undeclaredFields,
 ): ListRequest {
@@ -62,6 +64,7 @@ export function readListQuery(
       cursor,
       fields: fields?.split(','),
       count,
+      deleted,
       includes,
     },
     types,
@@ -76,8 +79,8 @@ export function readListBody(
   includes: ReadIncludes,
   types: FieldTypes = undeclaredFields,
 ): ListRequest {
-  const { filter = {}, search, sort = [], limit = defaultLimit, cursor, fields, count } = body;
-  return readRequest({ filter, search, sort, limit, cursor, fields, count, includes }, types, bodyCarrier, bodyLimits);
+  const { filter = {}, search, sort = [], limit = defaultLimit, cursor, fields, count, deleted } = body;
+  return readRequest({ filter, search, sort, limit, cursor, fields, count, deleted, includes }, types, bodyCarrier, bodyLimits);
 }
 
 function readFilterText(text: string): unknown {
@@ -94,6 +97,7 @@ interface RawRequest {
   cursor: string | undefined;
   fields: readonly string[] | undefined;
   count: CountKind | undefined;
+  deleted: 'only' | undefined;
   includes: ReadIncludes;
 }
 
@@ -119,7 +123,8 @@ function readRequest({ includes, ...raw }: RawRequest, types: FieldTypes, carrie
     projection: projection?.projection,
     includes: includes.includes,
     count: raw.count ?? 'none',
-    canonical: JSON.stringify([raw.filter, sort.sort, raw.search]),
+    isTrash: raw.deleted === 'only',
+    canonical: JSON.stringify([raw.filter, sort.sort, raw.search, ...(raw.deleted === undefined ? [] : [raw.deleted])]),
     carrier,
   };
 }

@@ -13,13 +13,14 @@ import type { Include } from './include.ts';
 import { referencesOf } from './include-statements.ts';
 import { rowColumnList, type EntityRow } from './row.ts';
 import { projectedFields, type Projection } from './projection.ts';
+import { trashColumnList, type TrashedRow } from './trash.ts';
 
 /** A row of a page; null in place of fields and references that the page has no room for. `references` is undefined without includes. */
 export type ListRow = Omit<EntityRow, 'fields'> & {
   fields: string | null;
   position: (string | null)[];
   references?: (string | null)[] | null;
-};
+} & Partial<Omit<TrashedRow, keyof EntityRow>>;
 
 /** Where the rows of a page come from. */
 export interface PageRows {
@@ -41,13 +42,15 @@ export interface PageQuery extends PageRows {
   projection: Projection | undefined;
   /** The references whose keys each row has. */
   includes: readonly Include[];
+  /** Whether the rows are those in the trash. */
+  isTrash?: boolean;
 }
 
 export const directionOf = (descending: boolean) => (descending ? sql`desc` : sql`asc`);
 
 /** One row more than the page, which shows whether there are more, and only in its place. */
 export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
-  const { from, where, order, after, isInOrder, limit, bytes, projection, includes } = query;
+  const { from, where, order, after, isInOrder, limit, bytes, projection, includes, isTrash } = query;
   const aliases = order.columns.map(({ descending }, index) => sql`${sql.ref(`s${index}`)} ${directionOf(descending)}`);
   const inOrder = sql.join([...aliases, sql`key ${directionOf(order.keyDescending)}`]);
   const values = order.columns.map(({ expression }, index) => sql`, ${expression} as ${sql.ref(`s${index}`)}`);
@@ -58,7 +61,7 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
   const fits = sql`row_number() over page = 1 or (sum(bytes) over page <= ${bytes} and row_number() over page <= ${limit})`;
   const references = includes.length > 0 ? sql`, case when ${fits} then ${referencesOf(includes)} end as references` : sql``;
   return sql<ListRow>`
-    select ${rowColumnList}, array[${sql.join(texts)}]::text[] as position,
+    select ${rowColumnList}${isTrash ? sql`, ${trashColumnList}` : sql``}, array[${sql.join(texts)}]::text[] as position,
       case when ${fits} then ${projectedFields(projection)} end as fields ${references}
     from (
       select * from (
@@ -78,6 +81,8 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
 export interface Selection {
   permit: PermitValues;
   source: Source;
+  /** The table of the rows, which has the name `entity` in the statement. */
+  table: RawBuilder<unknown>;
   /** The tests of the key, which the primary key serves. */
   keys: Filter;
   /** All other tests. */
@@ -89,7 +94,7 @@ const covered = (permit: PermitValues) => rowsCovered((name) => sql`${permit[nam
 
 /** All rows of the selection, of which a page takes those after its position. */
 export function selectedRows(selection: Selection, after: RowPosition | undefined): PageRows {
-  return { from: sql`entity`, where: conditionsOf(selection), after, isInOrder: false };
+  return { from: selection.table, where: conditionsOf(selection), after, isInOrder: false };
 }
 
 /** A part of the rows of a name in the order of their keys. */
@@ -101,9 +106,9 @@ export interface KeyWalk {
 }
 
 /** The rows of the selection among those of the walk. */
-export function walkedRows({ permit, source, keys, rest }: Selection, walk: KeyWalk): PageRows {
+export function walkedRows({ permit, source, table, keys, rest }: Selection, walk: KeyWalk): PageRows {
   return {
-    from: sql`(${nextByKey(permit.name, keys, walk, sql`entity.*`)} limit ${walk.budget}) as entity`,
+    from: sql`(${nextByKey(table, permit.name, keys, walk, sql`entity.*`)} limit ${walk.budget}) as entity`,
     where: sql`${covered(permit)} and ${filterCondition(rest, source)}`,
     after: undefined,
     isInOrder: true,
@@ -117,15 +122,23 @@ export interface WalkEnd {
 }
 
 /** The last row of the walk; no row if the list ends before the budget does. */
-export function walkEndQuery({ permit, keys }: Selection, walk: KeyWalk): CompiledQuery<WalkEnd> {
+export function walkEndQuery({ permit, table, keys }: Selection, walk: KeyWalk): CompiledQuery<WalkEnd> {
   return sql<WalkEnd>`
-    ${nextByKey(permit.name, keys, walk, sql`entity.key, '{}'::text[] as position`)} offset ${walk.budget - 1} limit 1`.compile(builder);
+    ${nextByKey(table, permit.name, keys, walk, sql`entity.key, '{}'::text[] as position`)} offset ${walk.budget - 1} limit 1`.compile(
+    builder,
+  );
 }
 
 /** The rows of the name in the order of their keys. They are not restricted to the permit; the query around them has to do that. */
-function nextByKey(name: string, keys: Filter, { keyDescending, after }: KeyWalk, columns: RawBuilder<unknown>): RawBuilder<unknown> {
+function nextByKey(
+  table: RawBuilder<unknown>,
+  name: string,
+  keys: Filter,
+  { keyDescending, after }: KeyWalk,
+  columns: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   return sql`
-    select ${columns} from entity
+    select ${columns} from ${table}
     where entity.name = ${name} and ${filterCondition(keys, entitySource)}
       ${after ? sql`and ${keyIsAfter(keyDescending, after.key)}` : sql``}
     order by entity.key ${directionOf(keyDescending)}`;
@@ -137,10 +150,10 @@ export function entityOf(permit: PermitValues, key: RawBuilder<unknown>): RawBui
 }
 
 /** How many rows of the name the tests of the key leave, `limit` at most. The permit does not matter, since it has no index. */
-export function candidatesQuery({ permit, keys }: Selection, limit: number): CompiledQuery<{ count: number }> {
+export function candidatesQuery({ permit, table, keys }: Selection, limit: number): CompiledQuery<{ count: number }> {
   return sql<{ count: number }>`
     select count(*)::int as count from (
-      select from entity where entity.name = ${permit.name} and ${filterCondition(keys, entitySource)} limit ${limit}
+      select from ${table} where entity.name = ${permit.name} and ${filterCondition(keys, entitySource)} limit ${limit}
     ) as candidates`.compile(builder);
 }
 
@@ -151,7 +164,7 @@ export interface SelectedRows {
 }
 
 export function selected(selection: Selection): SelectedRows {
-  return { from: sql`entity`, where: conditionsOf(selection) };
+  return { from: selection.table, where: conditionsOf(selection) };
 }
 
 /** The entities with a row in `table`, which has the name `x`, that fulfil `where`. */

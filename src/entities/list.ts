@@ -44,12 +44,14 @@ export interface ListedPage {
 export async function listEntities(
   store: Store,
   cursors: Cursors,
-  permit: Permit<'read'>,
+  permit: Permit<'read' | 'update'>,
   request: ListRequest,
   companion: Companion | null | undefined,
 ): Promise<ListedPage> {
-  assertSearchable(request, companion);
-  const list = new List(cursors, permit, request, (companion && readable(companion)) ?? undefined);
+  // What is in the trash has no row there.
+  const table = request.isTrash ? undefined : companion;
+  assertSearchable(request, table);
+  const list = new List(cursors, permit, request, (table && readable(table)) ?? undefined);
   const position = await list.readCursor();
   if (list.isCheap) return await list.page((query) => store.query(query), position);
   return await store.readOnly(pageLimitMs, (run) => list.page(run, position));
@@ -76,13 +78,13 @@ class List {
   readonly #selected: Road['selected'];
   readonly #binding: string;
 
-  constructor(cursors: Cursors, permit: Permit<'read'>, request: ListRequest, companion: Companion | undefined) {
+  constructor(cursors: Cursors, permit: Permit<'read' | 'update'>, request: ListRequest, companion: Companion | undefined) {
     this.#cursors = cursors;
     this.#request = request;
     this.#isOfOwnRows = permit.ownOnly;
-    const { search, sort } = request;
+    const { search, sort, isTrash } = request;
     const filter = search === undefined ? request.filter : all([request.filter, { kind: 'search', field: [], words: search }]);
-    const wanted = { permit: permitValues(permit), filter, sort, companion };
+    const wanted = { permit: permitValues(permit), filter, sort, companion, isTrash };
     const road = roadOf(wanted);
     // The best matches come first if they are few, and otherwise those with the least keys.
     this.#roads = search !== undefined && sort.length === 0 ? [roadOf({ ...wanted, relevantTo: search }), road] : [road];
@@ -106,11 +108,11 @@ class List {
   }
 
   async page(run: Run, from: Awaited<ReturnType<List['readCursor']>>): Promise<ListedPage> {
-    const { limit, projection, includes } = this.#request;
+    const { limit, projection, includes, isTrash } = this.#request;
     const backwards = from?.direction === 'prev';
     const way = await this.#within('sort', () => this.#find(run, { after: from, isBackwards: backwards, limit }));
     const order = backwards ? reversed(way.order) : way.order;
-    const query = pageQuery({ ...way, order, limit, bytes: maximumBytes, projection, includes });
+    const query = pageQuery({ ...way, order, limit, bytes: maximumBytes, projection, includes, isTrash });
     const found = await this.#within('filter', () => run(query, way.scans));
     const cut = found.findIndex(({ fields }, index) => fields === null || index === limit);
     const fitting = cut === -1 ? found : found.slice(0, cut);

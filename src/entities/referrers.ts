@@ -4,26 +4,30 @@ import { readable, type Companion, type CompanionReference } from '../companion/
 import type { Database } from '../database/tables.ts';
 import type { Permit } from '../rights/permit.ts';
 import { permitValues, rowsCovered } from '../rights/row-predicate.ts';
+import { trashKeepOf } from './trash.ts';
 
 /** A declared type, and its fields that refer to entities of one name, which can be its own. */
 export interface Referrer {
   name: string;
   revision: string;
   companion: Companion;
+  /** How long its deleted entities stay in the trash, as an interval; null if they do not. */
+  trashKeep: string | null;
   references: readonly CompanionReference[];
 }
 
 /** The types in force that refer to entities called `name`. */
 export async function referrersOf(db: Kysely<Database>, name: string): Promise<Referrer[]> {
-  const { rows } = await sql<Omit<Referrer, 'references'>>`
-    select entity_type.name, entity_type.revision, companion
+  const { rows } = await sql<Omit<Referrer, 'references' | 'trashKeep'> & { softDelete: unknown }>`
+    select entity_type.name, entity_type.revision, companion, document -> 'x-soft-delete' as "softDelete"
     from entity_type join entity_type_revision using (revision)
     where exists (select from json_array_elements(companion -> 'references') as each (reference) where reference ->> 'to' = ${name})
     order by entity_type.name`.execute(db);
-  return rows.map(({ name: referring, revision, companion }) => ({
+  return rows.map(({ name: referring, revision, companion, softDelete }) => ({
     name: referring,
     revision,
     companion,
+    trashKeep: trashKeepOf(softDelete),
     references: referencesInForce(companion).filter(({ to }) => to === name),
   }));
 }

@@ -7,6 +7,15 @@ import type { Companion, CompanionReference, CompanionValues } from '../companio
 import { deleteRow, inputColumns, updateRows, writtenWith } from '../companion/rows.ts';
 import { inSchema } from '../companion/table.ts';
 import { entityChanged, type ChangeValues } from './changed.ts';
+import { moveToTrash } from './trash.ts';
+
+/** Of which entities are deleted. */
+export interface Deleted {
+  name: string;
+  companion: Companion;
+  /** How long they stay in the trash, as an interval; null if they do not. */
+  trashKeep: string | null;
+}
 
 /** Keeps the types as they are until the end of the transaction, as statements that write entities do for themselves. */
 export const holdTypes = sql`select from entity_type where false for key share`;
@@ -60,12 +69,17 @@ export function clearReferences(
   });
 }
 
-/** SQL: deletes entities and their companion rows. */
-export function deleteEntities(name: string, companion: Companion, keys: readonly string[], change: ChangeValues): RawBuilder<unknown> {
+/** SQL: deletes entities and their companion rows, and stores them in the trash unless `trashKeep` is null. */
+export function deleteEntities(
+  { name, companion, trashKeep }: Deleted,
+  keys: readonly string[],
+  change: ChangeValues,
+): RawBuilder<unknown> {
   return entityChanged({
     event: 'entity.deleted',
     written: sql`delete from entity where name = ${name} and key = any(${keys}::bigint[]) returning entity.*`,
     value: valueOf(change),
+    also: trashKeep === null ? undefined : moveToTrash(sql`${change.userName}`, sql`${trashKeep}`),
     returning: sql`key, ${deleteRow(companion, sql.ref('key'))}`,
   });
 }

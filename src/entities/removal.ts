@@ -10,7 +10,15 @@ import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import type { ChangeValues } from './changed.ts';
 import { referrersOf, type Referrer } from './referrers.ts';
-import { clearReferences, deleteEntities, fieldsWithout, lockEntities, lockRows, referringKeys } from './removal-statements.ts';
+import {
+  clearReferences,
+  deleteEntities,
+  fieldsWithout,
+  lockEntities,
+  lockRows,
+  referringKeys,
+  type Deleted,
+} from './removal-statements.ts';
 
 /** The most entities that one deletion deletes or changes besides its own. */
 const maximumVictims = 1_000;
@@ -19,9 +27,7 @@ const maximumBytes = 4_194_304;
 const maximumRows = 200;
 
 /** Entities of one name, locked. */
-interface Removed {
-  name: string;
-  companion: Companion;
+interface Removed extends Deleted {
   keys: string[];
   /** By key, of the fields as JSON. */
   bytes: ReadonlyMap<string, number>;
@@ -62,15 +68,15 @@ export class Removal {
    * Deletes the entity with this key, which the caller has locked. Throws a {@link StillReferencedError} if entities keep it from being deleted, or
    * if more than 1,000 would be deleted or changed. With `checksLater` the caller lets PostgreSQL check the references.
    */
-  async run(name: string, companion: Companion, key: string, { checksLater = false } = {}): Promise<void> {
-    await this.#remove({ name, companion, keys: [key], bytes: new Map() });
+  async run(deleted: Deleted, key: string, { checksLater = false } = {}): Promise<void> {
+    await this.#remove({ ...deleted, keys: [key], bytes: new Map() });
     const blocking = this.#blocking.map(({ name: each, keys }) => ({ name: each, keys: this.#withoutRemoved(each, keys) }));
     if (blocking.some(({ keys }) => keys.length > 0)) throw new StillReferencedError(keysByName(blocking));
     await sql`set constraints all deferred`.execute(this.#trx);
     for (const cleared of this.#cleared) await this.#clear(cleared);
-    for (const { name: each, companion: layout, keys, bytes } of this.#removed.toReversed()) {
-      const rest = keys.map((removed) => ({ key: removed, bytes: bytes.get(removed) ?? 0 }));
-      while (rest.length > 0) await deleteEntities(each, layout, nextBatch(rest), this.#change).execute(this.#trx);
+    for (const removed of this.#removed.toReversed()) {
+      const rest = removed.keys.map((each) => ({ key: each, bytes: removed.bytes.get(each) ?? 0 }));
+      while (rest.length > 0) await deleteEntities(removed, nextBatch(rest), this.#change).execute(this.#trx);
     }
     if (!checksLater) await sql`set constraints all immediate`.execute(this.#trx);
   }
@@ -84,7 +90,7 @@ export class Removal {
   }
 
   async #follow(referrer: Referrer, reference: CompanionReference, targets: readonly string[]): Promise<void> {
-    const { name, companion } = referrer;
+    const { name, companion, trashKeep } = referrer;
     const limit = maximumVictims + 1;
     const { rows } = await referringKeys(companion, reference, targets, { limit }).execute(this.#trx);
     const found = this.#withoutRemoved(
@@ -107,7 +113,7 @@ export class Removal {
     if (reference.onDelete === 'set-null') this.#cleared.push({ referrer, reference, victims });
     this.#refuseTooMany(reference.onDelete === 'cascade' ? { name, keys: victims.map(({ key }) => key) } : undefined);
     const bytes = new Map(victims.map((victim) => [victim.key, victim.bytes]));
-    if (reference.onDelete === 'cascade') await this.#remove({ name, companion, keys: [...bytes.keys()], bytes });
+    if (reference.onDelete === 'cascade') await this.#remove({ name, companion, trashKeep, keys: [...bytes.keys()], bytes });
   }
 
   #refuseTooMany(next: Pick<Removed, 'name' | 'keys'> | undefined): void {

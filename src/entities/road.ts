@@ -31,6 +31,8 @@ export interface Wanted {
   sort: readonly SortTerm[];
   /** The companion table of the type, if statements may read it. */
   companion: Companion | undefined;
+  /** Whether the entities are those in the trash. */
+  isTrash?: boolean;
   /** The words whose best matches come first; undefined for the order of the sort. */
   relevantTo?: string | undefined;
 }

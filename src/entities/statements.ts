@@ -10,6 +10,7 @@ import { deleteRow, insertRows, updateRows, writtenWithValues } from '../compani
 import { entityChanged, type ChangeValues } from './changed.ts';
 import { areLight, areLightToRead } from './heavy.ts';
 import { isAt, locks, type Claim } from './idempotency.ts';
+import { moveToTrash, trashedAt } from './trash.ts';
 import { typeIsCurrent, typeRevision } from './type-guard.ts';
 import { columnList, columns, rowColumns, type EntityRow } from './row.ts';
 
@@ -171,15 +172,50 @@ export const prepareUpdateOne = changeOne('entity.update', 'entity.updated', (pa
 /** The patch has all fields of the entity. */
 export const prepareRestoreOne = changeOne('entity.restore', 'entity.restored', (patch) => sql`${patch}::jsonb`);
 
-export const prepareDeleteOne = (companion: Companion | null, variant?: string) =>
-  prepare<GuardedPlace, { key: string }>(
-    'entity.delete',
+type OneDeletion = GuardedPlace & {
+  /** How long the entity stays in the trash, as an interval; null if it does not. */
+  trashKeep: string | null;
+};
+
+const deleteOne =
+  (name: string, also?: (value: ValueOf<OneDeletion>) => RawBuilder<unknown>) => (companion: Companion | null, variant?: string) =>
+    prepare<OneDeletion, { key: string }>(
+      name,
+      (value) =>
+        entityChanged<{ key: string }>({
+          event: 'entity.deleted',
+          written: sql`delete from entity where ${guardedRowAt(value)} returning entity.*`,
+          value,
+          also: also?.(value),
+          returning: companion ? sql`key, ${deleteRow(companion, sql.ref('key'))}` : sql.ref('key'),
+        }).compile(builder),
+      variant,
+    );
+
+export const prepareDeleteOne = deleteOne('entity.delete');
+
+export const prepareTrashOne = deleteOne('entity.trash', (value) => moveToTrash(value('userName'), value('trashKeep')));
+
+/** Brings an entity back from the trash, with the fields of the patch, as its next version. */
+export const prepareUndeleteOne = (companion: Companion | null, variant?: string) =>
+  prepare<OneChange, EntityRow>(
+    'entity.undelete',
     (value) =>
-      entityChanged<{ key: string }>({
-        event: 'entity.deleted',
-        written: sql`delete from entity where ${guardedRowAt(value)} returning entity.*`,
+      entityChanged<EntityRow>({
+        event: 'entity.restored',
+        steps: sql`
+      trashed as (
+        delete from entity_trash where ${trashedAt(value)}
+          and entity_trash.version = any(${value('versions')}::bigint[]) and ${changeIsOfCurrentType(value)}
+        returning *
+      )`,
+        written: sql`
+          insert into entity (name, key, version, fields, created_at, created_by, updated_by) overriding system value
+          select name, key, version + 1, ${value('patch')}::jsonb, created_at, created_by, ${value('userName')} from trashed
+          returning entity.*`,
         value,
-        returning: companion ? sql`key, ${deleteRow(companion, sql.ref('key'))}` : sql.ref('key'),
+        companion: companion ? insertRows(companion, writtenWithValues(companion, value('companion'))) : undefined,
+        returning: columnList,
       }).compile(builder),
     variant,
   );

@@ -16,9 +16,12 @@ import type { Claim } from './idempotency.ts';
 import type { EntityRow } from './row.ts';
 import { underRules, whileTableExists } from './violations.ts';
 import { findLightOne, findHeavy, findState, previewOne, type LightRow, type Place, type RowState, type Versions } from './statements.ts';
-import { writeStatementsOf } from './write-statements.ts';
+import { deletionOf, writeStatementsOf } from './write-statements.ts';
 
-export const placeOf = (permit: Permit<'create' | 'read' | 'update' | 'delete'>, key: string): Place => ({ ...permitValues(permit), key });
+export const placeOf = (permit: Permit<'create' | 'read' | 'update' | 'delete' | 'purge'>, key: string): Place => ({
+  ...permitValues(permit),
+  key,
+});
 
 /** What the process has found out about fields, which the statement that writes them relies on. */
 export interface Checked {
@@ -128,8 +131,13 @@ export function restoreStoredEntity(store: Statements, permit: Permit<'update'>,
   return changeStored('restoreOne', store, permit, origin, key, merge);
 }
 
+/** Brings an entity back from the trash likewise, if its version there is one of `versions`. */
+export function undeleteEntity(store: Statements, permit: Permit<'update'>, origin: Origin, key: string, merge: Merge) {
+  return changeStored('undeleteOne', store, permit, origin, key, merge);
+}
+
 async function changeStored(
-  statement: 'updateOne' | 'restoreOne',
+  statement: 'updateOne' | 'restoreOne' | 'undeleteOne',
   store: Statements,
   permit: Permit<'update'>,
   origin: Origin,
@@ -143,19 +151,20 @@ async function changeStored(
 }
 
 /**
- * Deletes the entity if its version is one of `versions` (null: any) and `type` is still the type; false when nothing was deleted. Throws a violation of a
- * reference to the entity as PostgreSQL does.
+ * Deletes the entity if its version is one of `versions` (null: any) and `type` is still the type; false when nothing was deleted. It goes to the trash
+ * if the type says so, unless the deletion is `isFinal`. Throws a violation of a reference to the entity as PostgreSQL does.
  */
 export async function deleteUnreferenced(
   store: Statements,
   permit: Permit<'delete'>,
   origin: Origin,
   key: string,
-  { versions, type }: { versions: Versions; type: EntityType | undefined },
+  { versions, type, isFinal }: { versions: Versions; type: EntityType | undefined; isFinal: boolean },
 ): Promise<boolean> {
-  const { deleteOne } = writeStatementsOf(type?.companion);
-  const values = { ...changeValues(permit, origin, type?.revision ?? '0'), ...placeOf(permit, key), versions };
-  const row = await withUnknownOutcome(whileTableExists(type?.companion, async () => (await store.run(deleteOne, values))[0]));
+  const trashKeep = isFinal ? null : (type?.trashKeep ?? null);
+  const deletion = deletionOf(type?.companion, trashKeep);
+  const values = { ...changeValues(permit, origin, type?.revision ?? '0'), ...placeOf(permit, key), versions, trashKeep };
+  const row = await withUnknownOutcome(whileTableExists(type?.companion, async () => (await store.run(deletion, values))[0]));
   return row !== undefined;
 }
 
@@ -176,7 +185,11 @@ export async function previewUpdate(
 }
 
 /** The present state of a row that the permit covers; undefined when there is none. */
-export async function stateOf(store: Statements, permit: Permit<'update' | 'delete'>, key: string): Promise<RowState | undefined> {
+export async function stateOf(
+  store: Statements,
+  permit: Permit<'update' | 'delete' | 'purge'>,
+  key: string,
+): Promise<RowState | undefined> {
   const [row] = await store.run(findState, placeOf(permit, key));
   return row;
 }

@@ -1,4 +1,4 @@
-/** Compares the companion rows of a name with its entities. It is no caller's request, so it needs no permit. */
+/** Compares the companion rows of a name, and the trash, with the entities. It is no caller's request, so it needs no permit. */
 import { sql, type Kysely } from 'kysely';
 import { differentRows, envelopeColumns, inputColumns } from '../companion/rows.ts';
 import type { Companion } from '../companion/layout.ts';
@@ -53,4 +53,21 @@ async function differentKeys(db: Kysely<Database>, name: string, companion: Comp
     )
     ${differentRows(companion, sql`unchanged`)}`.execute(db);
   return different.map(({ key }) => key);
+}
+
+export interface TrashState {
+  entities: number;
+  /** The number of those whose time has been over for an hour. */
+  late: number;
+  /** The keys of up to ten that are live too. */
+  live: string[];
+}
+
+export async function verifyTrash(db: Kysely<Database>): Promise<TrashState> {
+  const { rows } = await sql<{ entities: string; late: string; live: string[] }>`
+    select count(*) as entities, count(*) filter (where expires_at < now() - interval '1 hour') as late,
+      array(select key::text from entity_trash join entity using (name, key) order by key limit 10) as live
+    from entity_trash`.execute(db);
+  const [{ entities, late, live } = { entities: 0, late: 0, live: [] }] = rows;
+  return { entities: Number(entities), late: Number(late), live };
 }

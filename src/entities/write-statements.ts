@@ -3,7 +3,14 @@ import { createHash } from 'node:crypto';
 import type { Companion } from '../companion/layout.ts';
 import { prepareInsertMany, prepareUpdateMany } from './grouped-writes.ts';
 import { prepareReplaceMany } from './import-statements.ts';
-import { prepareDeleteOne, prepareInsertWithKey, prepareRestoreOne, prepareUpdateOne } from './statements.ts';
+import {
+  prepareDeleteOne,
+  prepareInsertWithKey,
+  prepareRestoreOne,
+  prepareTrashOne,
+  prepareUndeleteOne,
+  prepareUpdateOne,
+} from './statements.ts';
 
 function prepareAll(companion: Companion | null, variant?: string) {
   return {
@@ -13,7 +20,9 @@ function prepareAll(companion: Companion | null, variant?: string) {
     insertWithKey: prepareInsertWithKey(companion, variant),
     updateOne: prepareUpdateOne(companion, variant),
     restoreOne: prepareRestoreOne(companion, variant),
+    undeleteOne: prepareUndeleteOne(companion, variant),
     deleteOne: prepareDeleteOne(companion, variant),
+    trashOne: prepareTrashOne(companion, variant),
   };
 }
 
@@ -33,4 +42,10 @@ export function writeStatementsOf(companion: Companion | null | undefined): Writ
     withCompanion.set(companion, statements);
   }
   return statements;
+}
+
+/** The statement that deletes an entity of a type with this companion table, and stores it in the trash unless `trashKeep` is null. */
+export function deletionOf(companion: Companion | null | undefined, trashKeep: string | null): WriteStatements['deleteOne'] {
+  const { deleteOne, trashOne } = writeStatementsOf(companion);
+  return trashKeep === null ? deleteOne : trashOne;
 }

@@ -2,6 +2,7 @@
 import { compileSchema } from '../contract/every-error.ts';
 import type { Companion } from '../companion/layout.ts';
 import type { TypeSource } from '../database/tables.ts';
+import { trashKeepOf } from '../entities/trash.ts';
 import { faultsOf } from '../http/validation-faults.ts';
 import { fieldTypesOf } from './field-types.ts';
 import { requiresIfMatch, schemaOf } from './document.ts';
@@ -30,6 +31,7 @@ export function compileType(revision: string, document: Schema, source: TypeSour
     fields: fieldTypesOf(schemaOf(document)),
     isPlaceholder: false,
     requiresIfMatch: requiresIfMatch(document),
+    trashKeep: trashKeepOf(document['x-soft-delete']),
     companion,
   };
 }

@@ -26,9 +26,8 @@ const maximumWork = 300;
 const maximumUnique = 1_000;
 
 const ifMatchKeyword = 'x-if-match';
-/** Service keywords that this version does not enforce. */
-const plannedKeywords = new Set(['x-soft-delete']);
 const historyKeyword = 'x-history';
+const trashKeyword = 'x-soft-delete';
 /** A number of days, weeks, months or years (ISO 8601), less than 100 years. */
 const duration = /^P(?:[1-9][0-9]{0,3}D|[1-9][0-9]{0,2}[WM]|[1-9][0-9]?Y)$/;
 /** Nothing is added to fields, and all fields can be read. */
@@ -53,7 +52,7 @@ const repeatedKeywords = new Set([...Object.keys(ajv.RULES.keywords), ...support
 const formats = Object.keys(ajv.formats);
 
 /** The schema that fields are validated with: the document without its service keywords. */
-export function schemaOf({ [ifMatchKeyword]: _, [historyKeyword]: __, ...schema }: Schema): Schema {
+export function schemaOf({ [ifMatchKeyword]: _, [historyKeyword]: __, [trashKeyword]: ___, ...schema }: Schema): Schema {
   return withoutRules(schema);
 }
 
@@ -112,13 +111,12 @@ function faultsOfSchema(walked: Walked, schema: unknown, pointer: string): Fault
 function faultsOfKeyword({ document, schemas }: Walked, keyword: string, value: unknown, pointer: string, atTop: boolean): Fault[] {
   if (keyword === ifMatchKeyword && atTop)
     return value === 'required' ? [] : [{ pointer, code: 'invalid-value', values: { allowed: 'required' } }];
-  if (keyword === historyKeyword && atTop) {
-    const { keep, ...others } = isSchemaObject(value) ? value : {};
-    const isAccepted = typeof keep === 'string' && duration.test(keep) && Object.keys(others).length === 0;
-    return isAccepted ? [] : [{ pointer, code: 'invalid-value', values: { allowed: '{"keep":"P30D"}' } }];
-  }
+  if (keyword === historyKeyword && atTop)
+    return isTime(value) ? [] : [{ pointer, code: 'invalid-value', values: { allowed: '{"keep":"P30D"}' } }];
+  if (keyword === trashKeyword && atTop)
+    return value === true || isTime(value) ? [] : [{ pointer, code: 'invalid-value', values: { allowed: 'true, {"keep":"P30D"}' } }];
   if (atTop && ruleKeywords.some((each) => each === keyword)) return [];
-  if (unsupportedKeywords.has(keyword) || (plannedKeywords.has(keyword) && atTop)) return [{ pointer, code: 'not-supported' }];
+  if (unsupportedKeywords.has(keyword)) return [{ pointer, code: 'not-supported' }];
   if (!supportedKeywords.has(keyword)) return [{ pointer, code: 'unknown' }];
   if (keyword === 'format' && typeof value === 'string' && !formats.includes(value))
     return [{ pointer, code: 'invalid-value', values: { allowed: formats.join(', ') } }];
@@ -128,6 +126,11 @@ function faultsOfKeyword({ document, schemas }: Walked, keyword: string, value: 
     return isInside ? [] : [{ pointer, code: 'invalid-value', values: { allowed: '#/$defs/…' } }];
   }
   return [];
+}
+
+function isTime(value: unknown): boolean {
+  const { keep, ...others } = isSchemaObject(value) ? value : {};
+  return typeof keep === 'string' && duration.test(keep) && Object.keys(others).length === 0;
 }
 
 /** What a caller's document may not say, because validating fields could take long. */

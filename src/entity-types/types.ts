@@ -26,6 +26,8 @@ export interface EntityType {
   isPlaceholder: boolean;
   /** Whether an update or a delete needs If-Match. */
   requiresIfMatch: boolean;
+  /** How long deleted entities stay in the trash, as an interval; null if they do not. */
+  trashKeep: string | null;
   /** The table that statements write beside `entity`; null for a type without rules that need one. */
   companion: Companion | null;
 }

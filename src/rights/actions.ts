@@ -5,4 +5,4 @@ import type { Action } from '../database/tables.ts';
 export const entityActions = ['create', 'read', 'update', 'delete'] as const satisfies readonly Action[];
 
 /** Every action, in the order in which they are shown. */
-export const allActions: readonly Action[] = [...entityActions, 'type'];
+export const allActions: readonly Action[] = [...entityActions, 'type', 'purge'];

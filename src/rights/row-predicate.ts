@@ -1,5 +1,5 @@
 /**
- * The rows of the tables `entity` and `entity_change` that a permit covers, as one SQL condition. Every statement that reads, updates or deletes entities has it:
+ * The rows of the tables `entity`, `entity_change` and `entity_trash` that a permit covers, as one SQL condition. Every statement that reads, updates or deletes entities has it:
  * for one row, for a group of rows, or for all rows of a name (rule 64).
  */
 import { sql, type RawBuilder } from 'kysely';
@@ -25,7 +25,7 @@ export function permitValues({ entity, userName, ownOnly }: Permit<Action>): Per
  */
 export function rowsCovered(
   value: (name: keyof PermitValues) => RawBuilder<unknown>,
-  table: 'entity' | 'entity_change' = 'entity',
+  table: 'entity' | 'entity_change' | 'entity_trash' = 'entity',
 ): RawBuilder<boolean> {
   const row = sql.raw(table);
   return sql<boolean>`${row}.name = ${value('name')} and (${value('owner')}::text is null or ${row}.created_by = ${value('owner')})`;

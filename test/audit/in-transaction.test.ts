@@ -198,6 +198,24 @@ const changes: Row[] = [
   ],
   ['a deleted entity', 204, 'entity', ['entity.deleted'], ({ cookie, path }) => status(service().call('DELETE', path, { cookie }))],
   [
+    'a purged entity',
+    204,
+    'entity_change',
+    ['entity.purged'],
+    async ({ user, path }) => {
+      const { id } = await service()
+        .db.selectFrom('user_account')
+        .where('name', '=', `${user}-eraser`)
+        .select('id')
+        .executeTakeFirstOrThrow();
+      return await status(service().call('DELETE', `${path}?purge=1`, { cookie: await service().openSession(id) }));
+    },
+    async ({ user, cookie, path }) => {
+      await service().createUser(`${user}-eraser`, { note: ['purge'] });
+      await service().call('DELETE', path, { cookie });
+    },
+  ],
+  [
     'user create',
     0,
     'user_account',

@@ -201,6 +201,26 @@ describe('doctor on companion tables', () => {
     expect(await finding('--all')).toMatchObject({ status: 'fail', message: expect.stringContaining('checked has 3 entities and 4 rows') });
   });
 
+  test('tells how many deleted entities can be restored, warns of those that nothing removes, and finds those that are live too', async () => {
+    const admin = new AdminCommand(service().databaseUrl);
+    await seed(service(), 'binned', '605', {}, 'ada');
+    const trashed = (key: string, expiresAt: string) =>
+      sql`
+      insert into entity_trash (name, key, version, fields, created_at, created_by, updated_at, updated_by, deleted_by, expires_at)
+      values ('binned', ${key}::bigint, 1, '{}', now(), 'ada', now(), 'ada', 'ada', now() + ${expiresAt}::interval)`.execute(service().db);
+    const finding = async () =>
+      /^(.*) trash +(.*)$/m
+        .exec((await admin.run(['doctor'])).stdout)
+        ?.slice(1)
+        .map((text) => text.trim());
+    await trashed('606', '1 day');
+    expect(await finding()).toEqual(['ok', '1 deleted entities can be restored']);
+    await trashed('607', '-2 hours');
+    expect(await finding()).toEqual(['warn', expect.stringContaining('the time of 1 deleted entities has been over')]);
+    await trashed('605', '1 day');
+    expect(await finding()).toEqual(['fail', expect.stringContaining('deleted and live at once, as of 605')]);
+  });
+
   test('warns of a build that was interrupted', async () => {
     const admin = new AdminCommand(service().databaseUrl);
     await seed(service(), 'stopped', '611', { a: 'x' }, 'ada');

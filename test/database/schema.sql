@@ -70,7 +70,22 @@ create table entity_change (
   changed_by text not null,
   created_at timestamp with time zone not null,
   created_by text not null,
-  fields jsonb not null
+  fields jsonb
+);
+
+create table entity_trash (
+  name text not null,
+  key bigint not null,
+  version bigint not null,
+  fields jsonb not null,
+  created_at timestamp with time zone not null,
+  created_by text not null,
+  updated_at timestamp with time zone not null,
+  updated_by text not null,
+  bytes integer generated always as (octet_length((fields)::text)) stored not null,
+  deleted_at timestamp with time zone default now() not null,
+  deleted_by text not null,
+  expires_at timestamp with time zone not null
 );
 
 create table entity_type (
@@ -268,7 +283,9 @@ alter table entity add constraint entity_pkey PRIMARY KEY (name, key);
 
 alter table entity add constraint entity_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES user_account(name);
 
-alter table entity_change add constraint entity_change_operation_check CHECK ((operation = ANY (ARRAY['created'::text, 'updated'::text, 'deleted'::text, 'restored'::text])));
+alter table entity_change add constraint entity_change_operation_check CHECK ((operation = ANY (ARRAY['created'::text, 'updated'::text, 'deleted'::text, 'restored'::text, 'purged'::text])));
+
+alter table entity_trash add constraint entity_trash_pkey PRIMARY KEY (name, key);
 
 alter table entity_type add constraint entity_type_id_key UNIQUE (id);
 
@@ -330,7 +347,7 @@ alter table role add constraint role_name_key UNIQUE (name);
 
 alter table role add constraint role_pkey PRIMARY KEY (id);
 
-alter table role_grant add constraint role_grant_action_check CHECK ((action = ANY (ARRAY['create'::text, 'read'::text, 'update'::text, 'delete'::text, 'type'::text])));
+alter table role_grant add constraint role_grant_action_check CHECK ((action = ANY (ARRAY['create'::text, 'read'::text, 'update'::text, 'delete'::text, 'type'::text, 'purge'::text])));
 
 alter table role_grant add constraint role_grant_condition_check CHECK ((condition = ANY (ARRAY['any'::text, 'own'::text])));
 
@@ -383,6 +400,8 @@ CREATE INDEX audit_event_id_idx ON ONLY public.audit_event USING btree (id);
 CREATE INDEX audit_event_user_name_idx ON ONLY public.audit_event USING btree (user_name, at);
 
 CREATE INDEX entity_change_version ON ONLY public.entity_change USING btree (name, key, version, id);
+
+CREATE INDEX entity_trash_expired ON public.entity_trash USING btree (expires_at);
 
 CREATE INDEX idempotency_by_age ON public.idempotency USING btree (created_at);
 
@@ -802,6 +821,23 @@ CREATE OR REPLACE FUNCTION public.pinned(value anyelement)
 AS $function$
 begin
   return value;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.purge_entity_history(entity_name text, entity_key bigint, most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  purged integer;
+begin
+  update entity_change set fields = null
+  where name = entity_name and key = entity_key and not exists (select from entity where name = entity_name and key = entity_key)
+    and id = any (array (
+      select id from entity_change where name = entity_name and key = entity_key and fields is not null limit most));
+  get diagnostics purged = row_count;
+  return purged;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()

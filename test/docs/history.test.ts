@@ -1,7 +1,7 @@
 /** Runs the examples of docs/history.md, from the first to the last. */
 import { beforeAll, expect, test } from 'vitest';
 import { clientOf } from '../support/client.ts';
-import type { Entity } from '../support/entities.ts';
+import { declareType, type Entity } from '../support/entities.ts';
 import { readDocument } from '../support/markdown.ts';
 import { password, useService } from '../support/service.ts';
 
@@ -16,39 +16,53 @@ const commands = [...page.matchAll(/^curl (?:-X (\w+) )?"\$BASE([^"]+)"(?: -H '(
 );
 const shown = JSON.parse(/```json\n(.*?)\n```/s.exec(page)?.[1] ?? '') as Record<string, unknown>;
 let cookie: string;
-let customer: Entity;
+
+const made = async (): Promise<Entity> => {
+  const { body } = await service().call<Entity>('POST', '/rest/entity/product', { cookie, json: { name: 'Cog', price: '19.99' } });
+  await service().call('POST', `/rest/entity/product/${body.key}`, { cookie, json: { price: '1999.00' } });
+  return body;
+};
 
 beforeAll(async () => {
-  cookie = await service().openSession((await service().createUser('ada')).id);
-  const create = await service().call<Entity>('POST', '/rest/entity/customer', {
-    cookie,
-    json: { company: 'Analytical Engines Ltd', city: 'London' },
-  });
-  customer = create.body;
-  await service().call('POST', `/rest/entity/customer/${customer.key}`, { cookie, json: { city: 'Paris' } });
+  await declareType(service(), 'product', { type: 'object', 'x-soft-delete': true });
+  const grants = { product: ['create', 'read', 'update', 'delete', 'purge'] as const };
+  cookie = await service().openSession((await service().createUser('ada', { product: [...grants.product] })).id);
 });
 
-const send = ({ method, path, headers }: (typeof commands)[number]) =>
-  service().call<Entity & { items: unknown[] }>(method, path.replace('$CUSTOMER', customer.key), { cookie, headers });
-
 test('the commands do what the page says', async () => {
+  const product = await made();
   const answers = [];
-  for (const command of commands) answers.push(await send(command));
-  const [history, version, restore] = answers;
-  expect(commands).toHaveLength(3);
+  for (const { method, path, headers } of commands) {
+    const target = path.replace('$PRODUCT', product.key);
+    answers.push(await service().call<Entity & { items: Entity[] }>(method, target, { cookie, headers }));
+  }
+  const [history, version, restore, deletion, trash, trashed, undeletion, purge] = answers;
+  expect(commands).toHaveLength(8);
   expect(history?.body.items[0]).toMatchObject(shown);
-  expect(version?.body).toEqual(customer);
-  expect(restore?.status).toBe(200);
-  expect(restore?.body).toMatchObject({ version: 3, fields: customer.fields });
+  expect(version?.body).toEqual(product);
+  expect([restore?.status, restore?.body]).toMatchObject([200, { version: 3, fields: product.fields }]);
+  expect(deletion?.status).toBe(204);
+  expect(trash?.body.items).toEqual([expect.objectContaining({ key: product.key, deletedBy: 'ada', fields: product.fields })]);
+  expect(trashed?.body).toEqual(trash?.body.items[0]);
+  expect(undeletion?.body).toMatchObject({ key: product.key, version: 4, fields: product.fields });
+  expect(purge?.status).toBe(204);
+  expect((await service().call('GET', `/rest/entity/product/${product.key}/history`, { cookie })).status).toBe(404);
 });
 
 test('the client has the calls that the page shows', async () => {
+  const { key, fields } = await made();
   const client = clientOf(service());
   await client.createSession({ user: 'ada', password });
-  const customers = client.entities('customer');
-  const { items } = await customers.history(customer.key);
-  expect(items.length).toBeGreaterThanOrEqual(3);
-  const restored = await customers.restore(customer.key, 1);
-  expect(restored.fields).toEqual(customer.fields);
-  for (const call of ["client.entities('customer')", 'customers.history(key)', 'customers.restore(key, 1)']) expect(page).toContain(call);
+  const products = client.entities('product');
+  expect((await products.history(key)).items).toHaveLength(2);
+  expect((await products.restore(key, 1)).fields).toEqual(fields);
+  await products.delete(key);
+  const found: unknown[] = [];
+  for await (const product of products.trash()) found.push([product.key, product.deletedBy]);
+  expect(found).toEqual([[key, 'ada']]);
+  expect((await products.restore(key)).fields).toEqual(fields);
+  await products.purge(key);
+  await expect(products.get(key)).rejects.toMatchObject({ code: 'not-found' });
+  const calls = ['history(key)', 'restore(key, 1)', 'trash()', 'restore(key)', 'purge(key)'].map((call) => `products.${call}`);
+  for (const call of ["client.entities('product')", ...calls]) expect(page).toContain(call);
 });

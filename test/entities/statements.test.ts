@@ -22,6 +22,7 @@ import { findHeavy, findLightOne, findState, previewOne } from '../../src/entiti
 import { writeStatementsOf, type WriteStatements } from '../../src/entities/write-statements.ts';
 import { builder } from '../../src/database/driver/prepared.ts';
 import { findByUnique } from '../../src/entities/upsert-statements.ts';
+import { trashedEntities } from '../../src/entities/trash.ts';
 import type { Permit } from '../../src/rights/permit.ts';
 import type { SpanDescription } from '../../src/telemetry/spans.ts';
 import { orderOf } from '../../src/filter/order.ts';
@@ -76,7 +77,7 @@ describe('a statement on the table entity', () => {
         'verify',
       ].map((name) => `src/entities/${name}.ts`),
     );
-    expect(texts).toHaveLength(22);
+    expect(texts).toHaveLength(28);
   });
 
   test('is in one of three files if it changes rows', () => {
@@ -102,6 +103,15 @@ describe('a statement on the table entity', () => {
     // An update changes only rows that it has read with the condition.
     const updates = /\bupdate entity set [^;]*?from merged\s+where entity\.name = merged\.name and entity\.key = merged\.key\b/g;
     expect(count(text, updates)).toBe(count(text, /\bupdate entity\b/g));
+  });
+
+  test('takes rows from the trash with the condition on its rows (rule 64)', () => {
+    const onTrash = texts.filter(([, text]) => /delete from entity_trash\b/.test(text));
+    expect(onTrash.map(([name]) => name.split(',')[0])).toEqual(Array.from({ length: 3 }, () => 'entity.undelete'));
+    for (const [, text] of onTrash)
+      expect(text).toMatch(
+        /delete from entity_trash where entity_trash\.name = \$\d+ and \(\$\d+::text is null or entity_trash\.created_by = \$\d+\) and entity_trash\.key = /,
+      );
   });
 
   test.each(texts)('writes an audit event for each row that it changes: %s (rule 85)', (_name, text) => {
@@ -131,7 +141,7 @@ describe('the statement of an upsert', () => {
 describe('a statement of a list', () => {
   const key: Filter = { kind: 'compare', field: ['$key'], operator: '>', type: 'int64', value: '1' };
   const rest = not({ kind: 'compare', field: ['$createdBy'], operator: '=', type: 'string', value: 'ada' });
-  const selection: Selection = { permit: { name: 'note', owner: 'bob' }, source: entitySource, keys: key, rest };
+  const selection: Selection = { permit: { name: 'note', owner: 'bob' }, source: entitySource, table: sql`entity`, keys: key, rest };
   const page = { limit: 50, bytes: 1_000, projection: undefined, includes: [] };
   const sort: SortTerm[] = [{ field: ['a'], type: 'any', descending: true }];
   const sorted = { ...page, order: orderOf(sort, rest, entitySource), projection: { a: true as const } };
@@ -154,6 +164,14 @@ describe('a statement of a list', () => {
       /where (entity\.name = \$\d+ and \(\$\d+::text is null or entity\.created_by = \$\d+\) and .*)/s.exec(text) ?? [];
     expect(conjunction).toMatch(/^[^;]* and .*\("entity"\."created_by" collate "C" = \$\d+::text\) is not true/s);
     expect(parameters.filter((parameter) => parameter === 'bob')).toHaveLength(2);
+  });
+
+  test('of the trash has the condition too (rule 64)', () => {
+    const trash = { ...selection, table: trashedEntities };
+    for (const part of [walkedRows(trash, walk), selectedRows(trash, walk.after)]) {
+      const text = pageQuery({ ...byKey, ...part, isTrash: true }).sql;
+      expect([count(text, /from entity_trash\b/g), count(text, reads), count(text, condition)]).toEqual([1, 0, 1]);
+    }
   });
 
   test('over a companion table reads entities by their keys, with the condition (rule 64)', () => {
