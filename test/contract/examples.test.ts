@@ -91,6 +91,7 @@ const conditions: Record<string, (status: number | undefined) => Promise<{ heade
     });
     return {};
   },
+  restoreEntity: async () => ({ query: '?version=1' }),
   deleteEntityType: async () => {
     await seedType(customerType);
     const plan = await service().call<{ digest: string }>('POST', '/rest/entity-type/customer/plan', { cookie, json: {} });

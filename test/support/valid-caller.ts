@@ -202,7 +202,8 @@ export class ValidCaller {
       return { values: { name }, query: { confirm: digest } };
     },
     planEntityType: async (_caller, { path }) => ({ values: await this.#newType(path['name']), body: { document: { type: 'object' } } }),
-    listEntities: async (_caller, { path }) => ({ values: path }),
+    // No scope of a token has `update` beside `read`, and none has `purge`.
+    listEntities: async (_caller, { path, way }) => ({ values: path, without: way === 'bearer' ? ['deleted'] : [] }),
     queryEntities: async (_caller, { path, lot }) => {
       const filter = lot % 2 === 0 ? { a: { $gte: lot % 7 } } : { $not: { $or: [{ a: 1 }, { $createdBy: 'session' }] } };
       const sort = lot % 3 === 0 ? ['-a', '$updatedAt'] : ['$key'];
@@ -221,7 +222,9 @@ export class ValidCaller {
     }),
     getEntity: async (caller, draft) => ({
       ...(await this.#newEntity(caller, draft)),
-      ...(draft.lot % 4 === 0 ? { without: ['fields', 'include'], query: { version: '1' } } : { without: ['version'] }),
+      ...(draft.lot % 4 === 0
+        ? { without: ['fields', 'include', 'asOf', 'deleted'], query: { version: '1' } }
+        : { without: ['version', 'asOf', 'deleted'] }),
     }),
     listVersions: async (caller, draft) => ({ ...(await this.#newEntity(caller, draft)), without: ['cursor'] }),
     createEntities: async (_caller, { path }) => ({ values: path, body: [{ a: 1 }, {}] }),
@@ -244,7 +247,10 @@ export class ValidCaller {
       return { values: {}, body: { operations } };
     },
     updateEntity: (caller, draft) => this.#newEntity(caller, draft),
-    deleteEntity: (caller, draft) => this.#newEntity(caller, draft),
+    deleteEntity: async (caller, draft) => ({
+      ...(await this.#newEntity(caller, draft)),
+      without: draft.way === 'bearer' ? ['purge'] : [],
+    }),
   };
 
   get #atIssuer(): Completion {
