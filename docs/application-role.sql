@@ -17,7 +17,10 @@ grant entity_application to current_user;
 
 -- Versions of entities are added; functions of the owner drop what is too old, and take the fields of what is purged.
 grant select, insert on entity_change to entity_application;
-grant execute on function maintain_entity_history(integer), purge_entity_history(text, bigint, integer) to entity_application;
+grant select on feed_tick to entity_application;
+grant execute on function maintain_entity_history(integer), purge_entity_history(text, bigint, integer),
+  make_feed_tick(), delete_old_feed_ticks(integer)
+to entity_application;
 
 -- Revisions of entity types are added and never changed.
 grant select, insert on entity_type_revision to entity_application;

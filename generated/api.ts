@@ -620,7 +620,9 @@ export interface paths {
          * @description The entity as it stands. With `If-None-Match` and an unchanged version the answer is 304 without a body. With `include` the entities
          *     that it refers to come along, in `included` and `withheld`. Then the ETag is that of the whole answer; `If-Match` takes it as well.
          *     With `version`, which no other parameter goes along with, it is the entity as it was in that version, also after its deletion, as long as
-         *     its history has that version. With `deleted=only` it is the entity in the trash, for callers that may restore it: they have `read` and `update`.
+         *     its history has that version. With `asOf` it is the entity as it was at that time: in the last state before it that the service has stored, at
+         *     most one a second, in which each transaction is whole. `Content-Location` names the position of that state, and answers the same as long as it is
+         *     kept. With `deleted=only` it is the entity in the trash, for callers that may restore it: they have `read` and `update`.
          */
         get: operations["getEntity"];
         put?: never;
@@ -2076,6 +2078,18 @@ export interface components {
                 };
             };
         };
+        /** @description The state at that time is not kept any more, or there was none. */
+        PositionGone: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "position-gone";
+                };
+            };
+        };
         /**
          * @description The change loses something, and `confirm` is not the digest of its plan. Or stored entities do not fit the document, a limit is exceeded, or other
          *     types refer to the one that is deleted.
@@ -2110,6 +2124,11 @@ export interface components {
         EntityKey: components["schemas"]["Int64"];
         /** @description The version to retrieve instead of the present one. */
         Version: string;
+        /**
+         * @description The time at which the entity is wanted (RFC 3339), or a position that a `Content-Location` has named. No parameter goes along with it. Before the
+         *     oldest state that is kept the answer is 410 `position-gone`.
+         */
+        AsOf: string;
         /** @description `only`: what is in the trash, instead of what is not deleted. Such entities have `deletedAt`, `deletedBy` and `expiresAt`. */
         Deleted: "only";
         /**
@@ -3417,6 +3436,11 @@ export interface operations {
                 include?: components["parameters"]["Include"];
                 /** @description The version to retrieve instead of the present one. */
                 version?: components["parameters"]["Version"];
+                /**
+                 * @description The time at which the entity is wanted (RFC 3339), or a position that a `Content-Location` has named. No parameter goes along with it. Before the
+                 *     oldest state that is kept the answer is 410 `position-gone`.
+                 */
+                asOf?: components["parameters"]["AsOf"];
                 /** @description `only`: what is in the trash, instead of what is not deleted. Such entities have `deletedAt`, `deletedBy` and `expiresAt`. */
                 deleted?: components["parameters"]["Deleted"];
             };
@@ -3444,6 +3468,8 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["ViewETag"];
+                    /** @description With `asOf` the place of this state of the entity, which stays the same. */
+                    "Content-Location"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3454,6 +3480,8 @@ export interface operations {
             304: {
                 headers: {
                     ETag: components["headers"]["ViewETag"];
+                    /** @description With `asOf` the place of this state of the entity, which stays the same. */
+                    "Content-Location"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3463,6 +3491,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
+            410: components["responses"]["PositionGone"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];

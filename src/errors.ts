@@ -48,6 +48,7 @@ export const problemFacts = {
   'unique-conflict': { status: 409, limit: 'address' },
   'still-referenced': { status: 409, limit: 'address' },
   'answer-gone': { status: 410, limit: 'address' },
+  'position-gone': { status: 410, limit: 'address' },
   'precondition-failed': { status: 412, limit: 'address' },
   'content-too-large': { status: 413, limit: 'address' },
   'uri-too-long': { status: 414, limit: 'address' },

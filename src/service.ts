@@ -16,6 +16,7 @@ import { openStore } from './database/port.ts';
 import { announceProcess } from './database/processes.ts';
 import { adviceForUnheard, UnheardError } from './database/unheard-error.ts';
 import { EntityQueues } from './entities/heavy.ts';
+import { scheduleTicks } from './entities/ticks.ts';
 import { isOutage } from './database/failure.ts';
 import { scheduleStatistics } from './database/statistics.ts';
 import { applyTypeFiles } from './entity-types/files.ts';
@@ -124,9 +125,11 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       });
     const withdraw = await announceProcess(db, context.version);
     const stopCleanup = scheduleCleanup(context, running.log);
-    const stopStatistics = scheduleStatistics(db, (error) => {
+    const onHousekeepingError = (error: unknown) => {
       if (!isOutage(error)) running.log.warn({ event: 'housekeeping', outcome: 'failed', err: error });
-    });
+    };
+    const stopStatistics = scheduleStatistics(db, onHousekeepingError);
+    const stopTicks = scheduleTicks(db, onHousekeepingError);
     const record = (event: 'configuration.loaded' | 'service.start' | 'service.stop', detail: Record<string, unknown> = {}) =>
       recordEvent(context, running.log, undefined, { event, outcome: 'ok', detail: { process: process.pid, ...detail } });
     await record('configuration.loaded', { settings: settingsInForce(config) });
@@ -137,6 +140,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       stopCleanup: () => {
         stopCleanup();
         stopStatistics();
+        stopTicks();
       },
       // Together, because each waits until a database that does not answer counts as lost.
       recordStop: async () => void (await Promise.allSettled([record('service.stop'), withdraw()])),

@@ -27,6 +27,7 @@ export type ProblemCode =
   | 'unique-conflict'
   | 'still-referenced'
   | 'answer-gone'
+  | 'position-gone'
   | 'precondition-failed'
   | 'content-too-large'
   | 'uri-too-long'

@@ -780,7 +780,9 @@ export const deleteEntity = (options: Options<DeleteEntityData>): RequestResult<
  * The entity as it stands. With `If-None-Match` and an unchanged version the answer is 304 without a body. With `include` the entities
  * that it refers to come along, in `included` and `withheld`. Then the ETag is that of the whole answer; `If-Match` takes it as well.
  * With `version`, which no other parameter goes along with, it is the entity as it was in that version, also after its deletion, as long as
- * its history has that version. With `deleted=only` it is the entity in the trash, for callers that may restore it: they have `read` and `update`.
+ * its history has that version. With `asOf` it is the entity as it was at that time: in the last state before it that the service has stored, at
+ * most one a second, in which each transaction is whole. `Content-Location` names the position of that state, and answers the same as long as it is
+ * kept. With `deleted=only` it is the entity in the trash, for callers that may restore it: they have `read` and `update`.
  *
  */
 export const getEntity = (options: Options<GetEntityData>): RequestResult<GetEntityResponses> => options.client.get<GetEntityResponses>({

@@ -1194,6 +1194,13 @@ export type EntityKey = Int64;
 export type Version = string;
 
 /**
+ * The time at which the entity is wanted (RFC 3339), or a position that a `Content-Location` has named. No parameter goes along with it. Before the
+ * oldest state that is kept the answer is 410 `position-gone`.
+ *
+ */
+export type AsOf = string;
+
+/**
  * `only`: what is in the trash, instead of what is not deleted. Such entities have `deletedAt`, `deletedBy` and `expiresAt`.
  */
 export type Deleted = 'only';
@@ -3830,6 +3837,12 @@ export type GetEntityData = {
          */
         version?: string;
         /**
+         * The time at which the entity is wanted (RFC 3339), or a position that a `Content-Location` has named. No parameter goes along with it. Before the
+         * oldest state that is kept the answer is 410 `position-gone`.
+         *
+         */
+        asOf?: string;
+        /**
          * `only`: what is in the trash, instead of what is not deleted. Such entities have `deletedAt`, `deletedBy` and `expiresAt`.
          */
         deleted?: 'only';
@@ -3869,6 +3882,12 @@ export type GetEntityErrors = {
      */
     406: Problem & {
         code?: 'not-acceptable';
+    };
+    /**
+     * The state at that time is not kept any more, or there was none.
+     */
+    410: Problem & {
+        code?: 'position-gone';
     };
     /**
      * Well-formed, but not what is asked for.

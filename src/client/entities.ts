@@ -57,8 +57,10 @@ export interface UpsertOptions extends WriteOptions {
 }
 
 export interface GetOptions extends CallOptions {
-  /** By default the present one; not together with `fields` or `include`. */
+  /** By default the present one; not together with `asOf`, `fields` or `include`. */
   version?: number;
+  /** The time at which the entity is wanted (RFC 3339), or the position of a state. The last second before it may be missing. */
+  asOf?: string;
   /** The fields to send, with dots into objects; by default all. */
   fields?: readonly string[];
 }
@@ -104,7 +106,7 @@ export class Entities<T extends object, S extends ErrorStyle> {
   }
 
   /**
-   * The entity in its present version, or in the one given; `not-found` if there is none. With `include` it comes with the entities that it
+   * The entity in its present version, in the one given, or as it was at a time; `not-found` if there is none. With `include` it comes with the entities that it
    * refers to; `I` has the types of their fields by name.
    */
   async get<I extends object = Record<string, Fields>>(
@@ -112,9 +114,13 @@ export class Entities<T extends object, S extends ErrorStyle> {
     options: GetOptions & Including,
   ): Promise<Outcome<S, Entity<T> & WithIncluded<I>>>;
   async get(key: Int64, options?: GetOptions): Promise<Outcome<S, Entity<T>>>;
-  async get(key: Int64, { version, fields, include, ...options }: GetOptions & Partial<Including> = {}): Promise<Outcome<S, Entity<T>>> {
+  async get(
+    key: Int64,
+    { version, asOf, fields, include, ...options }: GetOptions & Partial<Including> = {},
+  ): Promise<Outcome<S, Entity<T>>> {
     const query = {
       ...(version !== undefined && { version: String(version) }),
+      ...(asOf !== undefined && { asOf }),
       ...(fields && { fields: fields.join() }),
       ...(include && include.length > 0 && { include: include.join() }),
     };

@@ -1,5 +1,6 @@
 /** The planner's statistics of tables that grow, which autovacuum brings up to date once a minute only (decision 76). */
 import { sql, type Kysely } from 'kysely';
+import { repeatEvery } from './repeat.ts';
 import type { Database } from './tables.ts';
 
 const intervalMs = 2_000;
@@ -12,13 +13,5 @@ export async function analyzeGrownTables(db: Kysely<Database>): Promise<string[]
 
 /** Does so every two seconds until the returned function is called. `onError` receives failures; the next attempt follows all the same. */
 export function scheduleStatistics(db: Kysely<Database>, onError: (error: unknown) => void): () => void {
-  let isRunning = false;
-  const run = async () => {
-    if (isRunning) return;
-    isRunning = true;
-    await analyzeGrownTables(db).catch(onError);
-    isRunning = false;
-  };
-  const timer = setInterval(() => void run(), intervalMs).unref();
-  return () => clearInterval(timer);
+  return repeatEvery(intervalMs, () => analyzeGrownTables(db), onError);
 }

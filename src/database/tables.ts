@@ -114,6 +114,15 @@ export interface Database {
     created_at: Timestamp;
     created_by: string;
     fields: Json<Record<string, unknown>> | null;
+    xid: GeneratedInt8;
+  };
+  feed_tick: {
+    n: GeneratedInt8;
+    at: CreatedAt;
+    snapshot: string;
+    last_id: Int8;
+    awaited: Int8;
+    loaded_to: Int8;
   };
   entity_trash: {
     name: string;

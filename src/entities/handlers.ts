@@ -143,15 +143,16 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
     },
 
     async getEntity({ params, query, headers, principal, caller }) {
-      const past = pastEntity(store, principal, params.name, query);
+      const past = pastEntity(writes, principal, params.name, query);
       if (past) {
         const keep = keepOf((await entityTypes.find(params.name))?.document);
         const found = await queues.runHeavyRead(past.permit, caller, () => past.find(readKey(params.key), keep));
         if (!found) throw new Problem('not-found');
-        const tag = { ETag: etagOf(found.version) };
-        return isCurrent(headers['if-none-match'], found.version)
-          ? { status: 304, headers: tag }
-          : { status: 200, headers: tag, body: representEntity(found) };
+        const { row, position } = found;
+        const place = position === undefined ? {} : { 'Content-Location': `${entitiesPath}${params.name}/${row.key}?asOf=${position}` };
+        const answer = { headers: { ETag: etagOf(row.version), ...place } };
+        if (isCurrent(headers['if-none-match'], row.version)) return { status: 304, ...answer };
+        return { status: 200, ...answer, body: representEntity(row) };
       }
       const permit = authorize(principal, params.name, 'read');
       const type = await entityTypes.find(params.name);

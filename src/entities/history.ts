@@ -20,23 +20,24 @@ const maximumBytes = 7.5 * 2 ** 20;
 
 export type VersionOperation = components['schemas']['EntityVersion']['operation'];
 
-interface ChangeRow extends EntityRow {
+export interface ChangeRow extends EntityRow {
   id: string;
   operation: VersionOperation;
 }
 
 /** Where the versions of an entity are, and since when they are kept. */
-interface Versions extends PermitValues {
+export interface Versions extends PermitValues {
   key: string;
   /** An interval, such as `P7D`. */
   keep: string;
 }
 
-const versionsOf = (value: ValueOf<Versions>) =>
+/** SQL: the versions of the entity that are kept and that the permit covers. */
+export const versionsOf = (value: ValueOf<Versions>) =>
   sql<boolean>`${rowsCovered(value, 'entity_change')} and entity_change.key = ${value('key')}::bigint
     and entity_change.at > now() - ${value('keep')}::interval`;
 
-const changeColumns = [
+export const changeColumns = [
   'id',
   'name',
   'key',

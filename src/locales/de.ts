@@ -107,6 +107,10 @@ export const de: Catalogue = {
       title: 'Noch referenziert',
       detail: 'Andere Entitäten verweisen auf diese. Löschen Sie sie zuerst, oder ändern Sie ihre Verweise.',
     },
+    'position-gone': {
+      title: 'Nicht mehr verfügbar',
+      detail: 'Der Stand zu diesem Zeitpunkt wird nicht mehr aufbewahrt, oder es gab keinen. Fragen Sie nach einem späteren Zeitpunkt.',
+    },
     'confirmation-required': {
       title: 'Bestätigung erforderlich',
       detail: 'Bei dieser Änderung geht etwas verloren. Lesen Sie ihren Plan und wiederholen Sie die Anfrage mit dessen Prüfsumme.',

@@ -99,6 +99,10 @@ export const en: Catalogue = {
       title: 'Still referenced',
       detail: 'Other entities refer to this one. Delete them or change their references first.',
     },
+    'position-gone': {
+      title: 'No longer available',
+      detail: 'The state at this time is not kept any more, or there was none. Ask for a later time.',
+    },
     'confirmation-required': {
       title: 'Confirmation required',
       detail: 'This change loses something. Read its plan, and repeat the request with the digest of the plan.',

@@ -103,6 +103,10 @@ export const es: Catalogue = {
       title: 'Aún referenciada',
       detail: 'Otras entidades hacen referencia a esta. Elimínelas o cambie antes sus referencias.',
     },
+    'position-gone': {
+      title: 'Ya no disponible',
+      detail: 'El estado en ese momento ya no se conserva, o no lo había. Solicite un momento posterior.',
+    },
     'confirmation-required': {
       title: 'Confirmación necesaria',
       detail: 'Este cambio implica una pérdida. Lea su plan y repita la solicitud con la huella de ese plan.',

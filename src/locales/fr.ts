@@ -105,6 +105,10 @@ export const fr: Catalogue = {
       title: 'Encore référencée',
       detail: 'D’autres entités font référence à celle-ci. Supprimez-les ou modifiez d’abord leurs références.',
     },
+    'position-gone': {
+      title: 'N’est plus disponible',
+      detail: 'L’état à ce moment n’est plus conservé, ou il n’y en avait pas. Demandez un moment plus récent.',
+    },
     'confirmation-required': {
       title: 'Confirmation requise',
       detail: 'Cette modification entraîne une perte. Lisez son plan et répétez la requête avec l’empreinte de ce plan.',

@@ -1,6 +1,6 @@
 /**
  * Deletes rows that have no effect any more: ended sessions, old replaced tokens, old sign-in attempts and idempotency keys, abandoned
- * sign-ins at a provider, old versions of entities, what was in the trash long enough, old months of the audit trail. Every deadline is checked on reading
+ * sign-ins at a provider, old versions of entities, their ticks, what was in the trash long enough, old months of the audit trail. Every deadline is checked on reading
  * (security rule 12). It also makes the partitions of coming months for the history of entities and for the audit trail.
  */
 import type { FastifyBaseLogger } from 'fastify';
@@ -12,6 +12,7 @@ import { deleteEndedProcesses } from '../database/processes.ts';
 import type { Database } from '../database/tables.ts';
 import { maintainHistory } from '../entities/history.ts';
 import { deleteOldKeys } from '../entities/idempotency.ts';
+import { deleteOldTicks } from '../entities/ticks.ts';
 import { deleteExpiredTrash } from '../entities/trash.ts';
 import { settleInterrupted } from '../entity-types/apply.ts';
 import { deleteExpiredTransactions } from '../oidc/sign-in/store.ts';
@@ -67,6 +68,7 @@ export function scheduleCleanup({ store }: Pick<Context, 'store'>, log: FastifyB
       const idempotencyKeys = await deleteInBatches(() => deleteOldKeys(db, batchRows));
       const transactions = await deleteInBatches(() => deleteExpiredTransactions(db, batchRows));
       const versions = await deleteInBatches(() => maintainHistory(db, batchRows));
+      const ticks = await deleteInBatches(() => deleteOldTicks(db, batchRows));
       const trashed = await deleteInBatches(() => deleteExpiredTrash(db, batchRows));
       const auditMonths = (await maintainAuditTrail(store)).length;
       await deleteEndedProcesses(db);
@@ -80,6 +82,7 @@ export function scheduleCleanup({ store }: Pick<Context, 'store'>, log: FastifyB
         idempotencyKeys,
         transactions,
         versions,
+        ticks,
         trashed,
         auditMonths,
         builds,

@@ -10,6 +10,8 @@ create sequence entity_type_id_seq;
 
 create sequence entity_type_revision_revision_seq;
 
+create sequence feed_tick_n_seq;
+
 create sequence profile_id_seq;
 
 create sequence role_id_seq;
@@ -70,7 +72,8 @@ create table entity_change (
   changed_by text not null,
   created_at timestamp with time zone not null,
   created_by text not null,
-  fields jsonb
+  fields jsonb,
+  xid xid8 default pg_current_xact_id() not null
 );
 
 create table entity_trash (
@@ -103,6 +106,15 @@ create table entity_type_revision (
   applied_at timestamp with time zone default clock_timestamp() not null,
   applied_by text not null,
   companion json
+);
+
+create table feed_tick (
+  n bigint generated always as identity not null,
+  at timestamp with time zone default clock_timestamp() not null,
+  snapshot pg_snapshot not null,
+  last_id bigint not null,
+  awaited xid8 not null,
+  loaded_to bigint not null
 );
 
 create table idempotency (
@@ -299,6 +311,8 @@ alter table entity_type_revision add constraint entity_type_revision_pkey PRIMAR
 
 alter table entity_type_revision add constraint entity_type_revision_source_check CHECK ((source = ANY (ARRAY['files'::text, 'command'::text, 'api'::text])));
 
+alter table feed_tick add constraint feed_tick_pkey PRIMARY KEY (n);
+
 alter table idempotency add constraint idempotency_pkey PRIMARY KEY (user_name, entity, operation, key);
 
 alter table idempotency add constraint idempotency_user_name_fkey FOREIGN KEY (user_name) REFERENCES user_account(name);
@@ -402,6 +416,8 @@ CREATE INDEX audit_event_user_name_idx ON ONLY public.audit_event USING btree (u
 CREATE INDEX entity_change_version ON ONLY public.entity_change USING btree (name, key, version, id);
 
 CREATE INDEX entity_trash_expired ON public.entity_trash USING btree (expires_at);
+
+CREATE INDEX feed_tick_at ON public.feed_tick USING btree (at, n);
 
 CREATE INDEX idempotency_by_age ON public.idempotency USING btree (created_at);
 
@@ -535,6 +551,23 @@ begin
     update login_attempt set failures = b.failures, pending = b.pending + 1, pending_at = moment, last_at = moment, since = b.since
       where kind = 'address' and subject = address;
   end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.delete_old_feed_ticks(most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  oldest timestamptz := least(now() - interval '7 days', (select min(now() - keep) from entity_history_keep));
+  deleted integer;
+begin
+  delete from feed_tick where n = any (array (
+    select n from feed_tick
+    where at < oldest and n < (select n from feed_tick where at < oldest order by at desc, n desc limit 1) limit most));
+  get diagnostics deleted = row_count;
+  return deleted;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.end_login_attempt(account bytea, address bytea, outcome text)
@@ -730,6 +763,49 @@ begin
       execute format('create table %s partition of %s default', default_partition, parent);
     end if;
   end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.make_feed_tick()
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  last feed_tick;
+  drawn bigint;
+  present pg_snapshot;
+  loaded bigint;
+begin
+  if not pg_try_advisory_xact_lock(hashtextextended('feed_tick', 0)) then
+    return false;
+  end if;
+  select * into last from feed_tick order by n desc limit 1;
+  if last.at between clock_timestamp() - interval '1 second' and clock_timestamp() then
+    return false;
+  end if;
+  -- The snapshot comes second, so it knows each transaction that has drawn one of these ids.
+  select last_value - (not is_called)::integer into drawn from entity_change_id_seq;
+  select pg_current_snapshot() into present;
+  loaded := coalesce(last.loaded_to, 0);
+  if pg_snapshot_xmax(last.snapshot) > pg_snapshot_xmax(present) then
+    -- The tables come from another database.
+    delete from feed_tick;
+    last := null;
+    loaded := drawn;
+  end if;
+  if last.n is null or last.last_id <> drawn then
+    insert into feed_tick (snapshot, last_id, awaited, loaded_to) values (present, drawn, pg_snapshot_xmax(present), loaded);
+    return true;
+  end if;
+  -- No id was drawn since, but a transaction that had drawn one may have been committed.
+  if pg_snapshot_xmin(last.snapshot) < last.awaited and exists (
+    select from pg_snapshot_xip(last.snapshot) as xid where xid < last.awaited and pg_visible_in_snapshot(xid, present)
+  ) then
+    insert into feed_tick (snapshot, last_id, awaited, loaded_to) values (present, drawn, last.awaited, loaded);
+    return true;
+  end if;
+  return false;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.month_partitions(parent regclass)

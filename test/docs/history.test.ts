@@ -4,6 +4,7 @@ import { clientOf } from '../support/client.ts';
 import { declareType, type Entity } from '../support/entities.ts';
 import { readDocument } from '../support/markdown.ts';
 import { password, useService } from '../support/service.ts';
+import { tickNow } from '../support/ticks.ts';
 
 const service = useService();
 const page = readDocument('docs/history.md');
@@ -31,15 +32,19 @@ beforeAll(async () => {
 
 test('the commands do what the page says', async () => {
   const product = await made();
+  const position = await tickNow(service());
+  const { at } = await service().db.selectFrom('feed_tick').where('n', '=', position).select('at').executeTakeFirstOrThrow();
   const answers = [];
   for (const { method, path, headers } of commands) {
-    const target = path.replace('$PRODUCT', product.key);
+    const target = path.replace('$PRODUCT', product.key).replace(/(?<=asOf=).*/, new Date(at.getTime() + 1).toISOString());
     answers.push(await service().call<Entity & { items: Entity[] }>(method, target, { cookie, headers }));
   }
-  const [history, version, restore, deletion, trash, trashed, undeletion, purge] = answers;
-  expect(commands).toHaveLength(8);
+  const [history, version, restore, past, deletion, trash, trashed, undeletion, purge] = answers;
+  expect(commands).toHaveLength(9);
   expect(history?.body.items[0]).toMatchObject(shown);
-  expect(version?.body).toEqual(product);
+  expect(version?.body).toMatchObject({ version: 1, fields: product.fields });
+  expect(past?.body).toMatchObject({ version: 2, fields: shown['fields'] });
+  expect(past?.headers.get('content-location')).toBe(`/rest/entity/product/${product.key}?asOf=${position}`);
   expect([restore?.status, restore?.body]).toMatchObject([200, { version: 3, fields: product.fields }]);
   expect(deletion?.status).toBe(204);
   expect(trash?.body.items).toEqual([expect.objectContaining({ key: product.key, deletedBy: 'ada', fields: product.fields })]);
@@ -56,6 +61,8 @@ test('the client has the calls that the page shows', async () => {
   const products = client.entities('product');
   expect((await products.history(key)).items).toHaveLength(2);
   expect((await products.restore(key, 1)).fields).toEqual(fields);
+  const position = await tickNow(service());
+  expect((await products.get(key, { asOf: position })).version).toBe(3);
   await products.delete(key);
   const found: unknown[] = [];
   for await (const product of products.trash()) found.push([product.key, product.deletedBy]);
@@ -63,6 +70,13 @@ test('the client has the calls that the page shows', async () => {
   expect((await products.restore(key)).fields).toEqual(fields);
   await products.purge(key);
   await expect(products.get(key)).rejects.toMatchObject({ code: 'not-found' });
-  const calls = ['history(key)', 'restore(key, 1)', 'trash()', 'restore(key)', 'purge(key)'].map((call) => `products.${call}`);
+  const calls = [
+    'history(key)',
+    "get(key, { asOf: '2026-11-22T18:00:00Z' })",
+    'restore(key, 1)',
+    'trash()',
+    'restore(key)',
+    'purge(key)',
+  ].map((call) => `products.${call}`);
   for (const call of ["client.entities('product')", ...calls]) expect(page).toContain(call);
 });

@@ -21,8 +21,8 @@ export const undoLaterMigrations = `
   alter table entity drop column bytes;
   drop function entity_instant, json_project, entity_companion_delete, pinned;
   delete from service_secret where name = 'cursor';
-  drop function maintain_entity_history, purge_entity_history;
-  drop table entity_trash;
+  drop function maintain_entity_history, purge_entity_history, make_feed_tick, delete_old_feed_ticks;
+  drop table entity_trash, feed_tick;
   drop view entity_history_keep;
   drop table entity_change;
   alter table idempotency drop column operation, drop column results, add constraint idempotency_pkey primary key (user_name, entity, key);
