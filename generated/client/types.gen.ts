@@ -711,7 +711,8 @@ export type EntityHistory = {
 
 /**
  * A JSON Schema (2020-12) of the fields, an object. Beside the formats of JSON Schema there are `int64` and `decimal`, texts of digits. `x-if-match: required` at
- * its top makes If-Match obligatory for updates and deletes. Unknown keywords and formats are refused.
+ * its top makes If-Match obligatory for updates and deletes, `x-history` says how long versions are kept, and `x-soft-delete` how long deleted entities
+ * stay in the trash. Unknown keywords and formats are refused.
  *
  */
 export type TypeDocument = {
