@@ -50,7 +50,7 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
     await runCheck('partitions', () => checkPartitions(db));
     await runCheck('builds', () => checkBuilds(store));
     await runCheck('companions', () => checkCompanions(store, all));
-    await runCheck('trash', () => checkTrash(db));
+    await runCheck('trash', () => checkTrash(store));
     await runCheck('peppers', async () => checkPeppers(db, await readPeppers(config.passwordPepperFile)));
     const givers = issuers.filter(({ provision, profiles }) => provision ?? profiles);
     if (givers.length > 0) await runCheck('profiles', () => checkProfiles(db, givers));
@@ -157,8 +157,8 @@ async function checkAdministrator(db: Kysely<Database>): Promise<Finding> {
 }
 
 /** Whether deleted entities leave the trash when their time is over, and none is live too. */
-async function checkTrash(db: Kysely<Database>): Promise<Finding> {
-  const { entities, late, live } = await verifyTrash(db);
+async function checkTrash(store: Store): Promise<Finding> {
+  const { entities, late, live } = await store.runLong((db) => verifyTrash(db));
   if (live.length > 0) return fail(`entities are deleted and live at once, as of ${live.join(', ')}: was the database restored in part?`);
   if (late > 0) return warn(`the time of ${late} deleted entities has been over for more than an hour: no service cleans up`);
   return ok(`${entities} deleted entities can be restored`);

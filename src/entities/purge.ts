@@ -106,7 +106,7 @@ class Purge {
     return rows[0];
   }
 
-  /** Writes the event and the last version, and takes the fingerprint of the fields from what an Idempotency-Key has created. */
+  /** Writes the event, and the last version without fields. */
   async #record({ version, createdAt, createdBy }: LastRow): Promise<void> {
     const { entity } = this.#permit;
     await entityChanged({
@@ -115,9 +115,6 @@ class Purge {
         select ${entity}::text as name, ${this.#key}::bigint as key, ${version}::bigint as version, ${createdAt}::timestamptz as created_at,
           ${createdBy}::text as created_by, null::jsonb as fields`,
       value: (name) => sql`${this.#change[name]}`,
-      also: sql`
-        update idempotency set fingerprint = '' from written
-        where idempotency.user_name = written.created_by and idempotency.entity = written.name and idempotency.entity_key = written.key`,
       returning: sql.ref('key'),
     }).execute(this.#trx);
   }
