@@ -1,3 +1,4 @@
+-- runs beside: 0.1.0
 -- Deleted entities of types with `x-soft-delete`, until they are restored or their time is over. The table `entity` has live entities only.
 create table entity_trash (
   name       text not null,

@@ -1,3 +1,4 @@
+-- runs beside: 0.1.0
 -- Ticks: moments in which the whole history can be read as it was. A tick stores which transactions were committed then.
 
 -- The transaction of the change.
