@@ -28,7 +28,7 @@ import { pastEntity } from './past.ts';
 import { purgeEntity } from './purge.ts';
 import { representEntity } from './represent.ts';
 import { writeOnce, type OnceDone } from './once.ts';
-import { changeOnce, findInVersion } from './replay.ts';
+import { changeOnce } from './replay.ts';
 import { restoreEntity } from './restore.ts';
 import type { EntityRow } from './row.ts';
 import { findEntity, findLight } from './store.ts';
