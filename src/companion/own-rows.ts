@@ -2,6 +2,7 @@
  * What a list of own rows may read of a companion table: indexes that begin with the creator, and of these the part of the caller alone. How much it read of
  * another index would tell how many entities of others have a value (rule 64).
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Companion } from './layout.ts';
 import type { Range } from './roads.ts';
 import { columnOf } from './source.ts';
@@ -21,8 +22,8 @@ export function ownFilter(filter: Filter, owner: string): Filter {
   return all([{ kind: 'compare', field: creator, operator: '=', type: 'string', value: owner }, filter]);
 }
 
-/** Whether the range is a part of an index of {@link ownPart} for a filter of {@link ownFilter}. */
-export function isOwnRange(companion: Companion): (range: Range) => boolean {
+/** Whether the range is the part of `owner` of an index of {@link ownPart}. An alternative of the caller's filter may name another creator. */
+export function isOwnRange(companion: Companion, owner: string): (range: Range) => boolean {
   const column = columnOf(companion, creator, 'string');
-  return ({ fixed: [first] }) => column !== undefined && first?.column.name === column.name;
+  return ({ fixed: [first] }) => column !== undefined && first?.column.name === column.name && isDeepStrictEqual(first.values, [owner]);
 }

@@ -26,7 +26,7 @@ export function companionRoad(wanted: Wanted, companion: Companion): Road | unde
   const { owner } = wanted.permit;
   if (owner === null) return ofUse(new CompanionRoad(wanted, companion));
   const own = ownPart(companion);
-  return own && ofUse(new CompanionRoad({ ...wanted, filter: ownFilter(wanted.filter, owner) }, own, isOwnRange(own)));
+  return own && ofUse(new CompanionRoad({ ...wanted, filter: ownFilter(wanted.filter, owner) }, own, isOwnRange(own, owner)));
 }
 
 const ofUse = (road: CompanionRoad): Road | undefined => (road.isOfUse ? road : undefined);

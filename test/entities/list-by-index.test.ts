@@ -136,6 +136,15 @@ describe('a list by an index', () => {
     ]);
   });
 
+  test('422 — no alternative of a filter makes a list of own rows count those of another creator (rule 64)', async () => {
+    await seedMany(service(), 'counted', rows, 'ada', 'bob');
+    await declareIndexed(service(), 'counted', { ...customer, 'x-index': [['$createdBy', 'city']] });
+    const by = (creator: string) => ({ $or: ['Paris', 'London'].map((city) => ({ $createdBy: creator, city })) });
+    expect((await list(service(), ada, 'counted', { filter: by('nobody'), sort: ['n'] })).status).toBe(200);
+    for (const creator of ['ada', 'nobody'])
+      expect((await refused({ filter: by(creator), sort: ['n'] }, bob, 'counted')).slice(0, 2)).toEqual([422, 'query-too-expensive']);
+  });
+
   test('422 — own entities are listed as those of a name without indexes, whatever others have (rule 64)', async () => {
     expect(keysIn(await pagesOf(service(), bob, 'customer', { filter: { n: { $gt: 4 } } })).map((key) => keys.indexOf(key))).toEqual([
       6, 8, 10,
