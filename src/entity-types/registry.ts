@@ -50,7 +50,11 @@ export class TypeRegistry implements EntityTypes {
   within(db: Kysely<Database>): EntityTypes {
     const at = async (name: string, revision: string) => {
       if (revision === '0') return await this.at(name, revision);
-      return this.#allowed(this.#types.get(revision) ?? (await this.#load(revision, db)));
+      const known = this.#types.get(revision);
+      if (known) return this.#allowed(known);
+      const type = await this.#load(revision, db);
+      this.#types.set(revision, type);
+      return this.#allowed(type);
     };
     return {
       at,

@@ -16,6 +16,19 @@ test('concurrent requests share the load of a type, and later ones its result', 
   for (const type of [...others, await registry.find('order')]) expect(type).toBe(first);
 });
 
+test('what a transaction loads is there for later ones', async () => {
+  await declareType(service(), 'invoice', { required: ['a'] });
+  const registry = new TypeRegistry(service().db, { entityTypes: 'open' });
+  const find = () =>
+    service()
+      .db.transaction()
+      .execute((trx) => registry.within(trx).find('invoice'));
+  const first = await find();
+  expect(first?.document).toEqual({ required: ['a'] });
+  expect(await find()).toBe(first);
+  expect(await registry.find('invoice')).toBe(first);
+});
+
 test('a load that failed is tried again', async () => {
   const registry = new TypeRegistry(service().db, { entityTypes: 'open' });
   await expect(registry.at('order', '999999')).rejects.toThrow('999999');
