@@ -38,6 +38,9 @@ export interface Statements {
    */
   read<V, R>(statement: PreparedStatement<V, R>, values: V): Promise<R[]>;
 
+  /** Runs a statement that only reads and that is built for one request: without a name, on a connection of its own. */
+  query<R>(query: CompiledQuery<R>): Promise<R[]>;
+
   /** Runs any other prepared statement, on a connection of its own. */
   run<V, R>(statement: PreparedStatement<V, R>, values: V): Promise<R[]>;
 
@@ -58,9 +61,6 @@ export interface Statements {
 }
 
 export interface Store extends Statements {
-  /** Runs a statement that only reads and that is built for one request: without a name, on a connection of its own. */
-  query<R>(query: CompiledQuery<R>): Promise<R[]>;
-
   /**
    * Runs `work` in one read-only transaction, whose statements all see the same rows. PostgreSQL ends the statement
    * that runs when `limitMs` milliseconds are over: then it fails as `exceededStatementTime` of failure.ts says. The statements are built for

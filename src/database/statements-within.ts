@@ -26,6 +26,7 @@ export function statementsWithin(trx: Transaction<Database>): Statements {
   return {
     db: trx,
     read: async (statement, values) => (await trx.executeQuery(statement.query(values))).rows,
+    query: (query) => guarded(async () => (await trx.executeQuery(query)).rows),
     run: (statement, values) => guarded(async () => (await trx.executeQuery(statement.query(values))).rows),
     writeGrouped: writeRow,
     writeAlone: writeRow,

@@ -5,6 +5,7 @@
 import type { Caller } from '../authn/caller.ts';
 import { readable, type Companion, type CompanionUnique, type CompanionValues } from '../companion/layout.ts';
 import { companionValues } from '../companion/values.ts';
+import { builder } from '../database/driver/prepared.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
@@ -142,8 +143,9 @@ async function find(
   { patch, isHeavy }: Upsert,
 ): Promise<FoundEntity | 'table changed' | undefined> {
   const look = async (light: boolean) => {
-    const result = await whileTableExists(companion, () => findByUnique(companion, unique, values, permit, patch, light).execute(store.db));
-    return result ? result.rows[0] : ('table changed' as const);
+    const query = findByUnique(companion, unique, values, permit, patch, light).compile(builder);
+    const rows = await whileTableExists(companion, () => store.query(query));
+    return rows ? rows[0] : ('table changed' as const);
   };
   const found = isHeavy ? undefined : await look(true);
   const isUndecided = isHeavy || (typeof found === 'object' && found.version !== null && found.isUnchanged === null);
@@ -195,8 +197,9 @@ async function insertNew(
     return row && { row, isCreated: true };
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'unique-conflict') throw error;
-    const found = await whileTableExists(companion, () => findKeyByUnique(companion, unique, values).execute(store.db));
-    if (found?.rows.length === 0) throw error;
+    const query = findKeyByUnique(companion, unique, values).compile(builder);
+    const found = await whileTableExists(companion, () => store.query(query));
+    if (found?.length === 0) throw error;
     return found && 'exists';
   }
 }

@@ -1,6 +1,9 @@
 /** Every write with an Idempotency-Key takes effect once, even if the client repeats it (security rule 79). Creates are in `idempotency.test.ts`. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Companion } from '../../src/companion/layout.ts';
+import { inSchema } from '../../src/companion/table.ts';
+import { findStoredType } from '../../src/entity-types/store.ts';
 import { declareType, rowsOf, type Entity } from '../support/entities.ts';
 import { race } from '../support/races.ts';
 import { useService, type Answer, type Call, type TestService } from '../support/service.ts';
@@ -228,6 +231,29 @@ describe('a key of any write', () => {
       expect([repeat.status, isReplay(repeat)], repeat.text).toEqual([200, true]);
       expect((await send(request, 'new')).status).toBe(422);
     }
+  });
+
+  test('201 — an upsert that finds the table of the type changed runs again with the new one', async () => {
+    name = 'moved';
+    await declareType(service(), name, { type: 'object', properties: { number: text }, 'x-unique': [{ fields: ['number'] }] });
+    const { db } = service();
+    const { companion } = await findStoredType(db, name);
+    const { table, columns } = companion as Companion;
+    const column = columns[0]?.name ?? '';
+    const changed = JSON.stringify(companion).replaceAll(`"${column}"`, '"c99"');
+    const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    let answer: Promise<Answer<Entity>> | undefined;
+    await db.transaction().execute(async (trx) => {
+      await sql`alter table ${inSchema(table)} rename column ${sql.id(column)} to c99`.execute(trx);
+      answer = send({ method: 'POST', path: `/rest/entity/${name}/upsert?by=number`, json: { number: newNumber() } }, 'moved');
+      await expect.poll(async () => (await waiting.execute(db)).rows.length).toBe(1);
+      await sql`
+        with next as (
+          insert into entity_type_revision (name, document, source, plan, applied_by, companion)
+          select name, document, source, plan, applied_by, ${changed} from entity_type_revision where name = ${name} returning revision)
+        update entity_type set revision = (select revision from next) where name = ${name}`.execute(trx);
+    });
+    expect((await answer)?.status).toBe(201);
   });
 
   test('200 — an update that waits for a row that another transaction changes takes effect once', async () => {
