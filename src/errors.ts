@@ -151,3 +151,8 @@ export class Problem extends Error {
     return new Problem(...([code, { faults, values, headers, cause, ...(audit && { audit }) }] as unknown as ProblemArguments));
   }
 }
+
+/** Whether `error` refuses the request for what it wants or for the state of things, and nothing has failed. */
+export function isRefusal(error: unknown): error is Problem {
+  return error instanceof Problem && error.status < 500;
+}

@@ -5,6 +5,7 @@
 import type { Caller } from '../authn/caller.ts';
 import { statementsWithin } from '../database/statements-within.ts';
 import type { Action } from '../database/tables.ts';
+import { isRefusal } from '../errors.ts';
 import type { Permit } from '../rights/permit.ts';
 import type { WriteTurns } from './heavy.ts';
 import { claimKey, inProgress, storeEffects, type Claim, type Effect } from './idempotency.ts';
@@ -61,7 +62,11 @@ export async function writeOnce<T>(
       const within: Writes = { store: statementsWithin(trx), queues: turnsWithin(turn), types: writes.types.within(trx) };
       const effects = await claimKey(trx, claim);
       if (effects) return { outcome: await replay(effects, within), isReplayed: true };
-      const outcome = await write(within);
+      const outcome = await write(within).catch(async (error: unknown) => {
+        // The first request may have been committed after the snapshot of the statement that did not find its key. Then its effect may be what is refused here.
+        if (isRefusal(error) && (await claimKey(trx, claim))) throw new KeyTaken();
+        throw error;
+      });
       if (!(await storeEffects(trx, claim, effectsOf(outcome)))) throw new KeyTaken();
       return { outcome, isReplayed: false };
     });

@@ -233,6 +233,29 @@ describe('a key of any write', () => {
     }
   });
 
+  test('200 — a request that meets the effect of the first one, whose key it did not see yet, gets the answer of that one (rule 79)', async () => {
+    const { db } = service();
+    const request = { ...update(await create(), { state: 'paid' }), headers: { 'if-match': '"1"' } };
+    await send(request, 'unseen');
+    const before = await history();
+    const [claim] = await db.deleteFrom('idempotency').where('key', '=', 'unseen').returningAll().execute();
+    if (!claim) throw new Error('the key is not stored');
+    const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    let answer: Promise<Answer<Entity>> | undefined;
+    await db.transaction().execute(async (trx) => {
+      await sql`lock table entity_type in access exclusive mode`.execute(trx);
+      answer = send(request, 'unseen');
+      await expect.poll(async () => (await waiting.execute(db)).rows.length).toBe(1);
+      await trx
+        .insertInto('idempotency')
+        .values({ ...claim, results: JSON.stringify(claim.results) })
+        .execute();
+    });
+    const repeat = await answer;
+    expect([repeat?.status, repeat?.body.version, repeat && isReplay(repeat)]).toEqual([200, 2, true]);
+    expect(await history()).toEqual(before);
+  });
+
   test('201 — an upsert that finds the table of the type changed runs again with the new one', async () => {
     name = 'moved';
     await declareType(service(), name, { type: 'object', properties: { number: text }, 'x-unique': [{ fields: ['number'] }] });
