@@ -45,7 +45,8 @@ export async function makeRoutes(binding: Binding): Promise<OperationRoute[]> {
     const route = declared.get(operation.operationId);
     if (!route) throw new Error(`openapi.yaml: ${operation.operationId} has no route`);
     // The form of a body that is a stream shows only when it is read.
-    const schema = { ...route.schema, ...(operation.streamsBody && { body: undefined }) };
+    const { body, ...withoutBody } = route.schema ?? {};
+    const schema = operation.streamsBody || body === undefined ? withoutBody : { ...withoutBody, body };
     return { operation, options: { ...route, schema, ...routeOptions(operation, binding) } };
   });
 }

@@ -21,7 +21,7 @@ const service = useService({ ISSUERS_FILE: await writeIssuers(await corp.loginEn
  */
 const changing = operations
   .filter(({ operationId, method }) => method !== 'get' && operationId !== 'linkIdentity')
-  .filter(({ tag }) => !['Entities', 'Batch', 'Entity types'].includes(tag))
+  .filter(({ tag }) => !['Entities', 'Batch', 'Transfer', 'Entity types'].includes(tag))
   .filter((operation) => !isOpen(operation))
   .map(({ operationId }) => operationId);
 

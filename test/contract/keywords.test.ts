@@ -42,7 +42,10 @@ async function send(operation: Operation, { path = pathOf(operation), headers = 
   return { status: answer.statusCode, text: answer.body, code: answer.headers['problem-code'] };
 }
 
-describe.for(titledBodies)('the body of %s', ([, { operation, type }]) => {
+/** A body that is read as a stream has no value to compare with a schema; each of its rows is checked. */
+const wholeBodies = titledBodies.filter(([, { operation }]) => !operation.streamsBody);
+
+describe.for(wholeBodies)('the body of %s', ([, { operation, type }]) => {
   const { schema, value: example } = exampleBody(operation, type);
   const isJson = type === 'application/json';
   const takesForm = 'application/x-www-form-urlencoded' in (operation.requestBody?.content ?? {});
@@ -108,14 +111,14 @@ test('some of these omit a required query parameter', () => {
   expect(leftOut).not.toEqual([]);
 });
 
-test('no request schema is left out: each parameter and each body has a violation', () => {
+test('no request schema is left out: each parameter and each body that is read as a whole has a violation', () => {
   for (const { operationId, parameters } of operations) {
     for (const { name, schema } of parameters) {
       const found = violationsOf(readSchema(schema), sampleOf(schema), false);
       expect(found.length, `${operationId} ${name} accepts any text: give it a pattern, an enum or a maxLength`).toBeGreaterThan(0);
     }
   }
-  for (const [, { operation, type }] of titledBodies) {
+  for (const [, { operation, type }] of wholeBodies) {
     const { schema, value } = exampleBody(operation, type);
     expect(violationsOf(schema, value, type === 'application/json').length, operation.operationId).toBeGreaterThan(0);
   }

@@ -35,7 +35,7 @@ test('a person signs in on /docs, creates, reads and changes an entity, and sign
   await create.locator('.opblock-summary-control').click();
 
   const read = await tryOut(page, 'Entities', 'getEntity');
-  await read.getByPlaceholder('key').fill(String(body['key']));
+  await read.getByPlaceholder('key', { exact: true }).fill(String(body['key']));
   expect(await execute(read)).toEqual({ status: '200', body });
   await page.setViewportSize({ width: 1100, height: 1300 });
   await read.evaluate((element) => element.scrollIntoView());
@@ -43,7 +43,7 @@ test('a person signs in on /docs, creates, reads and changes an entity, and sign
   await read.locator('.opblock-summary-control').click();
 
   const update = await tryOut(page, 'Entities', 'updateEntity');
-  await update.getByPlaceholder('key').fill(String(body['key']));
+  await update.getByPlaceholder('key', { exact: true }).fill(String(body['key']));
   await update.locator('textarea').fill('{ "city": null }');
   const updated = await execute(update);
   expect(updated.status).toBe('200');
