@@ -83,7 +83,10 @@ describe.for(titledBodies)('%s', ([, { operation, type }]) => {
     }
   });
 
-  test.skipIf(isStreamed)('400 — an announced body that is empty', async () => {
+  // import-entities.test.ts has the limits of a body that the handler reads.
+  if (isStreamed) return;
+
+  test('400 — an announced body that is empty', async () => {
     const ways = [
       bytes(`Content-Type: ${type}`, 'Content-Length: 00', '', ''),
       bytes(`Content-Type: ${type}`, 'Transfer-Encoding: chunked', '', '0', '', ''),
@@ -94,7 +97,7 @@ describe.for(titledBodies)('%s', ([, { operation, type }]) => {
     }
   });
 
-  test.skipIf(isStreamed)('413 — a body over the limit, with or without Content-Length (rules 70 and 71)', async () => {
+  test('413 — a body over the limit, with or without Content-Length (rules 70 and 71)', async () => {
     const isLarge = ['createEntities', 'runBatch'].includes(operation.operationId);
     const limit = declared.includes('application/x-www-form-urlencoded') ? 8_192 : isLarge ? 4_194_304 : 16_384;
     const filling = type === 'application/json' ? ' ' : '&';
