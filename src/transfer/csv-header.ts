@@ -6,8 +6,8 @@ import { isEnvelopeName } from '../filter/fields.ts';
 import { findFault, jsonLimits } from '../http/json.ts';
 import { memberTexts } from '../http/json-parts.ts';
 import { placeOf, pointerTo } from '../http/pointer.ts';
-import { columnOf, restHeader, type CellKind } from './columns.ts';
-import { refusedRow, rowOfText, UnreadableError, type ImportRow } from './import-row.ts';
+import { columnsOf, restHeader, type CellKind } from './columns.ts';
+import { malformed, refusedRow, rowOfText, UnreadableError, type ImportRow } from './import-row.ts';
 
 /** Undefined for a missing value. */
 export type Cell = string | null | undefined;
@@ -22,10 +22,18 @@ export class CsvHeader {
   readonly #root = new Map<string, Branch>();
   /** The column with the members that no other column has; -1 without one. */
   readonly #restIndex: number;
+  /** By the names of columns. */
+  readonly #declared: ReadonlyMap<string, CellKind>;
 
-  /** Throws {@link UnreadableError} for names that are empty, repeated, or not those of fields. Columns of the envelope are ignored. */
+  /**
+   * Throws {@link UnreadableError} for names that are empty, repeated, or not those of fields, and for more names than an entity has values. Columns of the
+   * envelope are ignored.
+   */
   constructor(names: readonly Cell[], type: EntityType | undefined) {
+    if (names.length > jsonLimits.values)
+      throw new UnreadableError(1, malformed({ pointer: '', code: 'too-many-values', values: { limit: jsonLimits.values } }));
     this.length = names.length;
+    this.#declared = new Map(columnsOf(type).map(({ field, kind }) => [field.join('.'), kind]));
     this.#restIndex = names.indexOf(restHeader);
     const faults = names.flatMap((name, index) => this.#add(name ?? '', index, type) ?? []);
     if (faults.length > 0) throw new UnreadableError(1, new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) }));
@@ -51,6 +59,7 @@ export class CsvHeader {
     if (name === '' || field.includes('')) return { pointer: '', position, code: 'required' };
     // As texts in UTF-16 have it.
     if (name.includes('\0')) return { pointer: '', position, code: 'invalid-encoding' };
+    if (field.length > jsonLimits.depth) return { pointer: '', position, code: 'too-deep', values: { limit: jsonLimits.depth } };
     const place = placeOf(field, () => position);
     if (name.startsWith('$')) return { ...place, code: 'unknown-field' };
     if (type && type.fields.typeOf(field) === undefined) return { ...place, code: 'unknown-field' };
@@ -63,7 +72,7 @@ export class CsvHeader {
     }
     const last = field.at(-1) ?? '';
     if (members.has(last)) return { ...place, code: members.get(last) instanceof Map ? 'conflicting' : 'repeated' };
-    members.set(last, { index, kind: columnOf(type, field).kind });
+    members.set(last, { index, kind: this.#declared.get(name) ?? 'text' });
     return undefined;
   }
 
