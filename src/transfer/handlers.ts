@@ -28,8 +28,8 @@ import { readUpload } from './upload.ts';
 
 /** Of the report, for clients that read nothing before they have sent everything. */
 const reportBytes = 1_048_576;
-/** How long a client may go on sending after the answer, in milliseconds. */
-const lingerMs = 10_000;
+/** How long a client may go on sending after the answer, in milliseconds; less when the process stops. */
+const lingerMs = { usual: 10_000, stopping: 500 };
 const delimiters = { comma: ',', semicolon: ';', tab: '\t' } as const;
 const types = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const;
 
@@ -115,7 +115,7 @@ export function transferHandlers(
         ofRow: (problem) => describeProblem(problem, request, context.config.publicUrl),
         ofEnd: (error) => tell(error, request),
       });
-      endUpload(request, reply);
+      endUpload(request, reply, stopping);
       return {
         status: 200,
         body: new StreamedText(
@@ -128,10 +128,10 @@ export function transferHandlers(
 }
 
 /** Closes the connection if the client goes on sending for some time after the answer. */
-function endUpload({ raw: request }: FastifyRequest, { raw: reply }: FastifyReply): void {
+function endUpload({ raw: request }: FastifyRequest, { raw: reply }: FastifyReply, stopping: AbortSignal): void {
   reply.once('finish', () => {
     if (request.complete) return;
-    setTimeout(() => request.complete || request.destroy(), lingerMs).unref();
+    setTimeout(() => request.complete || request.destroy(), stopping.aborted ? lingerMs.stopping : lingerMs.usual).unref();
   });
 }
 
