@@ -21,6 +21,7 @@ const groups: Record<string, string[]> = {
     'docs/filters.md',
     'docs/batch.md',
     'docs/history.md',
+    'docs/import.md',
     'docs/front-end.md',
     'src/client/README.md',
     'docs/typed-clients.md',
@@ -31,6 +32,7 @@ const groups: Record<string, string[]> = {
   Operate: [
     'docs/settings.md',
     'docs/production.md',
+    'docs/kubernetes.md',
     'docs/own-database.md',
     'docs/scaling.md',
     'docs/upgrade.md',
