@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { builder, prepare } from '../database/driver/prepared.ts';
 import type { Statements } from '../database/port.ts';
 import { Problem } from '../errors.ts';
+import { isInstant } from '../filter/values.ts';
 import type { Permit } from '../rights/permit.ts';
 import { permitValues } from '../rights/row-predicate.ts';
 import { changeColumns, versionsOf, type ChangeRow, type Versions } from './history.ts';
@@ -75,7 +76,7 @@ export async function findAsOf(
   asOf: string,
   keep: string,
 ): Promise<{ row: EntityRow; position: string } | undefined> {
-  if (!position.test(asOf) && Number.isNaN(Date.parse(asOf)))
+  if (!position.test(asOf) && !isInstant(asOf))
     throw new Problem('malformed-request', { faults: [{ parameter: 'asOf', code: 'invalid-value' }] });
   const [tick] = position.test(asOf)
     ? await store.run(findTick, { position: asOf, keep })
