@@ -3,30 +3,35 @@ import type { IncomingMessage } from 'node:http';
 import { Problem } from '../errors.ts';
 import { tooLarge } from './import-row.ts';
 
-/** How long a client may send nothing, in milliseconds. */
-const silenceMs = 60_000;
+/** How long the server waits for so many bytes, in milliseconds. Otherwise a client that sends a byte a minute would hold a place for days. */
+const patience = { milliseconds: 60_000, bytes: 16_384 };
 
 /**
- * The bytes of the body. Throws 413 after `limitBytes`, 408 when the client sends nothing for a minute, 400 when it has left, and the reason of `stopping` when that is
+ * The bytes of the body. Throws 413 after `limitBytes`, 408 when the server has waited a minute for 16 KiB, 400 when it has left, and the reason of `stopping` when that is
  * aborted. What is left of the body is not read then.
  */
 export async function* readUpload(body: IncomingMessage, limitBytes: number, stopping: AbortSignal): AsyncGenerator<Buffer> {
   // Otherwise an early end would destroy the connection, and with it the answer.
   const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   let bytes = 0;
+  let [leftMs, leftBytes] = [patience.milliseconds, patience.bytes];
   for (;;) {
-    const { done, value } = await nextInTime(chunks, stopping);
+    const since = performance.now();
+    const { done, value } = await nextInTime(chunks, leftMs, stopping);
     if (done) return;
     bytes += value.length;
+    leftMs -= performance.now() - since;
+    leftBytes -= value.length;
+    if (leftBytes <= 0) [leftMs, leftBytes] = [patience.milliseconds, patience.bytes];
     if (bytes > limitBytes) throw tooLarge(limitBytes);
     yield value;
   }
 }
 
-async function nextInTime(chunks: AsyncIterator<Buffer>, stopping: AbortSignal): Promise<IteratorResult<Buffer>> {
+async function nextInTime(chunks: AsyncIterator<Buffer>, limitMs: number, stopping: AbortSignal): Promise<IteratorResult<Buffer>> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onStop = () => reject(stopping.reason as Error);
-  const timer = setTimeout(() => reject(new Problem('request-timeout')), silenceMs).unref();
+  const timer = setTimeout(() => reject(new Problem('request-timeout')), limitMs).unref();
   if (stopping.aborted) onStop();
   stopping.addEventListener('abort', onStop);
   const next = chunks.next().catch((cause: unknown) => {

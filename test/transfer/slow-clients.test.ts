@@ -1,0 +1,63 @@
+/** Clients that stop, or that send or read a little at a time. */
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { streamOf } from '../../src/transfer/streams.ts';
+import { readUpload } from '../../src/transfer/upload.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** How many of `sizes` the server reads, if the client sends one each `ms` milliseconds, and then nothing; and how the upload ends. */
+async function read(sizes: number[], ms: number) {
+  const body = new PassThrough({ highWaterMark: 2 ** 20 });
+  const chunks = readUpload(body as unknown as IncomingMessage, 2 ** 20, new AbortController().signal);
+  let count = 0;
+  try {
+    for (;;) {
+      const next = chunks.next();
+      next.catch(() => undefined);
+      await vi.advanceTimersByTimeAsync(ms);
+      const size = sizes[count];
+      if (size !== undefined) body.write(Buffer.alloc(size));
+      else await vi.advanceTimersByTimeAsync(60_000);
+      await next;
+      count += 1;
+    }
+  } catch (error) {
+    return [count, (error as { code: string }).code];
+  }
+}
+
+test('an upload ends when the client sends nothing for a minute, or less than 16 KiB (rule 80)', async () => {
+  expect(await read([1, 1], 1_000)).toEqual([2, 'request-timeout']);
+  expect(
+    await read(
+      Array.from({ length: 10 }, () => 1),
+      25_000,
+    ),
+  ).toEqual([2, 'request-timeout']);
+  expect(
+    await read(
+      Array.from({ length: 10 }, () => 16_384),
+      50_000,
+    ),
+  ).toEqual([10, 'request-timeout']);
+});
+
+test('an answer ends when the client does not read for a minute (rule 80)', async () => {
+  async function* texts() {
+    for (;;) yield await Promise.resolve('x'.repeat(10_000));
+  }
+  const onStall = vi.fn<() => void>();
+  const stream = streamOf(texts(), onStall);
+  const reading = stream[Symbol.asyncIterator]();
+  for (let n = 0; n < 3; n++) {
+    await reading.next();
+    await vi.advanceTimersByTimeAsync(59_000);
+  }
+  expect(onStall).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(61_000);
+  expect(onStall).toHaveBeenCalledOnce();
+  stream.destroy();
+});
