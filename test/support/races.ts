@@ -4,9 +4,9 @@ import { scheduleTimeout, type Schedule } from '../../src/http/concurrency-limit
 /** The requests that race in each round. */
 export const parallel = 50;
 
-/** The rounds to race: 8 in the suite, RACE_ROUNDS in `npm run test:races`. Throws when that is not a whole number above 0. */
+/** The rounds to race: 5 in the suite, RACE_ROUNDS in `npm run test:races`. Throws when that is not a whole number above 0. */
 export function raceRounds(): number {
-  const rounds = Number(process.env['RACE_ROUNDS'] ?? 8);
+  const rounds = Number(process.env['RACE_ROUNDS'] ?? 5);
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('RACE_ROUNDS must be a whole number above 0');
   return rounds;
 }
