@@ -46,10 +46,10 @@ beforeAll(async () => {
 });
 
 test('the dry run tells both mistakes, and the mended file is imported once', async () => {
-  const [report = ''] = blocksIn('## A dry run', 'ndjson');
+  const [report = ''] = blocksIn('## A dry run', 'text');
   expect((await run('## A dry run', faulty, true)).join('\n')).toBe(report);
   expect(await rowsOf(service(), 'customer')).toEqual([]);
-  const [first = '', again = ''] = blocksIn('## The import', 'ndjson');
+  const [first = '', again = ''] = blocksIn('## The import', 'text');
   expect((await run('## A dry run', mended, false)).join('\n')).toBe(first);
   const rows = await rowsOf(service(), 'customer');
   expect((await run('## A dry run', mended, false)).join('\n')).toBe(again);

@@ -1,5 +1,5 @@
 /** Links between the project's documents. */
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readDocument } from '../support/markdown.ts';
@@ -23,6 +23,8 @@ test.each(documents)('what %s links to in this project is there, and so are its 
   for (const [, path = '', anchor] of links) {
     const target = path === '' ? name : join(dirname(name), path);
     expect(existsSync(join(project, target)), target).toBe(true);
+    // The documentation site has no page for a directory.
+    expect(statSync(join(project, target)).isFile(), target).toBe(true);
     if (anchor !== undefined) expect(anchorsOf(readDocument(target)), `${target}#${anchor}`).toContain(anchor);
   }
 });
