@@ -23,7 +23,7 @@ const throwing = {
     '--import=data:text/javascript,process.on(%22SIGUSR2%22,()=>{throw(Object.assign(Error(%22quo%22.concat(%22ted%22)),{code:%2223505%22,severity:%22ERROR%22}))})',
 };
 
-/** Kysely's lock for migrations, taken on a running server whose process was killed. The next service joins that server. */
+/** The lock for migrations, taken on a running server whose process was killed. The next service joins that server. */
 async function lockMigrations(dataDir: string): Promise<Client> {
   const killed = startService([dataDir]);
   const { url } = await killed.next();
@@ -34,8 +34,9 @@ async function lockMigrations(dataDir: string): Promise<Client> {
   return client;
 }
 
+/** Whether a migrator tries to get the lock. */
 async function isAwaited(client: Client): Promise<boolean> {
-  return (await client.query(`select from pg_locks where locktype = 'advisory' and not granted`)).rowCount === 1;
+  return (await client.query(`select from pg_stat_activity where application_name = 'entity-service migrate'`)).rowCount === 1;
 }
 
 describe.skipIf(!existsSync('/proc/self/stat')).each(['1', '2'])('with WORKERS=%s the embedded PostgreSQL stops', (WORKERS) => {
