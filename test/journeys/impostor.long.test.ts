@@ -42,8 +42,9 @@ const readyStatus = ({ url }: Started) =>
     () => 0,
   );
 
+/** The tests ask for the state of the service more often than the limit of an address allows. */
 async function startIn(dataDir: string): Promise<Started> {
-  const service = await npmStart({ DATA_DIR: dataDir });
+  const service = await npmStart({ DATA_DIR: dataDir, RATE_LIMIT: 'off' });
   await service.ready;
   return service;
 }
