@@ -94,7 +94,9 @@ export async function findAsOf(
     if (first.operation === 'created') return undefined;
     throw new Problem('position-gone');
   }
-  // No version is kept, so it has not changed since.
   const row = await findEntity(store, permit, key);
-  return row && { row, position: tick.position };
+  if (!row || row.createdAt > tick.at) return undefined;
+  // Versions may be gone that were kept for less than now.
+  if (row.updatedAt > tick.at) throw new Problem('position-gone');
+  return { row, position: tick.position };
 }

@@ -96,6 +96,20 @@ test('200 — an entity that has not changed for longer than versions are kept i
   expect((await asOf(entity, await tick())).body).toEqual(entity);
 });
 
+test('404 and 410 — of an entity without versions, whose type kept them for less before, its present fields are not those of an earlier time', async () => {
+  const forget = async ({ key }: Entity) => sql`delete from entity_change where key = ${key}::bigint`.execute(service().db);
+  await made({});
+  const before = await tick();
+  const entity = await made({ n: 1 });
+  const created = await tick();
+  await forget(entity);
+  expect((await asOf(entity, created)).body).toEqual(entity);
+  expect((await asOf(entity, before)).status).toBe(404);
+  await update(entity, { n: 2 });
+  await forget(entity);
+  expect((await asOf(entity, created)).body.code).toBe('position-gone');
+});
+
 test('400 — what is no time, and other parameters beside it', async () => {
   const entity = await made({});
   const times = [
