@@ -30,7 +30,7 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, format: CsvFormat)
   }
 }
 
-/** The same bytes in blocks of whole lines, so that no character is divided. */
+/** The same bytes in blocks of whole lines, or of a line that is too long, so that no character is divided. */
 async function* blocksOf(chunks: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<Buffer> {
   let begun: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -38,8 +38,11 @@ async function* blocksOf(chunks: AsyncIterable<Buffer>, limitBytes: number): Asy
     if (end > 0) yield Buffer.concat([begun, chunk.subarray(0, end)]);
     begun = end > 0 ? Buffer.from(chunk.subarray(end)) : Buffer.concat([begun, chunk]);
     // What is too long for a row is refused as one.
-    if (begun.length > limitBytes) yield begun;
-    if (begun.length > limitBytes) begun = Buffer.alloc(0);
+    if (begun.length > limitBytes) {
+      const end = lastCharacter(begun);
+      yield begun.subarray(0, end);
+      begun = Buffer.from(begun.subarray(end));
+    }
   }
   if (begun.length > 0) yield begun;
 }
@@ -147,6 +150,13 @@ class CsvRows {
     if (cells.length === this.#header.length) this.#rows.push(this.#header.row(this.#row, cells));
     else this.#rows.push(refusedRow(this.#row, { pointer: '', code: 'cell-count', expected }));
   }
+}
+
+/** Where the last character begins, which may not have arrived as a whole. */
+function lastCharacter(bytes: Buffer): number {
+  let index = bytes.length - 1;
+  while (index > 0 && ((bytes[index] ?? 0) & 0b1100_0000) === 0b1000_0000) index -= 1;
+  return index;
 }
 
 /** The value of a cell without quotes. */

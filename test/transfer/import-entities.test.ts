@@ -150,6 +150,13 @@ describe('NDJSON', () => {
 });
 
 describe('CSV', () => {
+  test('200 — a line beyond the limit is told as that, wherever it divides a character (rule 71)', async () => {
+    for (const first of ['', 'x']) {
+      const { refused } = await csv(newName(), `a\n1\n${first}${'é'.repeat(1_600_000)}\n`);
+      expect(faultsOf(refused)).toEqual(['3 413 ']);
+    }
+  });
+
   test('200 — the declared type decides what a cell is', async () => {
     const name = await declared();
     const file = [
@@ -337,7 +344,7 @@ test('200 — format goes before the media type, and a reference to no entity is
   expect(end).toMatchObject({ done: true, created: 2 });
 });
 
-test('413 — a file beyond 64 MiB, announced or not (rule 70)', async () => {
+test('413 — an announced file beyond 64 MiB (rule 70)', async () => {
   const name = newName();
   const answer = await service().inject({
     method: 'POST',
