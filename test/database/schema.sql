@@ -287,13 +287,9 @@ alter table audit_retention add constraint audit_retention_pkey PRIMARY KEY (sin
 
 alter table audit_retention add constraint audit_retention_single_check CHECK (single);
 
-alter table entity add constraint entity_created_by_fkey FOREIGN KEY (created_by) REFERENCES user_account(name);
-
 alter table entity add constraint entity_fields_check CHECK ((jsonb_typeof(fields) = 'object'::text));
 
 alter table entity add constraint entity_pkey PRIMARY KEY (name, key);
-
-alter table entity add constraint entity_updated_by_fkey FOREIGN KEY (updated_by) REFERENCES user_account(name);
 
 alter table entity_change add constraint entity_change_operation_check CHECK ((operation = ANY (ARRAY['created'::text, 'updated'::text, 'deleted'::text, 'restored'::text, 'purged'::text])));
 
@@ -465,6 +461,8 @@ CREATE TRIGGER session_changed AFTER UPDATE OF token_hash, profile_id, idle_expi
 CREATE TRIGGER session_removed AFTER DELETE ON public.session FOR EACH ROW EXECUTE FUNCTION forget_principal('session');
 
 CREATE TRIGGER user_account_changed AFTER UPDATE OF active, credential_version, display_name ON public.user_account FOR EACH ROW EXECUTE FUNCTION forget_principal('user');
+
+CREATE TRIGGER user_account_of_entities BEFORE DELETE OR UPDATE OF name ON public.user_account FOR EACH ROW EXECUTE FUNCTION refuse_to_orphan_entities();
 
 CREATE TRIGGER user_profile_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.user_profile FOR EACH STATEMENT EXECUTE FUNCTION forget_principal();
 
@@ -922,6 +920,21 @@ CREATE OR REPLACE FUNCTION public.refuse_audit_change()
 AS $function$
 begin
   raise exception 'audit_event is append only';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_to_orphan_entities()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- Waits for the entities that other transactions are writing, and holds up new ones until this transaction ends.
+  lock table entity in share row exclusive mode;
+  if exists (select from entity where old.name in (created_by, updated_by)) then
+    raise foreign_key_violation using
+      message = format('user %s has created or updated entities', old.name),
+      hint = 'Disable the user instead.';
+  end if;
+  return coalesce(new, old);
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.settle_login_attempt(stored login_attempt, moment timestamp with time zone)

@@ -18,7 +18,8 @@ export const undoLaterMigrations = `
   drop function refuse_audit_change, maintain_audit_trail, maintain_months, month_partitions;
   ${readFileSync(new URL('../../src/database/migrations/0009-audit.sql', import.meta.url), 'utf8')}
   drop schema entity_data cascade;
-  alter table entity drop column bytes;
+  drop function refuse_to_orphan_entities cascade;
+  alter table entity drop column bytes, add foreign key (created_by) references user_account (name), add foreign key (updated_by) references user_account (name);
   drop function entity_instant, json_project, entity_companion_delete, pinned;
   delete from service_secret where name = 'cursor';
   drop function maintain_entity_history, purge_entity_history, make_feed_tick, delete_old_feed_ticks;
