@@ -7,16 +7,16 @@ import type { EntityType } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import { maximumFaults, type Fault } from '../faults.ts';
 import type { Permit } from '../rights/permit.ts';
-import { changeValues } from './changed.ts';
+import { bulkRowOf } from './bulk-statements.ts';
+import { changeValues, type ChangeValues } from './changed.ts';
 import { requireEntityLimits } from './entity-limits.ts';
-import { rowOf } from './grouped-writes.ts';
 import { checkedBy, type CheckedFields } from './store.ts';
 import { underRulesOnce } from './violations.ts';
 import type { Writes } from './update.ts';
 import { writeStatementsOf } from './write-statements.ts';
 
 /** The most rows and characters of a statement. PostgreSQL takes about a second for a million characters. */
-const maximumRows = 200;
+const maximumRows = 500;
 const maximumCharacters = 1_000_000;
 
 /** The fields of an entity to create: as parsed, and as JSON text. */
@@ -96,13 +96,14 @@ function checkAll(type: EntityType | undefined, items: readonly NewFields[], lim
 
 class Bulk {
   readonly #rows: string[];
+  readonly #change: ChangeValues & { name: string };
   readonly #layout: Companion | undefined;
 
   constructor(permit: Permit<'create'>, { origin }: Caller, checked: readonly CheckedFields[]) {
-    this.#rows = checked.map(({ fields, typeRevision, companion }) =>
-      rowOf({ ...changeValues(permit, origin, typeRevision), name: permit.entity, ...companion?.values }, 'fields', fields),
-    );
-    this.#layout = checked[0]?.companion?.layout;
+    const [first] = checked;
+    this.#rows = checked.map(({ fields, companion }) => bulkRowOf(fields, companion?.values));
+    this.#change = { ...changeValues(permit, origin, first?.typeRevision ?? '0'), name: permit.entity };
+    this.#layout = first?.companion?.layout;
   }
 
   async insertAll(trx: Transaction<Database>): Promise<CreatedKey[]> {
@@ -156,8 +157,8 @@ class Bulk {
   }
 
   async #insert(trx: Transaction<Database>, rows: readonly string[]): Promise<CreatedKey[]> {
-    const { insertMany } = writeStatementsOf(this.#layout);
-    const insert = insertMany.query({ rows: `[${rows.join()}]` });
+    const { insertBulk } = writeStatementsOf(this.#layout);
+    const insert = insertBulk.query({ ...this.#change, rows: `[${rows.join()}]` });
     const found = await underRulesOnce(
       this.#layout,
       () => trx.executeQuery(insert),
@@ -165,7 +166,7 @@ class Bulk {
     );
     if (found.rows.length !== rows.length) throw new RolledBack();
     return found.rows
-      .toSorted((one, other) => Number(one.n) - Number(other.n))
-      .map(({ key, version }) => ({ key, version: Number(version) }));
+      .map(({ key, version }) => ({ key, version: Number(version) }))
+      .toSorted((one, other) => Number(BigInt(one.key) - BigInt(other.key)));
   }
 }

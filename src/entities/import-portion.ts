@@ -8,6 +8,7 @@ import type { EntityType } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import type { Permit } from '../rights/permit.ts';
 import { permitValues } from '../rights/row-predicate.ts';
+import { bulkRowOf } from './bulk-statements.ts';
 import { changeValues } from './changed.ts';
 import { rowOf } from './grouped-writes.ts';
 import { matchByUnique, type ImportMode, type MatchedEntity } from './import-statements.ts';
@@ -191,13 +192,11 @@ class Portion {
   /** Returns the rows that violate a rule. */
   async #insert(rows: readonly PortionRow[]): Promise<Refused<PortionRow>[]> {
     const { create, origin } = this.#request;
-    const { insertMany } = writeStatementsOf(this.#layout);
-    const inputs = rows.map((row) => {
-      const values = { ...changeValues(create, origin, row.typeRevision), name: create.entity, ...row.companion?.values };
-      return { row, text: rowOf(values, 'fields', row.text) };
-    });
+    const { insertBulk } = writeStatementsOf(this.#layout);
+    const change = { ...changeValues(create, origin, this.#request.type?.revision ?? '0'), name: create.entity };
+    const inputs = rows.map((row) => ({ row, text: bulkRowOf(row.text, row.companion?.values) }));
     return await runTolerantly(this.#trx, this.#layout, inputs, async (some) => {
-      const found = await this.#trx.executeQuery(insertMany.query({ rows: `[${some.map(({ text }) => text).join()}]` }));
+      const found = await this.#trx.executeQuery(insertBulk.query({ ...change, rows: `[${some.map(({ text }) => text).join()}]` }));
       if (found.rows.length !== some.length) throw new TypeChanged();
       this.#outcome.created += some.length;
     });

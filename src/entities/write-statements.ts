@@ -1,6 +1,7 @@
 /** The statements that change entities: one set for all names without a companion table, and one for each companion table. */
 import { createHash } from 'node:crypto';
 import type { Companion } from '../companion/layout.ts';
+import { prepareInsertBulk } from './bulk-statements.ts';
 import { prepareInsertMany, prepareUpdateMany } from './grouped-writes.ts';
 import { prepareReplaceMany } from './import-statements.ts';
 import {
@@ -15,6 +16,7 @@ import {
 function prepareAll(companion: Companion | null, variant?: string) {
   return {
     insertMany: prepareInsertMany(companion, variant),
+    insertBulk: prepareInsertBulk(companion, variant),
     updateMany: prepareUpdateMany(companion, variant),
     replaceMany: prepareReplaceMany(companion, variant),
     insertWithKey: prepareInsertWithKey(companion, variant),
