@@ -7,7 +7,7 @@ import { postgresVersion } from '../lib/database.ts';
 import { note, runMeasurement, type Measured } from '../lib/measurement.ts';
 import { readOptions } from '../lib/options.ts';
 import { startService } from '../lib/processes.ts';
-import { fieldsOf, seed } from '../lib/seed.ts';
+import { fieldsOf, seed, seedKey } from '../lib/seed.ts';
 import { describeMachine, machineFacts } from './report.ts';
 import { table } from './table.ts';
 
@@ -37,11 +37,12 @@ await runMeasurement('bench bulk', run);
 async function run({ url, database, opened }: Measured): Promise<string> {
   note('starting the service');
   const { port } = await startService({ ...database.settings, DATABASE_URL: url }, opened);
-  const { apiKey } = await seed(url);
-  const send = async (path: string, body: string, type = 'application/json'): Promise<string> => {
+  const { apiKey, users } = await seed(url);
+  const keys = [apiKey, await seedKey(url, users[1] ?? '')];
+  const send = async (path: string, body: string, { type = 'application/json', user = 0 } = {}): Promise<string> => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
       method: 'POST',
-      headers: { 'x-api-key': apiKey, 'content-type': type },
+      headers: { 'x-api-key': keys[user] ?? '', 'content-type': type },
       body,
     });
     const text = await answer.text();
@@ -60,8 +61,14 @@ async function run({ url, database, opened }: Measured): Promise<string> {
   };
   await measure('raw limit: insert of 500', () => insertRaw(url, entities));
   await measure('bulk of 1,000, one after the other', () => inTurn(bulks, (body) => send('/rest/entity/one/bulk', body)));
-  await measure('import of NDJSON', () => send('/rest/entity/two/import', entities.join('\n'), 'application/x-ndjson'));
-  await measure('import of CSV', () => send('/rest/entity/three/import', csv, 'text/csv'));
+  await measure('bulk of 1,000, two users at once', () =>
+    inHalves(bulks, (half, user) => inTurn(half, (body) => send('/rest/entity/one/bulk', body, { user }))),
+  );
+  await measure('import of NDJSON', () => send('/rest/entity/two/import', entities.join('\n'), { type: 'application/x-ndjson' }));
+  await measure('import of NDJSON, two users at once', () =>
+    inHalves(entities, (half, user) => send('/rest/entity/two/import', half.join('\n'), { type: 'application/x-ndjson', user })),
+  );
+  await measure('import of CSV', () => send('/rest/entity/three/import', csv, { type: 'text/csv' }));
   await measure('export of NDJSON', async () => {
     await (await fetch(`http://127.0.0.1:${port}/rest/entity/two/export`, { headers: { 'x-api-key': apiKey } })).arrayBuffer();
   });
@@ -73,12 +80,17 @@ async function run({ url, database, opened }: Measured): Promise<string> {
   const costs = { singleMs: single * 1_000, batchMs: batch * 1_000, ratio: batch / single };
   const machine = machineFacts(await postgresVersion(url));
   if (values.json) return `${JSON.stringify({ machine, plan, rates, costs }, null, 2)}\n`;
-  const rows = rates.map(({ name, entitiesPerSecond }) => [name, entitiesPerSecond.toFixed(0)]);
+  const [limit] = rates;
+  const rows = rates.map(({ name, entitiesPerSecond }) => [
+    name,
+    entitiesPerSecond.toFixed(0),
+    name.startsWith('export') || !limit ? '-' : (entitiesPerSecond / limit.entitiesPerSecond).toFixed(2),
+  ]);
   const cost = [
     ['a single create', costs.singleMs.toFixed(2), '1.00'],
     ['an atomic batch of 20 creates', costs.batchMs.toFixed(2), costs.ratio.toFixed(2)],
   ];
-  return `${describeMachine(machine)}\n\n${table(['way', 'entities per second'], rows)}\n\n${table(['request', 'ms', 'single = 1'], cost)}\n`;
+  return `${describeMachine(machine)}\n\n${table(['way', 'entities per second', 'of the limit'], rows)}\n\n${table(['request', 'ms', 'single = 1'], cost)}\n`;
 }
 
 async function secondsOf(work: () => Promise<unknown>): Promise<number> {
@@ -89,6 +101,10 @@ async function secondsOf(work: () => Promise<unknown>): Promise<number> {
 
 async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   for (const item of items) await work(item);
+}
+
+async function inHalves<T>(items: readonly T[], work: (half: readonly T[], index: number) => Promise<unknown>): Promise<void> {
+  await Promise.all(slices(items, Math.ceil(items.length / 2)).map((half, index) => work(half, index)));
 }
 
 function slices<T>(items: readonly T[], size: number): T[][] {
