@@ -3,7 +3,7 @@
  * make one. A cursor is valid for its user and query only. It grants no right: each page applies the present rights of the caller (rule 64,
  * decision 112).
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { Store } from '../database/port.ts';
 import type { RowPosition } from '../filter/order.ts';
 
@@ -13,8 +13,8 @@ export interface CursorPosition extends RowPosition {
 }
 
 interface CursorKeys {
-  encryption: Buffer;
-  nonce: Buffer;
+  encryption: KeyObject;
+  nonce: KeyObject;
 }
 
 const prefix = 'q1.';
@@ -73,7 +73,8 @@ export class Cursors {
       .select('value')
       .where('name', '=', 'cursor')
       .executeTakeFirstOrThrow();
-    const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', value, '', `cursor ${purpose}`, 32));
+    // Making a key object of the bytes for each cursor would take three times as long as the rest.
+    const derive = (purpose: string) => createSecretKey(new Uint8Array(hkdfSync('sha256', value, '', `cursor ${purpose}`, 32)));
     return { encryption: derive('encryption'), nonce: derive('nonce') };
   }
 }
