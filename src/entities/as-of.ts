@@ -7,6 +7,7 @@ import { isInstant } from '../filter/values.ts';
 import type { Permit } from '../rights/permit.ts';
 import { permitValues } from '../rights/row-predicate.ts';
 import { changeColumns, versionsOf, type ChangeRow, type Versions } from './history.ts';
+import { instantOf } from '../database/timestamp.ts';
 import type { EntityRow } from './row.ts';
 import { findEntity } from './store.ts';
 
@@ -95,8 +96,8 @@ export async function findAsOf(
     throw new Problem('position-gone');
   }
   const row = await findEntity(store, permit, key);
-  if (!row || row.createdAt > tick.at) return undefined;
+  if (!row || new Date(instantOf(row.createdAt)) > tick.at) return undefined;
   // Versions may be gone that were kept for less than now.
-  if (row.updatedAt > tick.at) throw new Problem('position-gone');
+  if (new Date(instantOf(row.updatedAt)) > tick.at) throw new Problem('position-gone');
   return { row, position: tick.position };
 }

@@ -43,9 +43,9 @@ export const changeColumns = [
   'key',
   'version',
   'operation',
-  'created_at as createdAt',
+  sql<string>`created_at::text`.as('createdAt'),
   'created_by as createdBy',
-  'at as updatedAt',
+  sql<string>`at::text`.as('updatedAt'),
   'changed_by as updatedBy',
 ] as const;
 

@@ -98,7 +98,7 @@ interface FoundClaim {
 /** What is stored under the key of a create. */
 export interface FoundCreation extends FoundClaim {
   entityKey: string;
-  createdAt: Date;
+  createdAt: string;
   /** The fields of the repeat as the database writes them, and so as it wrote those of the first request if both are the same. */
   fields: string;
 }
@@ -111,7 +111,11 @@ const found = (value: ValueOf<Claim>) =>
 
 export const findCreation = prepare<Claim & { fields: string }, FoundCreation>('idempotency.find', (value) =>
   found(value)
-    .select([sql<string>`entity_key`.as('entityKey'), 'created_at as createdAt', sql<string>`${value('fields')}::jsonb::text`.as('fields')])
+    .select([
+      sql<string>`entity_key`.as('entityKey'),
+      sql<string>`created_at::text`.as('createdAt'),
+      sql<string>`${value('fields')}::jsonb::text`.as('fields'),
+    ])
     .compile(),
 );
 

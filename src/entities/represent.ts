@@ -1,12 +1,13 @@
 /** Entities as the contract shows them, with their fields spliced in as the database wrote them. */
 import { JsonText } from '../contract/operation.ts';
 import type { components } from '../../generated/api.ts';
+import { instantOf } from '../database/timestamp.ts';
 import type { EntityRow } from './row.ts';
 import type { TrashedRow } from './trash.ts';
 
 export function representEntity(row: EntityRow & Partial<TrashedRow>): JsonText<components['schemas']['Entity']> {
-  const created = `"createdAt":"${row.createdAt.toISOString()}","createdBy":${JSON.stringify(row.createdBy)}`;
-  const updated = `"updatedAt":"${row.updatedAt.toISOString()}","updatedBy":${JSON.stringify(row.updatedBy)}`;
+  const created = `"createdAt":"${instantOf(row.createdAt)}","createdBy":${JSON.stringify(row.createdBy)}`;
+  const updated = `"updatedAt":"${instantOf(row.updatedAt)}","updatedBy":${JSON.stringify(row.updatedBy)}`;
   const { deletedAt, deletedBy, expiresAt } = row;
   const deleted =
     deletedAt && expiresAt

@@ -5,9 +5,10 @@ export interface EntityRow {
   name: string;
   key: string;
   version: string;
-  createdAt: Date;
+  /** As PostgreSQL writes it, see `instantOf` of database/timestamp.ts. */
+  createdAt: string;
   createdBy: string;
-  updatedAt: Date;
+  updatedAt: string;
   updatedBy: string;
   /** JSON text, digit for digit. */
   fields: string;
@@ -18,19 +19,15 @@ export const rowColumns = [
   'name',
   'key',
   'version',
-  'created_at as createdAt',
+  sql<string>`created_at::text`.as('createdAt'),
   'created_by as createdBy',
-  'updated_at as updatedAt',
+  sql<string>`updated_at::text`.as('updatedAt'),
   'updated_by as updatedBy',
 ] as const;
 
 export const columns = [...rowColumns, sql<string>`fields::text`.as('fields')] as const;
 
 /** The same for one in words: all but the fields, and all. */
-export const rowColumnList = sql.join(rowColumns.map(aliased));
+export const rowColumnList = sql`name, key, version, created_at::text as "createdAt", created_by as "createdBy", updated_at::text as "updatedAt",
+  updated_by as "updatedBy"`;
 export const columnList = sql`${rowColumnList}, fields::text as fields`;
-
-function aliased(column: string) {
-  const [name = '', alias = name] = column.split(' as ');
-  return sql`${sql.ref(name)} as ${sql.ref(alias)}`;
-}
