@@ -60,11 +60,12 @@ const value = String.raw`(?:\$\d+|"input"\."\w+")`;
 const condition = new RegExp(String.raw`\bentity\.name = ${value} and \(${value}::text is null or entity\.created_by = ${value}\)`, 'g');
 
 describe('a statement on the table entity', () => {
-  test('is in one of six files, except for what no caller requests: to read, index or verify all entities of a name, and to remove references', () => {
+  test('is in one of seven files, except for what no caller requests: to read, index or verify all entities of a name, and to remove references', () => {
     const root = new URL('../../', import.meta.url);
     const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => onEntity.test(readFileSync(new URL(file, root), 'utf8')));
     expect(files.toSorted()).toEqual(
       [
+        'bulk-statements',
         'fill',
         'grouped-writes',
         'import-statements',
@@ -78,15 +79,17 @@ describe('a statement on the table entity', () => {
         'verify',
       ].map((name) => `src/entities/${name}.ts`),
     );
-    expect(texts).toHaveLength(31);
+    expect(texts).toHaveLength(34);
   });
 
-  test('is in one of three files if it changes rows', () => {
+  test('is in one of four files if it changes rows', () => {
     const root = new URL('../../', import.meta.url);
     const changes =
       /\b(?:insert into|update|delete from|merge into) "?(?:only )?"?entity\b(?![.-])|\b(?:insertInto|updateTable|deleteFrom|mergeInto)\(\s*'entity[ ']/i;
     const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => changes.test(readFileSync(new URL(file, root), 'utf8')));
-    expect(files.toSorted()).toEqual(['grouped-writes', 'removal-statements', 'statements'].map((name) => `src/entities/${name}.ts`));
+    expect(files.toSorted()).toEqual(
+      ['bulk-statements', 'grouped-writes', 'removal-statements', 'statements'].map((name) => `src/entities/${name}.ts`),
+    );
   });
 
   test.each(texts)('writes the companion row of each row that it changes, and none without a companion table: %s', (name, text) => {
