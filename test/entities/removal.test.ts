@@ -155,6 +155,37 @@ describe('deleteEntity', () => {
     expect(await read('strict', strict)).toMatchObject({ version: 1, fields: { customer } });
   });
 
+  test('204 — the version of If-Match is deleted, although an update comes while what refers to it is deleted (rule 78)', async () => {
+    const customer = await made('customer', {});
+    const order = await made('order', { customer });
+    const released = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const holding = service()
+      .db.transaction()
+      .execute(async (trx) => {
+        await sql`select from entity where key = ${order}::bigint for update`.execute(trx);
+        held.resolve();
+        await released.promise;
+      });
+    await held.promise;
+    const waiting = async () => {
+      const locks = sql<{ waiting: number }>`select count(distinct pid)::int as waiting from pg_locks where not granted`;
+      return (await locks.execute(service().db)).rows[0]?.waiting;
+    };
+    const removed = remove('customer', customer, cookie, { 'if-match': '"1"' });
+    await expect.poll(waiting).toBe(1);
+    let updated: number | undefined;
+    const update = service()
+      .call<Body>('POST', `/rest/entity/customer/${customer}`, { cookie, json: { n: 1 } })
+      .then(({ status }) => (updated = status));
+    await expect.poll(async () => updated ?? (await waiting())).toBe(2);
+    released.resolve();
+    await holding;
+    expect((await removed).status).toBe(204);
+    expect(await update).toBe(404);
+    expect([await keysOf('customer'), await keysOf('order')].flat()).not.toContain(customer);
+  });
+
   test('412 — under If-Match with another version nothing is deleted, and 404 for an entity of another owner (rules 64 and 78)', async () => {
     const customer = await made('customer', {});
     const order = await made('order', { customer });
