@@ -86,8 +86,8 @@ export async function buildApp(context: Context, contract: { text: string; docum
   answerInTime(app, 15_000);
   prepareDrain(app);
   // Loaded only if it is configured.
-  if (config.metricsToken !== undefined)
-    (await import('./maintenance/metrics-endpoint.ts')).exposeMetrics(app, context, config.metricsToken);
+  if (context.metricsTokens !== undefined)
+    (await import('./maintenance/metrics-endpoint.ts')).exposeMetrics(app, context, context.metricsTokens);
   const followers = [...(context.trace ? [context.trace] : []), ...(config.serverTiming ? [sendServerTiming(app)] : [])];
   followRequests(app, followers);
   logRequests(app, addressOf);

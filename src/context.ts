@@ -1,6 +1,8 @@
 /** The objects that one process shares among its handlers. `service.ts` and the tests create it; nothing in it belongs to a request. */
 import type { AuditQuota } from './audit/quota.ts';
 import type { PrincipalCache } from './authn/principal-cache.ts';
+import type { Current, FollowedFile } from './config/secret-file.ts';
+import type { Secret } from './config/secrets.ts';
 import type { Config } from './config/settings.ts';
 import type { Listener } from './database/notifications.ts';
 import type { EntityQueues } from './entities/heavy.ts';
@@ -9,12 +11,12 @@ import type { EntityTypes } from './entity-types/types.ts';
 import type { IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
 import type { HeldBytes } from './http/held-bytes.ts';
 import type { OpenScope } from './telemetry/spans.ts';
-import type { BoundedQueue } from './http/concurrency-limit.ts';
-import type { Peppers } from './credentials/pepper.ts';
+import type { Hashing } from './credentials/hash.ts';
 import type { PasswordPolicy } from './credentials/policy.ts';
 import type { Throttle } from './credentials/throttle.ts';
 
-export interface Context {
+/** Among its members are the queue for the work on passwords in this process, and the secrets that are part of their hashes. */
+export interface Context extends Hashing {
   config: Config;
   /** The database. */
   store: Store;
@@ -30,14 +32,14 @@ export interface Context {
   heldBytes: HeldBytes;
   /** Bounds concurrent entity operations that cost the database much. */
   entityQueues: EntityQueues;
-  /** Bounds the work on passwords in this process. */
-  gate: BoundedQueue;
-  /** The secrets that are part of password hashes besides the passwords. */
-  peppers: Peppers;
   /** Counts failed sign-ins, of all processes together. */
   throttle: Throttle;
   /** The rules for new passwords. */
   policy: PasswordPolicy;
+  /** What a scraper of `/metrics` must show; undefined: there is no such route. */
+  metricsTokens: Current<readonly Secret[]> | undefined;
+  /** The files of secrets that this process follows. */
+  secretFiles: readonly FollowedFile[];
   /** Traces requests; undefined if traces are off. */
   trace: OpenScope | undefined;
   /** The version of the contract. */

@@ -42,7 +42,8 @@ async function run(settings: Config): Promise<void> {
   if (settings.workers === 1) {
     opened.service = await openService(settings, prepared.url);
   } else {
-    if (settings.metricsToken !== undefined) (await import('./maintenance/metrics-endpoint.ts')).answerWorkers();
+    if (settings.metricsToken !== undefined || settings.metricsTokenFile !== undefined)
+      (await import('./maintenance/metrics-endpoint.ts')).answerWorkers();
     opened.workers = startWorkers(settings.workers, prepared.url, (change) => log.warn(change));
     await opened.workers.ready;
   }

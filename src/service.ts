@@ -9,6 +9,8 @@ import { buildApp } from './app.ts';
 import { recordEvent } from './audit/record.ts';
 import { AuditQuota } from './audit/quota.ts';
 import { PrincipalCache } from './authn/principal-cache.ts';
+import { openMetricsTokens } from './config/metrics-tokens.ts';
+import { SecretFile } from './config/secret-file.ts';
 import { ConfigError, type Config } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { migrationState } from './database/migration-state.ts';
@@ -28,13 +30,14 @@ import { addressIn } from './http/address.ts';
 import { runSteps, serviceStopSteps } from './shutdown.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { scheduleCleanup } from './maintenance/cleanup.ts';
+import { followSecretFiles } from './maintenance/secret-files.ts';
 import { explainFailure, ListenError } from './start/failure.ts';
 import { leftPasswordFile } from './start/first-password.ts';
 import { listeningLine, logConfiguration, settingsInForce } from './telemetry/logging.ts';
 import { isSuperuser, laterSchemaRisk, risksOf } from './maintenance/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
 import { createHashingQueue } from './http/concurrency-limit.ts';
-import { readPeppers } from './credentials/pepper.ts';
+import { openPeppers } from './credentials/pepper.ts';
 import { createPasswordPolicy } from './credentials/policy.ts';
 import { createThrottle } from './credentials/throttle.ts';
 import { isSessionToken } from './sessions/store.ts';
@@ -53,11 +56,15 @@ export interface Service {
 
 /**
  * Opens the service on a migrated database and listens on `config.host` and `config.port` (0: any free one). `clock` tells how old access
- * tokens are. Throws ConfigError for a bad ISSUERS_FILE, PASSWORD_PEPPER_FILE or ENTITY_TYPES_DIR, and for a profile in it that does not exist.
+ * tokens are. Throws ConfigError for a bad ISSUERS_FILE, PASSWORD_PEPPER_FILE, METRICS_TOKEN_FILE or ENTITY_TYPES_DIR, and for a profile in it that does not exist.
  */
 export async function openService(config: Config, databaseUrl: string, clock = systemClock): Promise<Service> {
   const issuers = await readIssuers(config.issuersFile, process.env);
-  const peppers = await readPeppers(config.passwordPepperFile);
+  const peppers = config.passwordPepperFile === undefined ? undefined : await openPeppers(config.passwordPepperFile);
+  const metricsTokens = await openMetricsTokens(config);
+  const secretFiles = [peppers, metricsTokens, ...issuers.map(({ clientSecret }) => clientSecret)].filter(
+    (each) => each instanceof SecretFile,
+  );
   const principals = new PrincipalCache(clock.steady);
   let app: FastifyInstance | undefined;
   const onError = (error: Error) => app?.log.warn({ event: 'outage', err: error }, 'database connection lost');
@@ -97,7 +104,12 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       heldBytes,
       entityQueues: new EntityQueues(heldBytes),
       gate: createHashingQueue(Math.ceil(availableParallelism() / config.workers)),
-      peppers,
+      get peppers() {
+        return peppers?.current ?? [];
+      },
+      renewPeppers: peppers && (() => peppers.look()),
+      metricsTokens,
+      secretFiles,
       throttle: createThrottle(db),
       policy: await createPasswordPolicy(config),
       trace: traces?.open,
@@ -130,6 +142,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     };
     const stopStatistics = scheduleStatistics(db, onHousekeepingError);
     const stopTicks = scheduleTicks(db, onHousekeepingError);
+    const stopFollowing = followSecretFiles(secretFiles, running.log);
     const record = (event: 'configuration.loaded' | 'service.start' | 'service.stop', detail: Record<string, unknown> = {}) =>
       recordEvent(context, running.log, undefined, { event, outcome: 'ok', detail: { process: process.pid, ...detail } });
     await record('configuration.loaded', { settings: settingsInForce(config) });
@@ -141,6 +154,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
         stopCleanup();
         stopStatistics();
         stopTicks();
+        stopFollowing();
       },
       // Together, because each waits until a database that does not answer counts as lost.
       recordStop: async () => void (await Promise.allSettled([record('service.stop'), withdraw()])),

@@ -1,27 +1,52 @@
 /** The check of `doctor` that concerns the secrets which the service gets from outside. `peppers` is a check of its own. */
 import { readFile, stat } from 'node:fs/promises';
 import { passwordFile } from '../config/database-address.ts';
+import { openMetricsTokens } from '../config/metrics-tokens.ts';
+import type { Secret } from '../config/secrets.ts';
 import type { Config } from '../config/settings.ts';
+import type { Issuer } from '../oidc/issuers-file/read.ts';
 import { fail, ok, warn, type Finding } from './check.ts';
 
 const readableByAll = 0o004;
 
-/** Which secrets are in use and from where, without their values; whether the files of database passwords can be used. */
-export async function checkSecrets({ databaseUrl, databaseDirectUrl, metricsToken }: Config): Promise<Finding> {
+/** Which secrets are in use, from where and since when, without their values; whether their files can be used. `issuers` have been read. */
+export async function checkSecrets(config: Config, issuers: readonly Issuer[]): Promise<Finding> {
+  const { databaseUrl, databaseDirectUrl, passwordPepperFile, metricsToken, metricsTokenFile } = config;
   const found: string[] = [];
+  const files = [passwordPepperFile, metricsTokenFile, ...issuers.map(({ clientSecretFile }) => clientSecretFile)];
   for (const [name, url] of Object.entries({ DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: databaseDirectUrl })) {
     if (url === undefined) continue;
     const file = passwordFile(url.reveal());
-    if (file === undefined) {
-      found.push(`${name}: ${new URL(url.reveal()).password === '' ? 'no password' : 'its password, which a restart changes'}`);
-      continue;
+    if (file === undefined) found.push(`${name}: ${passwordIn(url)}`);
+    else {
+      const text = await readFile(file, 'utf8').catch((error: Error) => error);
+      if (typeof text !== 'string') return fail(`the password_file of ${name} cannot be read: ${text.message}`);
+      if (text.trim() === '') return fail(`${file}, the password_file of ${name}, is empty`);
+      found.push(`${name}: ${await changeOf(file)}, read by each connection`);
+      files.push(file);
     }
-    const text = await readFile(file, 'utf8').catch((error: Error) => error);
-    if (typeof text !== 'string') return fail(`the password_file of ${name} cannot be read: ${text.message}`);
-    if (text.trim() === '') return fail(`${file}, the password_file of ${name}, is empty`);
-    if (((await stat(file)).mode & readableByAll) !== 0) return warn(`every user of this machine can read ${file}: chmod o-r`);
-    found.push(`${name}: ${file}, which each connection reads`);
   }
-  found.push(`METRICS_TOKEN: ${metricsToken === undefined ? 'not set' : 'set'}`);
+  if (passwordPepperFile !== undefined) found.push(`PASSWORD_PEPPER_FILE: ${await changeOf(passwordPepperFile)}`);
+  if (metricsTokenFile === undefined) found.push(`METRICS_TOKEN: ${metricsToken === undefined ? 'not set' : 'set'}`);
+  else {
+    const tokens = await openMetricsTokens(config);
+    found.push(`METRICS_TOKEN_FILE: ${await changeOf(metricsTokenFile)}, valid tokens: ${tokens?.current.length}`);
+  }
+  for (const { id, clientSecret, clientSecretFile } of issuers) {
+    if (clientSecretFile !== undefined) found.push(`client secret of ${id}: ${await changeOf(clientSecretFile)}`);
+    else if (clientSecret !== undefined) found.push(`client secret of ${id}: from the environment`);
+  }
+  for (const file of files) {
+    if (file !== undefined && ((await stat(file)).mode & readableByAll) !== 0)
+      return warn(`every user of this machine can read ${file}: chmod o-r`);
+  }
   return ok(found.join('; '));
+}
+
+const passwordIn = (url: Secret): string =>
+  new URL(url.reveal()).password === '' ? 'no password' : 'its password, which a restart changes';
+
+/** The file with the day of its last change. */
+async function changeOf(file: string): Promise<string> {
+  return `${file} of ${(await stat(file)).mtime.toISOString().slice(0, 10)}`;
 }

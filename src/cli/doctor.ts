@@ -29,11 +29,11 @@ export async function runChecks(environment: () => NodeJS.ProcessEnv, all = fals
   const misspelt = misspeltSettings(environment());
   if (misspelt.length > 0) await check(checks, config, 'environment', () => warn(misspelt.join('; ')));
   await check(checks, config, 'proxy', () => checkProxy(config));
-  await check(checks, config, 'secrets', () => checkSecrets(config));
   if (isPlainHttpOnNetwork(config)) await check(checks, config, 'network', () => warn(plainHttpRisk));
   const passwordFile = await leftPasswordFile(config);
   if (passwordFile !== undefined) await check(checks, config, 'first password', () => warn(leftPasswordRisk(passwordFile)));
   const issuers = await examineIssuers(checks, config, environment());
+  await check(checks, config, 'secrets', () => checkSecrets(config, issuers));
   await examineDatabase(checks, config, issuers, all);
   return checks;
 }

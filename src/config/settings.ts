@@ -3,6 +3,7 @@
  * docs/settings.md lists them; a test compares both.
  */
 import { readDatabase } from './database-settings.ts';
+import { readMetricsSettings } from './metrics-tokens.ts';
 import { nearName } from './near-name.ts';
 import { usesSecureCookie } from './public-url.ts';
 import { Reader, type Environment } from './reader.ts';
@@ -49,8 +50,10 @@ export interface Config {
   /** Requests a second; 0: no limit. */
   rateLimitPerUser: number;
   logLevel: (typeof logLevels)[number];
-  /** What a scraper of `/metrics` must show; undefined: there is no such route. */
+  /** What a scraper of `/metrics` must show. With neither this nor `metricsTokenFile` there is no such route. */
   metricsToken: Secret | undefined;
+  /** The file with such tokens, instead of `metricsToken`. */
+  metricsTokenFile: string | undefined;
   /** Where traces are sent to; undefined: there are none. */
   otlpEndpoint: string | undefined;
   /** Which of them are, as OpenTelemetry's specification calls the ways to choose. */
@@ -134,7 +137,7 @@ function readSettings(read: Reader): Config {
     rateLimit: read.choice('RATE_LIMIT', 'on', ['on', 'off']) === 'on',
     rateLimitPerUser: read.integer('RATE_LIMIT_PER_USER', 0, 0, 100_000),
     logLevel: read.choice('LOG_LEVEL', 'info', logLevels),
-    metricsToken: readMetricsToken(read),
+    ...readMetricsSettings(read),
     otlpEndpoint: readOtlpEndpoint(read),
     traceSampler: read.choice('OTEL_TRACES_SAMPLER', 'parentbased_always_on', traceSamplers),
     traceShare: read.share('OTEL_TRACES_SAMPLER_ARG', 1),
@@ -164,14 +167,6 @@ function readAdminUser(read: Reader): string {
   const name = normaliseUserName(text);
   if (name === undefined) read.problems.push('ADMIN_USER must be 1 to 128 characters without control characters');
   return name ?? text;
-}
-
-/** Rule 86: no secret of less than 32 bytes. The characters are those of a bearer token (RFC 6750 section 2.1). */
-function readMetricsToken(read: Reader): Secret | undefined {
-  const token = read.secret('METRICS_TOKEN');
-  if (token === undefined || /^[\w.~+/-]{32,256}=*$/.test(token.reveal())) return token;
-  read.problems.push('METRICS_TOKEN must be 32 to 256 letters, digits or any of -._~+/ such as "openssl rand -hex 32" makes');
-  return undefined;
 }
 
 function readOtlpEndpoint(read: Reader): string | undefined {

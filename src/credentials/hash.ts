@@ -28,7 +28,9 @@ const dummy = phc(randomBytes(saltLength), randomBytes(current.hashLength));
 /** The queue and the peppers that password hashing needs; the context of a process has both. */
 export interface Hashing {
   gate: BoundedQueue;
-  peppers: Peppers;
+  readonly peppers: Peppers;
+  /** Reads the file of the peppers again, for a hash whose pepper may be new; undefined for peppers that do not change. Never throws. */
+  renewPeppers?: (() => Promise<void>) | undefined;
 }
 
 export interface Verification {
@@ -63,18 +65,26 @@ export async function hashPassword({ gate, peppers: [pepper] }: Hashing, passwor
  * Compares a password with a stored hash. Undefined stands for a user who does not exist or has no password. It never matches and takes the
  * same time, so the time does not reveal which names exist (rule 42). Throws `busy`, without a comparison, when the gate is full.
  */
-export async function verifyPassword({ gate, peppers }: Hashing, storedHash: string | undefined, password: string): Promise<Verification> {
+export async function verifyPassword(hashing: Hashing, storedHash: string | undefined, password: string): Promise<Verification> {
   const normal = normalisePassword(password);
-  const stored = storedHash === undefined ? undefined : readStored(storedHash, peppers);
+  const { peppers, stored } = await recognise(hashing, storedHash);
   const target = stored?.unusable === undefined && normal !== undefined ? storedHash : undefined;
   const pepper = target === undefined ? peppers[0] : stored?.pepper;
   const options = pepper && { secret: Buffer.from(pepper.secret.reveal()) };
-  const equal = await gate.run(() =>
+  const equal = await hashing.gate.run(() =>
     spanning({ kind: 'password', name: 'argon2 verify' }, () => verify(target ?? dummy, Buffer.from(normal ?? password), options)),
   );
   const matches = equal && target !== undefined;
   const outdated = matches && stored !== undefined && (stored.isBelowCurrent || stored.pepper !== peppers[0]);
   return { matches, outdated, unusable: stored?.unusable };
+}
+
+/** Reads a stored hash. If another process has just made it with a pepper that this one does not have yet, the peppers are read again first. */
+async function recognise(hashing: Hashing, storedHash: string | undefined): Promise<{ peppers: Peppers; stored: Stored | undefined }> {
+  if (storedHash === undefined) return { peppers: hashing.peppers, stored: undefined };
+  if (hashing.renewPeppers !== undefined && readStored(storedHash, hashing.peppers).lacksPepper) await hashing.renewPeppers();
+  const { peppers } = hashing;
+  return { peppers, stored: readStored(storedHash, peppers) };
 }
 
 /** Own code, because the library orders the parameters in a way that other readers of PHC strings reject, and does not support `keyid`. */
@@ -91,6 +101,8 @@ interface Stored {
   unusable: string | undefined;
   isBelowCurrent: boolean;
   pepper: Pepper | undefined;
+  /** Whether the hash names a pepper that is not among those of the process. */
+  lacksPepper: boolean;
 }
 
 const form =
@@ -108,11 +120,11 @@ function readStored(stored: string, peppers: Peppers): Stored {
     hashLength: Buffer.byteLength(digest, 'base64'),
   };
   const pepper = keyId === undefined ? undefined : peppers.find(({ id }) => unpadded(Buffer.from(id)) === keyId);
+  const lacksPepper = keyId !== undefined && !pepper;
   let unusable: string | undefined;
   if (!isWithinBounds(parameters)) unusable = 'it is not argon2id within bounds';
-  else if (keyId !== undefined && !pepper)
-    unusable = `its pepper ${Buffer.from(keyId, 'base64').toString()} is not in PASSWORD_PEPPER_FILE`;
-  return { unusable, isBelowCurrent: isBelowCurrent(parameters), pepper };
+  else if (lacksPepper) unusable = `its pepper ${Buffer.from(keyId, 'base64').toString()} is not in PASSWORD_PEPPER_FILE`;
+  return { unusable, isBelowCurrent: isBelowCurrent(parameters), pepper, lacksPepper };
 }
 
 function isWithinBounds(parameters: Parameters): boolean {

@@ -1,11 +1,12 @@
 /**
- * `GET /metrics`, for clients with the token of METRICS_TOKEN; without that setting there is no such route. With several workers any of
+ * `GET /metrics`, for clients with a token of METRICS_TOKEN or METRICS_TOKEN_FILE; without these settings there is no such route. With several workers any of
  * them answers for all: it requests the metrics of every worker through the primary.
  */
 import cluster from 'node:cluster';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { AggregatorRegistry, type Registry } from 'prom-client';
+import type { Current } from '../config/secret-file.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
@@ -25,20 +26,19 @@ interface Reply extends Question {
 }
 
 /**
- * Measures the requests of `app` on `context` and serves the metrics of this process or of all workers. Callers need `token` as their
- * bearer token. Call it before any other hook is added, so that requests which those refuse are counted.
+ * Measures the requests of `app` on `context` and serves the metrics of this process or of all workers. Callers need one of `tokens` as
+ * their bearer token. Call it before any other hook is added, so that requests which those refuse are counted.
  */
-export function exposeMetrics(app: FastifyInstance, context: Context, token: Secret): void {
+export function exposeMetrics(app: FastifyInstance, context: Context, tokens: Current<readonly Secret[]>): void {
   const meters = createMetricSet(context);
   const { registry } = meters;
   measureRequests(app, meters);
-  const expected = digest(token.reveal());
   // A worker needs a registry of this kind to answer the primary.
   const { contentType } = cluster.isWorker ? new AggregatorRegistry() : registry;
   const scrape = cluster.isWorker ? askPrimary(registry) : () => registry.metrics();
   app.get('/metrics', { exposeHeadRoute: false }, async (request, reply) => {
-    if (!timingSafeEqual(digest(/^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? ''), expected))
-      throw new Problem('unauthenticated');
+    const shown = digest(/^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? '');
+    if (!tokens.current.some((token) => timingSafeEqual(shown, digest(token.reveal())))) throw new Problem('unauthenticated');
     return reply.type(contentType).send(await scrape());
   });
 }

@@ -84,7 +84,7 @@ export class MetricSet {
 /** The metrics of a process on `context`, and those of Node.js; `measureRequests` adds those of requests. */
 export function createMetricSet(context: Context): MetricSet {
   const meters = new MetricSet();
-  const { store, listener, principals, issuers, auditQuota, version } = context;
+  const { store, listener, principals, issuers, auditQuota, secretFiles, version } = context;
   new Gauge({
     name: `${prefix}build_info`,
     help: 'Always 1; the labels say what is running.',
@@ -149,6 +149,13 @@ export function createMetricSet(context: Context): MetricSet {
     'Whether an issuer answered when it was asked last; absent before the first time.',
     'issuer',
     () => Object.fromEntries([...issuers.answering].map(([id, answered]) => [id, Number(answered)])),
+    'min',
+  );
+  meters.gauges(
+    'secret_file_in_force',
+    'Whether the content of a file of secrets is what the process uses.',
+    'file',
+    () => Object.fromEntries(secretFiles.map(({ name, problem }) => [name, Number(problem === undefined)])),
     'min',
   );
   meters.counter('audit_left_out_total', 'Refusals that the quota has kept out of the audit trail.', () => auditQuota.leftOut);

@@ -49,7 +49,7 @@ issuers:
     allowInsecureHttp: false
 `);
     const issuers = await readIssuers(file, { CORP_SECRET: 'a secret from the environment, 40 bytes' });
-    expect(issuers[0]?.clientSecret?.reveal()).toBe('a secret from the environment, 40 bytes');
+    expect(issuers[0]?.clientSecret?.current.reveal()).toBe('a secret from the environment, 40 bytes');
     expect(issuers).toEqual([
       {
         id: 'corp',
@@ -57,7 +57,8 @@ issuers:
         issuer: 'https://login.example.com',
         audience: 'entity-service',
         clientId: 'entity-service',
-        clientSecret: expect.any(Secret),
+        clientSecret: { current: expect.any(Secret) },
+        clientSecretFile: undefined,
         clients: undefined,
         algorithms: ['RS256'],
         tokenType: 'at+jwt',
@@ -113,7 +114,7 @@ issuers:
     const secret = await writeIssuersText('');
     await writeFile(secret, 'a secret from a file, without its line end\n');
     const [issuer] = await readIssuers(await writeIssuersText(stringify({ issuers: [{ ...corp, clientSecretFile: secret }] })), {});
-    expect(issuer?.clientSecret?.reveal()).toBe('a secret from a file, without its line end');
+    expect(issuer?.clientSecret?.current.reveal()).toBe('a secret from a file, without its line end');
   });
 
   test('no file and an empty list: no issuer is trusted', async () => {
@@ -168,7 +169,11 @@ describe('the check of a file', () => {
     ['text that is no URL', { issuer: 'accounts.example.com' }, 'issuer must be a URL without query, fragment and credentials'],
     ['a secret in two places', { clientSecretEnv: 'A', clientSecretFile: 'b' }, 'clientSecretEnv and clientSecretFile are both given'],
     ['a secret in a variable that is not set', { clientSecretEnv: 'A' }, 'clientSecretEnv names A, which is not set'],
-    ['a secret file that does not exist', { clientSecretFile: '/nonexistent/secret' }, 'clientSecretFile cannot be read: ENOENT'],
+    [
+      'a secret file that does not exist',
+      { clientSecretFile: '/nonexistent/secret' },
+      'clientSecretFile of corp /nonexistent/secret: cannot be read: ENOENT',
+    ],
     ['a scope that is two', { scopes: { read: 'a b' } }, 'scopes: read must be one scope, without spaces'],
     ['no scopes in scopes', { scopes: {} }, 'scopes must name the scope for read, for write, or for both'],
     ['scopes that are not a mapping', { scopes: ['read'] }, 'scopes: must be a mapping'],
@@ -240,7 +245,7 @@ describe('the check of a file', () => {
     const more = 'let the provider make a secret of 32 or more';
     expect(await locatedProblemsOf(entries('SHORT'), { SHORT: 'e'.repeat(31) })).toEqual([
       `3:23: issuer "corp": SHORT, which clientSecretEnv names, has 31 bytes: ${more}`,
-      `5:24: issuer "b": clientSecretFile ${secretFile} has 31 bytes: ${more}`,
+      `5:24: issuer "b": clientSecretFile of b ${secretFile} has 31 bytes: ${more}`,
     ]);
     await writeFile(secretFile, `${'f'.repeat(32)}\n`);
     expect(await locatedProblemsOf(entries('LONG'), { LONG: 'e'.repeat(32) })).toEqual([]);

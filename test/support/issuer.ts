@@ -61,6 +61,8 @@ export class TestIssuer {
   /** Answers that replace its own at some paths: JSON, or a whole response. */
   readonly answers = new Map<string, () => object | Promise<object>>();
   key: SigningKey;
+  /** The secrets of `loginClient` that it accepts, by HTTP Basic. Most providers accept two at once, while one replaces the other. */
+  secrets: string[] = [loginClient.secret];
   readonly options: IssuerOptions;
   readonly #server: Server;
   readonly #clock: Clock;
@@ -242,6 +244,7 @@ export class TestIssuer {
     }
     switch (this.behaviour) {
       case 'up':
+        this.#translateSecret(request.headers);
         return this.#handler(request, response);
       case 'down':
         return void request.socket.destroy();
@@ -254,6 +257,15 @@ export class TestIssuer {
       case 'nonsense':
         return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"keys":1}');
     }
+  }
+
+  /** oidc-provider knows one secret for each client. */
+  #translateSecret(headers: IncomingMessage['headers']): void {
+    const [, encoded = ''] = /^Basic (.+)$/.exec(headers.authorization ?? '') ?? [];
+    const [id, secret = ''] = Buffer.from(encoded, 'base64').toString().split(':');
+    if (id !== encodeURIComponent(loginClient.id).replaceAll('-', '%2D')) return;
+    const accepted = this.secrets.includes(decodeURIComponent(secret)) ? loginClient.secret : 'none';
+    headers.authorization = `Basic ${Buffer.from(`${loginClient.id}:${accepted}`).toString('base64')}`;
   }
 
   async #answerWith(answer: () => object | Promise<object>, response: ServerResponse): Promise<void> {

@@ -1,5 +1,6 @@
 /** Reads ISSUERS_FILE, the list of trusted issuers. It calls no issuer: the service does that when the issuer's first token arrives. */
 import { readFile } from 'node:fs/promises';
+import { SecretFile, type Current, type ParseSecrets } from '../../config/secret-file.ts';
 import { Secret } from '../../config/secrets.ts';
 import { isLoopback } from '../../config/near-hosts.ts';
 import { ConfigError } from '../../config/settings.ts';
@@ -29,7 +30,9 @@ export interface Issuer {
   audience: string;
   /** Undefined for an issuer whose access tokens are accepted but at which users do not sign in. */
   clientId: string | undefined;
-  clientSecret: Secret | undefined;
+  /** Undefined: none. That of a file is a {@link SecretFile}. */
+  clientSecret: Current<Secret> | undefined;
+  clientSecretFile: string | undefined;
   /** The values of `client_id` that are accepted; undefined accepts all (rule 48). */
   clients: ReadonlySet<string> | undefined;
   /** Signature algorithms, all of them asymmetric (rule 45). */
@@ -138,7 +141,7 @@ async function readIssuer(members: SchemaReader, environment: Environment): Prom
     report('audience must not be the clientId with tokenType: jwt, because access tokens would look like ID tokens', 'audience');
   }
   const clients = members.texts('clients', { minimum: 1 });
-  const clientSecret = await readSecret(members, environment);
+  const { clientSecret, clientSecretFile } = await readSecret(members, id, environment);
   if (isOpaque && (clientId === undefined || clientSecret === undefined)) {
     report('clientId and a secret are required with tokenType: opaque, for the introspection of tokens at the issuer', 'tokenType');
   }
@@ -164,6 +167,7 @@ async function readIssuer(members: SchemaReader, environment: Environment): Prom
     audience: audience ?? '',
     clientId,
     clientSecret,
+    clientSecretFile,
     clients: clients && new Set(clients),
     algorithms,
     tokenType: isOpaque ? 'opaque' : tokenType === 'jwt' ? 'jwt' : 'at+jwt',
@@ -191,12 +195,11 @@ function checkAddress(issuer: string, allowInsecureHttp: boolean, report: (probl
 /** The minimum length of a secret (rule 86). Auth0, Entra ID, Google and Keycloak generate secrets of 32 bytes or more. */
 const minimumSecretBytes = 32;
 
-async function readSecret(members: SchemaReader, environment: Environment): Promise<Secret | undefined> {
-  const checkLength = (secret: string, source: string, member: string) => {
-    const bytes = Buffer.byteLength(secret);
-    if (bytes >= minimumSecretBytes) return;
-    members.report(`${source} has ${bytes} bytes: let the provider make a secret of ${minimumSecretBytes} or more`, member);
-  };
+async function readSecret(
+  members: SchemaReader,
+  id: string | undefined,
+  environment: Environment,
+): Promise<Pick<Issuer, 'clientSecret' | 'clientSecretFile'>> {
   const variable = members.text('clientSecretEnv');
   const file = members.text('clientSecretFile');
   if (variable !== undefined && file !== undefined) {
@@ -204,17 +207,27 @@ async function readSecret(members: SchemaReader, environment: Environment): Prom
   } else if (variable !== undefined) {
     const secret = environment[variable];
     if (!secret) members.report(`clientSecretEnv names ${variable}, which is not set in the environment`, 'clientSecretEnv');
-    else checkLength(secret, `${variable}, which clientSecretEnv names,`, 'clientSecretEnv');
-    return secret === undefined ? undefined : new Secret(secret);
+    else
+      for (const problem of lengthProblems(secret))
+        members.report(`${variable}, which clientSecretEnv names,${problem}`, 'clientSecretEnv');
+    return { clientSecret: secret === undefined ? undefined : { current: new Secret(secret) }, clientSecretFile: undefined };
   } else if (file !== undefined) {
     try {
-      const secret = (await readFile(file, 'utf8')).trim();
-      if (secret === '') members.report(`clientSecretFile ${file} is empty`, 'clientSecretFile');
-      else checkLength(secret, `clientSecretFile ${file}`, 'clientSecretFile');
-      return new Secret(secret);
+      return { clientSecret: await SecretFile.open(`clientSecretFile of ${id}`, file, parseClientSecret), clientSecretFile: file };
     } catch (error) {
-      members.report(`clientSecretFile cannot be read: ${error instanceof Error ? error.message : String(error)}`, 'clientSecretFile');
+      members.report(error instanceof ConfigError ? error.message : String(error), 'clientSecretFile');
     }
   }
-  return undefined;
+  return { clientSecret: undefined, clientSecretFile: file };
+}
+
+const parseClientSecret: ParseSecrets<Secret> = (text, problems) => {
+  const secret = text.trim();
+  problems.push(...(secret === '' ? [' is empty'] : lengthProblems(secret)));
+  return new Secret(secret);
+};
+
+function lengthProblems(secret: string): string[] {
+  const bytes = Buffer.byteLength(secret);
+  return bytes < minimumSecretBytes ? [` has ${bytes} bytes: let the provider make a secret of ${minimumSecretBytes} or more`] : [];
 }

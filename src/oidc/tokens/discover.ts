@@ -1,5 +1,6 @@
 /** Finds an issuer's endpoints: OpenID discovery through openid-client, checked more strictly than by the library. */
 import type { JSONWebKeySet } from 'jose';
+import type { Current } from '../../config/secret-file.ts';
 import type { Secret } from '../../config/secrets.ts';
 import {
   allowInsecureRequests,
@@ -48,13 +49,14 @@ export async function discover(issuer: Issuer, timeout = timeoutMilliseconds): P
 
 /**
  * HTTP Basic, which every issuer must support (RFC 6749, section 2.3.1), unless this issuer's metadata lists only the secret in the body.
+ * Each request has the secret of its moment.
  */
-function authenticateClient(secret: Secret | undefined): ClientAuth {
+function authenticateClient(secret: Current<Secret> | undefined): ClientAuth {
   if (secret === undefined) return None();
-  const [basic, post] = [ClientSecretBasic(secret.reveal()), ClientSecretPost(secret.reveal())];
   return (metadata, ...rest) => {
     const methods = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-    (methods.includes('client_secret_basic') ? basic : post)(metadata, ...rest);
+    const authenticate = methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost;
+    authenticate(secret.current.reveal())(metadata, ...rest);
   };
 }
 
