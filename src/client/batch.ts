@@ -1,6 +1,6 @@
 /** Several operations on entities for one request, in their order. */
 import type { Batch as BatchBody, BatchOperation, Fields, Int64 } from '../../generated/client/types.gen.ts';
-import type { Changes, Version } from './entities.ts';
+import type { Changes, Version } from './entity.ts';
 
 /** The key of an entity that the same batch creates, for a field that the declared type has as a reference. */
 export interface Reference {

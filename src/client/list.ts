@@ -1,7 +1,7 @@
 /** Lists of entities: an iterator over all entities of a query, which reads page after page. */
 import * as operations from '../../generated/client/sdk.gen.ts';
 import type { EntityPage as StoredPage, EntityQuery, FieldTest, Fields, Int64, Withheld } from '../../generated/client/types.gen.ts';
-import type { Entity } from './entities.ts';
+import type { Entity } from './entity.ts';
 import { exactJson } from './exact-json.ts';
 import type { CallOptions, Client } from './operation.ts';
 import { deliver, mapResult, valueOf, type ErrorStyle, type Outcome, type Result } from './result.ts';

@@ -1,6 +1,6 @@
 /** Exports and imports of all entities of a name, as streams. */
 import type { Fault, Problem } from '../../generated/client/types.gen.ts';
-import type { Entity } from './entities.ts';
+import type { Entity } from './entity.ts';
 import { ApiError, ClientError, type ApiErrorCode } from './errors.ts';
 import { exactJson } from './exact-json.ts';
 import type { EntityFilter } from './list.ts';
