@@ -595,6 +595,7 @@ export interface paths {
          *     The answer begins while the file is still being sent. Each of its lines is a JSON object (NDJSON): for a row that is refused
          *     `{"row":17,"status":422,"code":"validation-failed","errors":[…]}`, and after each transaction
          *     `{"done":false,"row":500,"created":499,"updated":0,"unchanged":0,"failed":1}` with the last row whose outcome is known. The last line has `"done":true`.
+         *     Where the service reads from a standby too, these lines have a `consistencyToken`.
          *     If the import has to end early, its last line has `"done":false` and the `problem`; where the outcome of a COMMIT is unknown, `uncertainTo` is the last row
          *     that it may have written.
          *
@@ -2183,6 +2184,11 @@ export interface components {
          *     `exact` counts all. Each is 422 `query-too-expensive` after two seconds: the bound is on what is found, not on what is looked at.
          */
         Count: "none" | "capped" | "estimated" | "exact";
+        /**
+         * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+         *     lack changes of the last two seconds, or of the time that the operator allows.
+         */
+        ConsistencyToken: string;
         /** @description Act only if the entity's ETag is one of these; `*` if it exists. */
         IfMatch: string;
         /** @description Answer 304 if the entity's ETag is one of these. */
@@ -2211,7 +2217,7 @@ export interface components {
          */
         ViewETag: string;
         /**
-         * @description A strong entity tag of the page.
+         * @description An entity tag of the page; weak where its cursors say how new it is, which the tag leaves out.
          * @example "uU0nuZNNPgilLlLX2n2r-s"
          */
         PageETag: string;
@@ -2998,6 +3004,11 @@ export interface operations {
             header?: {
                 /** @description Answer 304 if the page's ETag is one of these. */
                 "If-None-Match"?: string;
+                /**
+                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+                 *     lack changes of the last two seconds, or of the time that the operator allows.
+                 */
+                "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
             };
             path: {
                 /**
@@ -3014,6 +3025,11 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["PageETag"];
+                    /**
+                     * @description How new the answer is, where the service reads from a standby too: `primary`, or `bounded` and for how many seconds the standby may have lacked
+                     *     changes of others. What the `Consistency-Token` of the request stands for is in either. It is not there where the service has no standby.
+                     */
+                    Consistency?: string;
                     /** @description The pages after and before this one, as `rel="next"` and `rel="prev"` (RFC 8288); left out above 4,096 characters. */
                     Link?: string;
                     [name: string]: unknown;
@@ -3026,6 +3042,11 @@ export interface operations {
             304: {
                 headers: {
                     ETag: components["headers"]["PageETag"];
+                    /**
+                     * @description How new the answer is, where the service reads from a standby too: `primary`, or `bounded` and for how many seconds the standby may have lacked
+                     *     changes of others. What the `Consistency-Token` of the request stands for is in either. It is not there where the service has no standby.
+                     */
+                    Consistency?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3079,6 +3100,8 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
                     "Idempotency-Replayed"?: "true";
+                    /** @description Where the log of the database is after this write. A read that sends it back sees the write. It is not there where the service has no standby. */
+                    "Consistency-Token"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3101,7 +3124,13 @@ export interface operations {
     queryEntities: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+                 *     lack changes of the last two seconds, or of the time that the operator allows.
+                 */
+                "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
+            };
             path: {
                 /**
                  * @description The entity's name.
@@ -3122,6 +3151,11 @@ export interface operations {
             200: {
                 headers: {
                     ETag: components["headers"]["PageETag"];
+                    /**
+                     * @description How new the answer is, where the service reads from a standby too: `primary`, or `bounded` and for how many seconds the standby may have lacked
+                     *     changes of others. What the `Consistency-Token` of the request stands for is in either. It is not there where the service has no standby.
+                     */
+                    Consistency?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3143,7 +3177,13 @@ export interface operations {
     aggregateEntities: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+                 *     lack changes of the last two seconds, or of the time that the operator allows.
+                 */
+                "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
+            };
             path: {
                 /**
                  * @description The entity's name.
@@ -3163,6 +3203,11 @@ export interface operations {
             /** @description The groups. */
             200: {
                 headers: {
+                    /**
+                     * @description How new the answer is, where the service reads from a standby too: `primary`, or `bounded` and for how many seconds the standby may have lacked
+                     *     changes of others. What the `Consistency-Token` of the request stands for is in either. It is not there where the service has no standby.
+                     */
+                    Consistency?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3217,6 +3262,8 @@ export interface operations {
                 headers: {
                     /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
                     "Idempotency-Replayed"?: "true";
+                    /** @description Where the log of the database is after this write. A read that sends it back sees the write. It is not there where the service has no standby. */
+                    "Consistency-Token"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3283,6 +3330,8 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
                     "Idempotency-Replayed"?: "true";
+                    /** @description Where the log of the database is after this write. A read that sends it back sees the write. It is not there where the service has no standby. */
+                    "Consistency-Token"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3297,6 +3346,8 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
                     "Idempotency-Replayed"?: "true";
+                    /** @description Where the log of the database is after this write. A read that sends it back sees the write. It is not there where the service has no standby. */
+                    "Consistency-Token"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3337,7 +3388,13 @@ export interface operations {
                  */
                 csvSafe?: "true" | "false";
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+                 *     lack changes of the last two seconds, or of the time that the operator allows.
+                 */
+                "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
+            };
             path: {
                 /**
                  * @description The entity's name.
@@ -3542,6 +3599,8 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
                     "Idempotency-Replayed"?: "true";
+                    /** @description Where the log of the database is after this write. A read that sends it back sees the write. It is not there where the service has no standby. */
+                    "Consistency-Token"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3605,6 +3664,8 @@ export interface operations {
                 headers: {
                     /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
                     "Idempotency-Replayed"?: "true";
+                    /** @description Where the log of the database is after this write. A read that sends it back sees the write. It is not there where the service has no standby. */
+                    "Consistency-Token"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -3630,7 +3691,13 @@ export interface operations {
                 /** @description The `next` of a page, to get the page after it. */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+                 *     lack changes of the last two seconds, or of the time that the operator allows.
+                 */
+                "Consistency-Token"?: components["parameters"]["ConsistencyToken"];
+            };
             path: {
                 /**
                  * @description The entity's name.
@@ -3650,6 +3717,11 @@ export interface operations {
             /** @description The versions. */
             200: {
                 headers: {
+                    /**
+                     * @description How new the answer is, where the service reads from a standby too: `primary`, or `bounded` and for how many seconds the standby may have lacked
+                     *     changes of others. What the `Consistency-Token` of the request stands for is in either. It is not there where the service has no standby.
+                     */
+                    Consistency?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3710,6 +3782,8 @@ export interface operations {
                     ETag: components["headers"]["ETag"];
                     /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
                     "Idempotency-Replayed"?: "true";
+                    /** @description Where the log of the database is after this write. A read that sends it back sees the write. It is not there where the service has no standby. */
+                    "Consistency-Token"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3763,6 +3837,8 @@ export interface operations {
                 headers: {
                     /** @description There when an earlier request with the same Idempotency-Key did it, and this answer repeats that one. */
                     "Idempotency-Replayed"?: "true";
+                    /** @description Where the log of the database is after this write. A read that sends it back sees the write. It is not there where the service has no standby. */
+                    "Consistency-Token"?: string;
                     /** @description The preference that was heeded; left out without one. */
                     "Preference-Applied"?: "dry-run";
                     [name: string]: unknown;

@@ -27,6 +27,7 @@ import { offeredIssuers } from './oidc/sign-in/swagger-ui.ts';
 import { addressIn } from './http/address.ts';
 import { identifyCallers } from './http/caller.ts';
 import { addressOf, readAddresses } from './http/client-address.ts';
+import { sendConsistencyTokens } from './http/consistency-token.ts';
 import { allowTrustedOrigins, answerPreflights } from './http/cors.ts';
 import { answerInTime } from './http/deadline.ts';
 import { prepareDrain } from './http/drain.ts';
@@ -131,6 +132,9 @@ export async function buildApp(context: Context, contract: { text: string; docum
   };
 
   const routes = await makeRoutes(binding);
+  const { log } = context.store;
+  const operations = routes.map(({ operation }) => operation);
+  if (log) sendConsistencyTokens(app, operations, log);
   const { carried = [], plain = [] } = Object.groupBy(routes, ({ operation }) => (operation.writesSession ? 'carried' : 'plain'));
   await app.register(async (scope) => {
     await carrySessions(scope, context);

@@ -7,6 +7,7 @@ import type { Config } from './config/settings.ts';
 import type { Listener } from './database/notifications.ts';
 import type { EntityQueues } from './entities/heavy.ts';
 import type { Store } from './database/port.ts';
+import type { Readers } from './database/standby/readers.ts';
 import type { EntityTypes } from './entity-types/types.ts';
 import type { IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
 import type { HeldBytes } from './http/held-bytes.ts';
@@ -20,6 +21,8 @@ export interface Context extends Hashing {
   config: Config;
   /** The database. */
   store: Store;
+  /** Chooses between the database and its standby for lists. */
+  readers: Readers;
   principals: PrincipalCache;
   listener: Listener;
   /** The schemas of declared entities' fields. */

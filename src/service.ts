@@ -15,6 +15,7 @@ import { ConfigError, type Config } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { migrationState } from './database/migration-state.ts';
 import { openStore } from './database/port.ts';
+import { openReaders } from './database/standby/readers.ts';
 import { announceProcess } from './database/processes.ts';
 import { adviceForUnheard, UnheardError } from './database/unheard-error.ts';
 import { EntityQueues } from './entities/heavy.ts';
@@ -71,7 +72,16 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   const onIssuerError = (error: unknown, issuer: string) =>
     app?.log.warn({ event: 'outage', issuer, err: error }, 'the issuer does not answer');
   const directUrl = config.databaseDirectUrl?.reveal() ?? databaseUrl;
-  const store = openStore(databaseUrl, config.databasePoolSize, onError, directUrl);
+  const store = openStore(databaseUrl, config.databasePoolSize, onError, { directUrl, followsLog: config.databaseReadUrl !== undefined });
+  const readers = openReaders(
+    store,
+    { url: config.databaseReadUrl?.reveal(), size: config.databasePoolSize, maximumLagMs: config.readLagSeconds * 1_000 },
+    {
+      onError,
+      onDown: (error) => app?.log.warn({ event: 'outage', err: error }, 'the standby does not answer: lists are read from the primary'),
+      onUp: () => app?.log.info({ event: 'standby.up' }, 'lists are read from the standby'),
+    },
+  );
   const { db } = store;
   const entityTypes = new TypeRegistry(db, config);
   const traces = await openTraces(config, contract.document.info.version, (error) =>
@@ -88,6 +98,10 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       else app?.log.warn({ event: 'outage', err: error }, `notifications do not arrive: ${explainFailure(error, config).join('; ')}`);
     },
   });
+  const closeDatabase = async () => {
+    await readers.close();
+    await store.close();
+  };
   try {
     const missing = await missingProfiles(db, issuers);
     if (missing.length > 0) throw new ConfigError(missing);
@@ -96,6 +110,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     const context: Context = {
       config,
       store,
+      readers,
       principals,
       listener,
       entityTypes,
@@ -160,14 +175,14 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       recordStop: async () => void (await Promise.allSettled([record('service.stop'), withdraw()])),
       traces,
       listener,
-      pool: store,
+      pool: { close: closeDatabase },
     });
     return { app: running, context, address, close: () => (closing ??= runSteps(steps)) };
   } catch (error) {
     await app?.close();
     await traces?.close();
     await listener.close();
-    await store.close();
+    await closeDatabase();
     throw error;
   }
 }

@@ -702,6 +702,7 @@ export const exportEntities = (options: Options<ExportEntitiesData>): RequestRes
  * The answer begins while the file is still being sent. Each of its lines is a JSON object (NDJSON): for a row that is refused
  * `{"row":17,"status":422,"code":"validation-failed","errors":[…]}`, and after each transaction
  * `{"done":false,"row":500,"created":499,"updated":0,"unchanged":0,"failed":1}` with the last row whose outcome is known. The last line has `"done":true`.
+ * Where the service reads from a standby too, these lines have a `consistencyToken`.
  * If the import has to end early, its last line has `"done":false` and the `problem`; where the outcome of a COMMIT is unknown, `uncertainTo` is the last row
  * that it may have written.
  *

@@ -1282,6 +1282,13 @@ export type Include = string;
 export type Count = 'none' | 'capped' | 'estimated' | 'exact';
 
 /**
+ * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+ * lack changes of the last two seconds, or of the time that the operator allows.
+ *
+ */
+export type ConsistencyToken = string;
+
+/**
  * Act only if the entity's ETag is one of these; `*` if it exists.
  */
 export type IfMatch = string;
@@ -2794,6 +2801,12 @@ export type ListEntitiesData = {
          * Answer 304 if the page's ETag is one of these.
          */
         'If-None-Match'?: string;
+        /**
+         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+         * lack changes of the last two seconds, or of the time that the operator allows.
+         *
+         */
+        'Consistency-Token'?: string;
     };
     path: {
         /**
@@ -3034,6 +3047,14 @@ export type QueryEntitiesData = {
      * What to list; all members are optional.
      */
     body: EntityQuery;
+    headers?: {
+        /**
+         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+         * lack changes of the last two seconds, or of the time that the operator allows.
+         *
+         */
+        'Consistency-Token'?: string;
+    };
     path: {
         /**
          * The entity's name.
@@ -3125,6 +3146,14 @@ export type AggregateEntitiesData = {
      * What to aggregate.
      */
     body: EntityAggregation;
+    headers?: {
+        /**
+         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+         * lack changes of the last two seconds, or of the time that the operator allows.
+         *
+         */
+        'Consistency-Token'?: string;
+    };
     path: {
         /**
          * The entity's name.
@@ -3470,6 +3499,14 @@ export type UpsertEntityResponse = UpsertEntityResponses[keyof UpsertEntityRespo
 
 export type ExportEntitiesData = {
     body?: never;
+    headers?: {
+        /**
+         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+         * lack changes of the last two seconds, or of the time that the operator allows.
+         *
+         */
+        'Consistency-Token'?: string;
+    };
     path: {
         /**
          * The entity's name.
@@ -4061,6 +4098,14 @@ export type UpdateEntityResponse = UpdateEntityResponses[keyof UpdateEntityRespo
 
 export type ListVersionsData = {
     body?: never;
+    headers?: {
+        /**
+         * The `Consistency-Token` of an answer to a write. The answer then has that write. Without it, and where the service reads from a standby, the answer may
+         * lack changes of the last two seconds, or of the time that the operator allows.
+         *
+         */
+        'Consistency-Token'?: string;
+    };
     path: {
         /**
          * The entity's name.

@@ -112,7 +112,7 @@ export async function onAnyDatabase(
   const config = readConfig(desk.environment());
   const opened = await open(config);
   try {
-    const store = openStore(opened.url, 2, () => undefined, opened.directUrl);
+    const store = openStore(opened.url, 2, () => undefined, { directUrl: opened.directUrl });
     try {
       print(desk, shown, await work({ desk, actor: operatingSystemUser(), config, directUrl: opened.directUrl, store }));
     } finally {

@@ -36,7 +36,7 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
   if (!opened) return;
   if (!config.databaseUrl) await runCheck('disk', () => checkDisk(config.dataDir));
   const { directUrl } = opened;
-  const store = openStore(opened.url, 1, () => undefined, directUrl);
+  const store = openStore(opened.url, 1, () => undefined, { directUrl });
   const { db } = store;
   try {
     if (!(await runCheck('postgresql', () => checkServer(db)))) return;

@@ -1,6 +1,7 @@
 /** The check of `doctor` that concerns the secrets which the service gets from outside. `peppers` is a check of its own. */
 import { readFile, stat } from 'node:fs/promises';
 import { passwordFile } from '../config/database-address.ts';
+import { databaseUrls } from '../config/database-settings.ts';
 import { openMetricsTokens } from '../config/metrics-tokens.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { Config } from '../config/settings.ts';
@@ -11,11 +12,10 @@ const readableByAll = 0o004;
 
 /** Which secrets are in use, from where and since when, without their values; whether their files can be used. `issuers` have been read. */
 export async function checkSecrets(config: Config, issuers: readonly Issuer[]): Promise<Finding> {
-  const { databaseUrl, databaseDirectUrl, passwordPepperFile, metricsToken, metricsTokenFile } = config;
+  const { passwordPepperFile, metricsToken, metricsTokenFile } = config;
   const found: string[] = [];
   const files = [passwordPepperFile, metricsTokenFile, ...issuers.map(({ clientSecretFile }) => clientSecretFile)];
-  for (const [name, url] of Object.entries({ DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: databaseDirectUrl })) {
-    if (url === undefined) continue;
+  for (const [name, url] of databaseUrls(config)) {
     const file = passwordFile(url.reveal());
     if (file === undefined) found.push(`${name}: ${passwordIn(url)}`);
     else {

@@ -11,6 +11,7 @@ import { countEntities } from '../entities/scan.ts';
 import { uniqueBy } from '../entities/upsert.ts';
 import { faultText } from '../entity-types/files.ts';
 import { TypeRegistry } from '../entity-types/registry.ts';
+import { Readers } from '../database/standby/readers.ts';
 import { Problem } from '../errors.ts';
 import { everything } from '../filter/syntax.ts';
 import { describe } from '../locales/describe.ts';
@@ -170,7 +171,10 @@ async function exportFile({ desk, actor, config, store }: Admin, name: string, f
   const total = await countEntities(store.db, name);
   const progress = new FileProgress(desk.errors, 'entities', total);
   const permit = () => Promise.resolve(authorize(principal, name, 'read'));
-  const parts = counted(exportedParts({ store, types, permit, filter: everything, projection: undefined }), progress);
+  const parts = counted(
+    exportedParts({ readers: new Readers(store, undefined, 0), types, permit, filter: everything, projection: undefined }),
+    progress,
+  );
   const csvOptions = { columns: columnsOf(await types.find(name)), hasRest: true, isSafe: options.csvSafe === true };
   const rethrow = async (error: unknown): Promise<never> => {
     throw error;

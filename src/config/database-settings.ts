@@ -5,13 +5,16 @@ import type { Reader } from './reader.ts';
 import type { Config } from './settings.ts';
 import { Secret } from './secrets.ts';
 
+type DatabaseSettings = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'databaseReadUrl' | 'readLagSeconds'>;
+
 const ownDatabase = 'postgres://user:password@host:5432/database';
+const defaultLagSeconds = 2;
 
 /**
- * The addresses of DATABASE_URL and DATABASE_DIRECT_URL, which are undefined for the embedded database. Production has to say which of the two it
+ * The addresses of DATABASE_URL, DATABASE_DIRECT_URL and DATABASE_READ_URL, which are undefined for the embedded database. Production has to say which of the two it
  * uses: a missing or empty DATABASE_URL is a mistake there, and would start with an empty database.
  */
-export function readDatabase(read: Reader, production: boolean): Pick<Config, 'databaseUrl' | 'databaseDirectUrl'> {
+export function readDatabase(read: Reader, production: boolean): DatabaseSettings {
   const choice = read.text('DATABASE');
   const isEmbedded = choice === 'embedded';
   if (choice !== undefined && !isEmbedded) {
@@ -32,10 +35,30 @@ export function readDatabase(read: Reader, production: boolean): Pick<Config, 'd
   if (databaseDirectUrl !== undefined && !isGiven) {
     read.problems.push('DATABASE_DIRECT_URL needs DATABASE_URL: the embedded database has one address');
   }
-  return { databaseUrl, databaseDirectUrl };
+  const databaseReadUrl = readDatabaseUrl(read, 'DATABASE_READ_URL', production);
+  const readLagSeconds = read.integer('READ_LAG_SECONDS', defaultLagSeconds, 1, 3_600);
+  if (databaseReadUrl !== undefined && !isGiven) {
+    read.problems.push('DATABASE_READ_URL needs DATABASE_URL: the embedded database has no standby');
+  }
+  if (readLagSeconds !== defaultLagSeconds && read.text('DATABASE_READ_URL') === undefined) {
+    read.problems.push('READ_LAG_SECONDS needs DATABASE_READ_URL: without it no read goes to a standby');
+  }
+  return { databaseUrl, databaseDirectUrl, databaseReadUrl, readLagSeconds };
 }
 
-function readDatabaseUrl(read: Reader, name: 'DATABASE_URL' | 'DATABASE_DIRECT_URL', production: boolean): Secret | undefined {
+type AddressName = 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATABASE_READ_URL';
+
+/** The addresses that are set, by the names of their settings. */
+export function databaseUrls(config: Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'databaseReadUrl'>): [AddressName, Secret][] {
+  const all: [AddressName, Secret | undefined][] = [
+    ['DATABASE_URL', config.databaseUrl],
+    ['DATABASE_DIRECT_URL', config.databaseDirectUrl],
+    ['DATABASE_READ_URL', config.databaseReadUrl],
+  ];
+  return all.filter((named): named is [AddressName, Secret] => named[1] !== undefined);
+}
+
+function readDatabaseUrl(read: Reader, name: AddressName, production: boolean): Secret | undefined {
   const text = read.text(name);
   if (!text) return undefined;
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text) || !isDecodable(text)) {

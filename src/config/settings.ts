@@ -25,6 +25,10 @@ export interface Config {
   databaseUrl: Secret | undefined;
   /** Leads to the same database without pooling by transaction; undefined: `databaseUrl` does. */
   databaseDirectUrl: Secret | undefined;
+  /** Leads to a standby of the database; undefined: all reads go to the primary. */
+  databaseReadUrl: Secret | undefined;
+  /** How old the answer of a standby may be. */
+  readLagSeconds: number;
   dataDir: string;
   databasePoolSize: number;
   /** In normal form. */

@@ -2,24 +2,16 @@
  * The one door to PostgreSQL. A caller says what kind of statement it has; which connection carries it is decided here and in `driver/`
  * (driver/README.md).
  */
-import { sql, type CompiledQuery, type Kysely, type Transaction } from 'kysely';
+import type { CompiledQuery, Kysely, Transaction } from 'kysely';
 import { LongConnections } from './driver/long-connection.ts';
 import { connectPool, type Connection } from './driver/pool.ts';
 import type { PreparedStatement } from './driver/prepared.ts';
 import { GroupTurns, WriteGroup, type GroupedStatement } from './driver/write-group.ts';
 import { inTransaction } from './failure.ts';
+import { limitedRun, type Run } from './limited-run.ts';
 import { Listener, settleAll, type ListenerEvents } from './notifications.ts';
+import { PrimaryLog } from './standby/primary-log.ts';
 import type { Database } from './tables.ts';
-
-/**
- * How PostgreSQL may read tables: `by-index` never reads a table or the matching part of an index as a whole, where there is another way. It is for
- * statements that need the first rows of an index only; the planner may be wrong about how many rows there are. `by-bitmap` may read the matching part of
- * an index, which an index of texts needs.
- */
-export type Scans = 'by-index' | 'by-bitmap' | 'any';
-
-/** Runs a statement of a read-only transaction; `by-index` unless it says otherwise. */
-export type Run = <R>(query: CompiledQuery<R>, scans?: Scans) => Promise<R[]>;
 
 /** What the connections do at this moment. `waiting` counts statements that wait for a connection of the pool. */
 export interface ConnectionCounts {
@@ -81,29 +73,30 @@ export interface Store extends Statements {
   settleAll(directUrl: string): Promise<void>;
 
   connections(): ConnectionCounts;
-}
 
-/** To compile a statement takes longer than the statements of a list, whose cost the planner overestimates. */
-const settingsOf = (limitMs: number, scans: Scans) => sql`
-  select set_config(name, value, true) from (values
-    ('statement_timeout', ${String(limitMs)}), ('jit', 'off'), ('enable_seqscan', ${onOff(scans === 'any')}), ('enable_bitmapscan', ${onOff(scans !== 'by-index')})
-  ) as setting (name, value)`;
-const onOff = (isOn: boolean) => (isOn ? 'on' : 'off');
+  /** Where the log of the database is after writes; undefined for a store that does not follow it. */
+  readonly log: PrimaryLog | undefined;
+}
 
 /** The store of a process, which {@link openStore} opens. */
 export class PostgresStore implements Store {
   readonly db: Kysely<Database>;
   readonly #connection: Connection;
   readonly #long: LongConnections;
+  readonly log: PrimaryLog | undefined;
   /** By statement. Those of a companion table end with its type. */
   readonly #groups = new WeakMap<object, unknown>();
   /** By the name of the statement: one bound for all companion tables, and for the names without one. */
   readonly #turns = new Map<string, GroupTurns>();
 
-  constructor(connection: Connection, long: LongConnections) {
+  constructor(connection: Connection, long: LongConnections, followsLog: boolean) {
     this.#connection = connection;
     this.#long = long;
     this.db = connection.db;
+    if (!followsLog) return;
+    const log = new PrimaryLog(connection.reads);
+    this.log = log;
+    connection.pool.follow = (to) => log.noteFrom(to);
   }
 
   read<V, R>(statement: PreparedStatement<V, R>, values: V): Promise<R[]> {
@@ -123,15 +116,7 @@ export class PostgresStore implements Store {
       .transaction()
       .setIsolationLevel('repeatable read')
       .setAccessMode('read only')
-      .execute(async (trx) => {
-        const end = performance.now() + limitMs;
-        return await work(async (query, scans = 'by-index') => {
-          // PostgreSQL knows whole milliseconds, and takes 0 for no limit.
-          const left = Math.max(1, Math.ceil(end - performance.now()));
-          await settingsOf(left, scans).execute(trx);
-          return (await trx.executeQuery(query)).rows;
-        });
-      });
+      .execute((trx) => work(limitedRun(limitMs, async (query) => (await trx.executeQuery(query)).rows)));
   }
 
   writeGrouped<R>(statement: GroupedStatement<R>, row: string): Promise<R | undefined> {
@@ -154,8 +139,10 @@ export class PostgresStore implements Store {
     return group;
   }
 
-  transaction<T>(work: (trx: Transaction<Database>) => Promise<T>): Promise<T> {
-    return inTransaction(this.db, work);
+  async transaction<T>(work: (trx: Transaction<Database>) => Promise<T>): Promise<T> {
+    const result = await inTransaction(this.db, work);
+    await this.log?.atPresent();
+    return result;
   }
 
   runLong<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
@@ -191,10 +178,22 @@ export class PostgresStore implements Store {
   }
 }
 
+export interface StoreOptions {
+  /** Leads to the same database without a transaction pooler; the address of the store itself unless given. */
+  directUrl?: string;
+  /** Whether the store follows the log of the database, which costs one more statement for each group of writes. */
+  followsLog?: boolean;
+}
+
 /**
  * Opens a store of at most `size` connections to the PostgreSQL at `url`. It connects when the first statement needs it. `onError` receives the
- * errors of connections that end while idle or in use (rule 90). `directUrl` leads to the same database without a transaction pooler.
+ * errors of connections that end while idle or in use (rule 90).
  */
-export function openStore(url: string, size: number, onError: (error: Error) => void, directUrl = url): PostgresStore {
-  return new PostgresStore(connectPool(url, size, onError), new LongConnections(directUrl));
+export function openStore(
+  url: string,
+  size: number,
+  onError: (error: Error) => void,
+  { directUrl = url, followsLog = false }: StoreOptions = {},
+): PostgresStore {
+  return new PostgresStore(connectPool(url, size, onError), new LongConnections(directUrl), followsLog);
 }

@@ -4,7 +4,7 @@ import { readable, type Companion } from '../companion/layout.ts';
 import { columnOf } from '../companion/source.ts';
 import { JsonText } from '../contract/operation.ts';
 import { exceededStatementTime, refusedValue } from '../database/failure.ts';
-import type { Store } from '../database/port.ts';
+import type { Reads } from '../database/standby/readers.ts';
 import { Problem } from '../errors.ts';
 import { testsOf } from '../filter/syntax.ts';
 import type { Permit } from '../rights/permit.ts';
@@ -23,7 +23,7 @@ type Aggregated = components['schemas']['EntityAggregated'];
  * a type without texts to search.
  */
 export async function aggregateEntities(
-  store: Store,
+  reads: Reads,
   permit: Permit<'read'>,
   request: AggregateRequest,
   stored: Companion | null | undefined,
@@ -32,7 +32,7 @@ export async function aggregateEntities(
   assertIndexed(request, companion);
   const rows = aggregatedRows(companion, permitValues(permit), request.filter, fieldsOf(request).length > 0);
   try {
-    const groups = await store.readOnly(aggregateLimits.timeMs, (run) => run(aggregateQuery(rows, companion, request), 'any'));
+    const groups = await reads.readOnly(aggregateLimits.timeMs, (run) => run(aggregateQuery(rows, companion, request), 'any'));
     return represent(groups, request);
   } catch (error) {
     if (exceededStatementTime(error))

@@ -5,6 +5,7 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { Store } from '../database/port.ts';
+import { positionOf, tokenOf, type LogPosition } from '../database/standby/log-position.ts';
 import type { RowPosition } from '../filter/order.ts';
 
 export interface CursorPosition extends RowPosition {
@@ -18,6 +19,8 @@ interface CursorKeys {
 }
 
 const prefix = 'q1.';
+/** A cursor, and the place of the log behind it if there is a standby. */
+const form = /^(q1\.[\w-]+)(?:\.([\w-]{16}))?$/;
 const nonceLength = 12;
 const tagLength = 16;
 
@@ -43,9 +46,10 @@ export class Cursors {
   /** The position of a cursor; undefined if it was changed, or is of another list. */
   async open(cursor: string, binding: string): Promise<CursorPosition | undefined> {
     const { encryption } = await this.#getKeys();
-    const bytes = Buffer.from(cursor.slice(prefix.length), 'base64url');
+    const [, sealed = ''] = form.exec(cursor) ?? [];
+    const bytes = Buffer.from(sealed.slice(prefix.length), 'base64url');
     // Base64 has several texts for the same bytes.
-    if (bytes.length <= nonceLength + tagLength || prefix + bytes.toString('base64url') !== cursor) return undefined;
+    if (bytes.length <= nonceLength + tagLength || prefix + bytes.toString('base64url') !== sealed) return undefined;
     const decipher = createDecipheriv('aes-256-gcm', encryption, bytes.subarray(0, nonceLength), { authTagLength: tagLength })
       .setAAD(Buffer.from(binding))
       .setAuthTag(bytes.subarray(-tagLength));
@@ -77,4 +81,18 @@ export class Cursors {
     const derive = (purpose: string) => createSecretKey(new Uint8Array(hkdfSync('sha256', value, '', `cursor ${purpose}`, 32)));
     return { encryption: derive('encryption'), nonce: derive('nonce') };
   }
+}
+
+/**
+ * The cursor with the place of the log that its page has, so that no page is older than the one before it. It is not encrypted: it says as much as a
+ * `Consistency-Token`, and a place that a client invents only leads to the primary.
+ */
+export function atPosition(cursor: string | undefined, position: LogPosition | undefined): string | undefined {
+  return cursor === undefined || !position ? cursor : `${cursor}.${tokenOf(position)}`;
+}
+
+/** The place of the log in a cursor; undefined if it has none. */
+export function positionIn(cursor: string | undefined): LogPosition | undefined {
+  const [, , token] = form.exec(cursor ?? '') ?? [];
+  return token === undefined ? undefined : positionOf(token);
 }

@@ -1,31 +1,29 @@
 /** Entities over HTTP: list, create, retrieve, update, delete. */
 import type { Handlers, Output } from '../contract/operation.ts';
-import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
-import { authorize, isPermitted, type Permit } from '../rights/permit.ts';
+import { authorize, isPermitted } from '../rights/permit.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import type { EntityType } from '../entity-types/types.ts';
+import type { Found } from '../database/standby/readers.ts';
 import { Problem } from '../errors.ts';
-import { keepOf, listVersions } from './history.ts';
-import { aggregateEntities } from './aggregate.ts';
+import { keepOf } from './history.ts';
 import { readAggregation } from './aggregate-request.ts';
 import { createMany } from './bulk.ts';
-import { Cursors } from './cursors.ts';
-import { acceptedVersions, contentTag, etagOf, expectsNothing, isCurrent } from './etag.ts';
+import { acceptedVersions, etagOf, expectsNothing, isCurrent } from './etag.ts';
 import { createEntity } from './create.ts';
 import { readClaim } from './idempotency.ts';
 import { removeEntity, type RemovalRequest } from './delete.ts';
-import { readByType, whileTypeIsCurrent } from './type-guard.ts';
+import { whileTypeIsCurrent } from './type-guard.ts';
 import { isHeavy } from './heavy.ts';
 import { readIncludes } from './include.ts';
 import { itemTexts } from '../http/json-parts.ts';
 import { readKey } from './key.ts';
-import { listEntities, type ListedPage } from './list.ts';
-import { readListBody, readListQuery, type ListRequest } from './list-request.ts';
+import { readListBody, readListQuery } from './list-request.ts';
 import { pageLinks } from './links.ts';
 import { pastEntity } from './past.ts';
 import { purgeEntity } from './purge.ts';
+import { EntityReading } from './reading.ts';
 import { representEntity } from './represent.ts';
 import { writeOnce, type OnceDone } from './once.ts';
 import { changeOnce } from './replay.ts';
@@ -52,7 +50,8 @@ type EntityHandlers = Pick<
   | 'deleteEntity'
 >;
 
-export function entityHandlers({ config, store, entityTypes, entityQueues: queues }: Context): EntityHandlers {
+export function entityHandlers(context: Context): EntityHandlers {
+  const { config, store, entityTypes, entityQueues: queues } = context;
   const entitiesPath = publicPath(config.publicUrl, '/rest/entity/');
   const writes = { store, queues, types: entityTypes };
   const changeOf = (patch: string, ifMatch: string | undefined): Change => ({
@@ -63,16 +62,7 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
     // As PostgreSQL writes it, with a space after each comma and colon. Only numbers such as `1e308` can make a body longer than that.
     limitBytes: 2 * config.bodyLimitBytes,
   });
-  const cursors = new Cursors(store);
-  const readPage = (
-    permit: Permit<'read' | 'update'>,
-    caller: Caller,
-    requestFor: (type: EntityType | undefined) => Promise<ListRequest>,
-  ): Promise<ListedPage> =>
-    readByType(entityTypes, permit.entity, async (type) => {
-      const request = await requestFor(type);
-      return await queues.runList(permit, caller, () => listEntities(store, cursors, permit, request, type?.companion));
-    });
+  const reading = new EntityReading(context);
   const permitToList = (principal: Principal, name: string, deleted: 'only' | undefined) =>
     deleted === undefined ? authorize(principal, name, 'read') : authorizeTrash(principal, name);
   const includesOf = (principal: Principal, type: EntityType | undefined, names: readonly string[] = []) =>
@@ -80,30 +70,29 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
   return {
     async listEntities({ params, query, headers, principal, caller }) {
       const permit = permitToList(principal, params.name, query.deleted);
-      const { body, ...edges } = await readPage(permit, caller, async (type) =>
+      const found = await reading.page(permit, { caller, headers }, async (type) =>
         readListQuery(query, await includesOf(principal, type, query.include?.split(',')), type?.fields),
       );
-      const tag = contentTag(body.text);
-      if (isCurrent(headers['if-none-match'], tag)) return { status: 304, headers: { ETag: etagOf(tag) } };
+      const { body, tag, etag, ...edges } = found.value;
+      const answer = { ETag: etag, ...consistencyOf(found) };
+      if (isCurrent(headers['if-none-match'], tag)) return { status: 304, headers: answer };
       const link = pageLinks(entitiesPath + params.name, query, edges);
-      return { status: 200, headers: { ETag: etagOf(tag), ...(link !== undefined && { Link: link }) }, body };
+      return { status: 200, headers: { ...answer, ...(link !== undefined && { Link: link }) }, body };
     },
 
-    async queryEntities({ params, body: query, principal, caller }) {
+    async queryEntities({ params, headers, body: query, principal, caller }) {
       const permit = permitToList(principal, params.name, query.deleted);
-      const { body } = await readPage(permit, caller, async (type) =>
+      const found = await reading.page(permit, { caller, headers }, async (type) =>
         readListBody(query, await includesOf(principal, type, query.include), type?.fields),
       );
-      return { status: 200, headers: { ETag: etagOf(contentTag(body.text)) }, body };
+      const { body, etag } = found.value;
+      return { status: 200, headers: { ETag: etag, ...consistencyOf(found) }, body };
     },
 
-    async aggregateEntities({ params, body, principal, caller }) {
+    async aggregateEntities({ params, headers, body, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
-      const answer = await readByType(entityTypes, params.name, (type) => {
-        const request = readAggregation(body, type?.fields);
-        return queues.runList(permit, caller, () => aggregateEntities(store, permit, request, type?.companion));
-      });
-      return { status: 200, body: answer };
+      const found = await reading.groups(permit, { caller, headers }, (type) => readAggregation(body, type?.fields));
+      return { status: 200, headers: consistencyOf(found), body: found.value };
     },
 
     async createEntity({ params, headers, body, bodyText, principal, caller, request }) {
@@ -172,14 +161,10 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
       return { status: 200, headers: { ETag: etagOf(row.version) }, body: representEntity(row) };
     },
 
-    async listVersions({ params, query: { limit = '20', cursor }, principal, caller }) {
+    async listVersions({ params, query: { limit = '20', cursor }, headers, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
-      const keep = keepOf((await entityTypes.find(params.name))?.document);
-      const key = readKey(params.key);
-      const body = await queues.runHeavyRead(permit, caller, () =>
-        listVersions(store, cursors, permit, key, { limit: Number(limit), cursor, keep }),
-      );
-      return { status: 200, body };
+      const found = await reading.versions(permit, { caller, headers }, readKey(params.key), { limit: Number(limit), cursor });
+      return { status: 200, headers: consistencyOf(found), body: found.value };
     },
 
     async restoreEntity({ params, query, headers, principal, caller, request }) {
@@ -234,6 +219,8 @@ export function entityHandlers({ config, store, entityTypes, entityQueues: queue
     },
   };
 }
+
+const consistencyOf = ({ consistency }: Found<unknown>) => (consistency === undefined ? {} : { Consistency: consistency });
 
 const replayed = (isReplayed: boolean) => (isReplayed ? { 'Idempotency-Replayed': 'true' as const } : {});
 

@@ -4,11 +4,12 @@ import type { components } from '../../generated/api.ts';
 import { JsonText } from '../contract/operation.ts';
 import { builder, prepare, type ValueOf } from '../database/driver/prepared.ts';
 import type { Statements } from '../database/port.ts';
+import type { Reads } from '../database/standby/readers.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import type { Permit } from '../rights/permit.ts';
 import { permitValues, rowsCovered, type PermitValues } from '../rights/row-predicate.ts';
-import type { Cursors } from './cursors.ts';
+import { atPosition, type Cursors } from './cursors.ts';
 import { representEntity } from './represent.ts';
 import type { EntityRow } from './row.ts';
 import { findLight } from './store.ts';
@@ -130,7 +131,7 @@ export interface VersionQuery {
 
 /** A page of versions, newest first. Throws 404 if the permit covers no such entity and no version that is kept, and 400 for a cursor of another history. */
 export async function listVersions(
-  store: Statements,
+  reads: Reads,
   cursors: Cursors,
   permit: Permit<'read'>,
   key: string,
@@ -139,13 +140,14 @@ export async function listVersions(
   const binding = JSON.stringify(['history', permit.userName, permit.entity, key]);
   const from = cursor === undefined ? undefined : await cursors.open(cursor, binding);
   if (cursor !== undefined && !from) throw new Problem('malformed-request', { faults: [{ parameter: 'cursor', code: 'invalid-cursor' }] });
-  const found = await store.run(listFrom, { ...permitValues(permit), key, keep, before: from?.key ?? null, limit });
+  const found = await reads.run(listFrom, { ...permitValues(permit), key, keep, before: from?.key ?? null, limit });
   // An entity that has not changed for long has no version that is kept.
-  if (found.length === 0 && !from && !(await findLight(store, permit, key))) throw new Problem('not-found');
+  if (found.length === 0 && !from && !(await findLight(reads, permit, key))) throw new Problem('not-found');
   const cut = found.findIndex(({ fields }, index) => fields === null || index === limit);
   const rows = cut === -1 ? found : found.slice(0, cut);
   const last = cut === -1 ? undefined : rows.at(-1);
-  const next = last ? await cursors.seal({ direction: 'next', values: [], key: last.id }, binding) : null;
+  const sealed = last && (await cursors.seal({ direction: 'next', values: [], key: last.id }, binding));
+  const next = sealed === undefined ? null : atPosition(sealed, await reads.position());
   const items = rows.map(({ operation, fields, changed, ...row }) => {
     const { text } = representEntity({ ...row, fields: fields ?? '{}' });
     return `{"operation":"${operation}",${text.slice(1, -1)},"changed":${JSON.stringify(changed)}}`;

@@ -7,7 +7,9 @@ import { readable, type Companion } from '../companion/layout.ts';
 import { indexedMember } from '../companion/rules.ts';
 import { JsonText } from '../contract/operation.ts';
 import { exceededStatementTime } from '../database/failure.ts';
-import type { Run, Store } from '../database/port.ts';
+import type { Run } from '../database/limited-run.ts';
+import type { LogPosition } from '../database/standby/log-position.ts';
+import type { Reads } from '../database/standby/readers.ts';
 import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
 import { isOfEnvelope } from '../filter/fields.ts';
@@ -16,7 +18,8 @@ import { all } from '../filter/syntax.ts';
 import { looksLikeName } from '../http/pointer.ts';
 import type { Permit } from '../rights/permit.ts';
 import { permitValues } from '../rights/row-predicate.ts';
-import type { Cursors } from './cursors.ts';
+import { atPosition, type Cursors } from './cursors.ts';
+import { contentTag, etagOf } from './etag.ts';
 import { companionRoad } from './companion-road.ts';
 import { entityRoad } from './entity-road.ts';
 import { countQuery, estimateQuery, pageQuery, type ListRow, type WalkEnd } from './list-statements.ts';
@@ -33,16 +36,28 @@ const maximumBytes = 7.5 * 2 ** 20;
 const pageLimitMs = 2_000;
 
 type Page = components['schemas']['EntityPage'];
-/** The JSON of a page, and the cursors in it. */
-export interface ListedPage {
-  body: JsonText<Page>;
+interface Edges {
   next: string | undefined;
   prev: string | undefined;
 }
 
+/** The JSON of a page, and the cursors in it. */
+export interface ListedPage extends Edges {
+  body: JsonText<Page>;
+  /** The hash of what the page has, without the place of the log in its cursors. */
+  tag: string;
+  etag: string;
+}
+
+/** A page whose cursors have no place of the log. */
+interface FoundPage extends Edges {
+  /** The JSON of the page with other cursors. */
+  textWith: (edges: Edges) => string;
+}
+
 /** Reads a page. Throws 400 for a cursor of another list, and 422 `query-too-expensive` for what would cost too much. */
 export async function listEntities(
-  store: Store,
+  reads: Reads,
   cursors: Cursors,
   permit: Permit<'read' | 'update'>,
   request: ListRequest,
@@ -53,8 +68,21 @@ export async function listEntities(
   assertSearchable(request, table);
   const list = new List(cursors, permit, request, (table && readable(table)) ?? undefined);
   const position = await list.readCursor();
-  if (list.isCheap) return await list.page((query) => store.query(query), position);
-  return await store.readOnly(pageLimitMs, (run) => list.page(run, position));
+  const page = list.isCheap
+    ? await list.page((query) => reads.query(query), position)
+    : await reads.readOnly(pageLimitMs, (run) => list.page(run, position));
+  const isWhole = page.next === undefined && page.prev === undefined;
+  return at(page, isWhole ? undefined : await reads.position());
+}
+
+/** The page with the place of the log in its cursors. */
+function at({ next, prev, textWith }: FoundPage, position: LogPosition | undefined): ListedPage {
+  const text = textWith({ next, prev });
+  const tag = contentTag(text);
+  const body = (json: string) => new JsonText<Page>(json);
+  if (!position) return { next, prev, tag, body: body(text), etag: etagOf(tag) };
+  const edges = { next: atPosition(next, position), prev: atPosition(prev, position) };
+  return { ...edges, tag, body: body(textWith(edges)), etag: `W/${etagOf(tag)}` };
 }
 
 /** Throws 422 for a search of a type without texts to search, or whose index of texts is being built. */
@@ -107,7 +135,7 @@ class List {
     return position;
   }
 
-  async page(run: Run, from: Awaited<ReturnType<List['readCursor']>>): Promise<ListedPage> {
+  async page(run: Run, from: Awaited<ReturnType<List['readCursor']>>): Promise<FoundPage> {
     const { limit, projection, includes, isTrash } = this.#request;
     const backwards = from?.direction === 'prev';
     const way = await this.#within('sort', () => this.#find(run, { after: from, isBackwards: backwards, limit }));
@@ -130,10 +158,9 @@ class List {
       this.#seal('prev', backwards ? onwards : back),
     ]);
     const counted = count ? `,"count":${JSON.stringify(count)}` : '';
-    const body = new JsonText<Page>(
-      `{"items":[${items.join(',')}],"next":${quoted(next)},"prev":${quoted(prev)}${counted}${included ? `,${included.members}` : ''}}`,
-    );
-    return { body, next, prev };
+    const rest = `${counted}${included ? `,${included.members}` : ''}}`;
+    const textWith = (edges: Edges) => `{"items":[${items.join(',')}],"next":${quoted(edges.next)},"prev":${quoted(edges.prev)}${rest}`;
+    return { next, prev, textWith };
   }
 
   /** The rows of the page, in the order of its cursor. */

@@ -1,6 +1,7 @@
 /** Reads all entities that a filter finds, by key. The cost of each part is bounded as that of a list is (decision 111), so that there is no limit for the whole. */
 import { readable, type Companion } from '../companion/layout.ts';
-import type { Run, Store } from '../database/port.ts';
+import type { Run } from '../database/limited-run.ts';
+import type { Reads } from '../database/standby/readers.ts';
 import type { RowPosition } from '../filter/order.ts';
 import type { Filter } from '../filter/syntax.ts';
 import type { Permit } from '../rights/permit.ts';
@@ -30,7 +31,7 @@ export interface EntityPart {
 
 /** The entities after `after`: at most 1,000, and 256 KiB of fields unless one alone has more. There may be none, and still a next part. */
 export async function readPart(
-  store: Store,
+  reads: Reads,
   permit: Permit<'read'>,
   { filter, projection }: Wanted,
   companion: Companion | null | undefined,
@@ -48,7 +49,7 @@ export async function readPart(
     const [end] = found.end ? await run(found.end) : [];
     return { rows: rows.filter(isWhole), next: positionOf(end) };
   };
-  return await (road.isCheap ? read((query) => store.query(query)) : store.readOnly(pageLimitMs, read));
+  return await (road.isCheap ? read((query) => reads.query(query)) : reads.readOnly(pageLimitMs, read));
 }
 
 const isWhole = (row: ListRow): row is ListRow & { fields: string } => row.fields !== null;

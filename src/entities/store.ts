@@ -89,7 +89,7 @@ export async function findEntity(
 }
 
 /** Like {@link findEntity}, without the fields where these are heavy, so that it costs little on a connection that requests share. */
-export async function findLight(store: Statements, permit: Permit<'read'>, key: string): Promise<LightRow | undefined> {
+export async function findLight(store: Pick<Statements, 'read'>, permit: Permit<'read'>, key: string): Promise<LightRow | undefined> {
   const [row] = await store.read(findLightOne, placeOf(permit, key));
   return row;
 }

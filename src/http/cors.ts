@@ -5,9 +5,11 @@
 import type { FastifyInstance } from 'fastify';
 
 const methods = 'GET, HEAD, POST, PUT, DELETE';
-const requestHeaders = 'Content-Type, Authorization, X-API-Key, If-Match, If-None-Match, Idempotency-Key, Accept-Language';
+const requestHeaders =
+  'Content-Type, Authorization, X-API-Key, If-Match, If-None-Match, Idempotency-Key, Consistency-Token, Accept-Language';
 /** The headers that a page may read besides the headers that are always readable. */
-const answerHeaders = 'ETag, Location, Idempotency-Replayed, Problem-Code, Retry-After, WWW-Authenticate, Content-Language';
+const answerHeaders =
+  'ETag, Location, Idempotency-Replayed, Consistency, Consistency-Token, Problem-Code, Retry-After, WWW-Authenticate, Content-Language';
 const preflightSeconds = '600';
 
 /** Lets trusted origins read the answers, including refusals. Other origins get no CORS header, so browsers block them. */

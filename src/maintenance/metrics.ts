@@ -84,7 +84,7 @@ export class MetricSet {
 /** The metrics of a process on `context`, and those of Node.js; `measureRequests` adds those of requests. */
 export function createMetricSet(context: Context): MetricSet {
   const meters = new MetricSet();
-  const { store, listener, principals, issuers, auditQuota, secretFiles, version } = context;
+  const { store, readers, listener, principals, issuers, auditQuota, secretFiles, version } = context;
   new Gauge({
     name: `${prefix}build_info`,
     help: 'Always 1; the labels say what is running.',
@@ -105,6 +105,22 @@ export function createMetricSet(context: Context): MetricSet {
     'Whether the line for notifications of the database is up; without it nothing is cached.',
     () => Number(listener.isUp),
     'min',
+  );
+
+  meters.counters('standby_reads_total', 'Reads that a standby may answer, by what became of them.', 'outcome', () => ({
+    ...readers.outcomes,
+  }));
+  meters.gauge(
+    'standby_up',
+    'Whether the standby has answered last; absent without one.',
+    () => (readers.isUp === undefined ? undefined : Number(readers.isUp)),
+    'min',
+  );
+  meters.gauge(
+    'standby_lag_seconds',
+    'For how long the standby may have lacked something; absent without one.',
+    () => readers.lagSeconds,
+    'max',
   );
 
   // The gate is read through the context each time, because tests replace it.

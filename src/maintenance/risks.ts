@@ -2,6 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Config } from '../config/settings.ts';
 import { isLocal, readDatabaseAddress } from '../config/database-address.ts';
+import { databaseUrls } from '../config/database-settings.ts';
 import { isLoopback } from '../config/near-hosts.ts';
 import type { Database } from '../database/tables.ts';
 import { unnamedProxyRisk } from '../http/client-address.ts';
@@ -23,7 +24,10 @@ export interface Surroundings {
 
 /** The risks of the settings and of what the process found, one sentence each. */
 export function risksOf(
-  config: Pick<Config, 'production' | 'databaseUrl' | 'databaseDirectUrl' | 'passwordMinLength' | 'publicUrl' | 'trustProxy'>,
+  config: Pick<
+    Config,
+    'production' | 'databaseUrl' | 'databaseDirectUrl' | 'databaseReadUrl' | 'passwordMinLength' | 'publicUrl' | 'trustProxy'
+  >,
   { superuser, threads, hashes, passwordFile }: Surroundings,
 ): string[] {
   const risks: string[] = [];
@@ -33,8 +37,7 @@ export function risksOf(
   if (config.production && superuser) {
     risks.push('The role of DATABASE_URL is a superuser: give the service one that owns nothing but its own tables');
   }
-  for (const [name, url] of Object.entries({ DATABASE_URL: config.databaseUrl, DATABASE_DIRECT_URL: config.databaseDirectUrl })) {
-    if (!config.production || url === undefined) continue;
+  for (const [name, url] of config.production ? databaseUrls(config) : []) {
     const address = readDatabaseAddress(url.reveal());
     if (address.encryption !== 'none' || isLocal(address)) continue;
     risks.push(`${name} turns off TLS: every host on the way between this machine and the database can read all traffic`);

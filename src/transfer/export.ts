@@ -1,5 +1,6 @@
 /** Makes the text of an export while it is read. It knows nothing of HTTP, so the command line exports in the same way. */
-import type { Store } from '../database/port.ts';
+import { latestOf, type LogPosition } from '../database/standby/log-position.ts';
+import type { Readers } from '../database/standby/readers.ts';
 import { readPart, type Wanted } from '../entities/pages.ts';
 import { representEntity } from '../entities/represent.ts';
 import type { EntityRow } from '../entities/row.ts';
@@ -10,21 +11,34 @@ import type { Permit } from '../rights/permit.ts';
 import type { CsvWriter } from './csv-writer.ts';
 
 export interface ExportSource extends Wanted {
-  store: Store;
+  readers: Readers;
+  /** What the export must have at least. */
+  after?: LogPosition | undefined;
   types: EntityTypes;
   /** The permit as it is now; called before each part. Throws when the export has to end. */
   permit: () => Promise<Permit<'read'>>;
 }
 
 /** The entities in parts, by key. */
-export async function* exportedParts({ store, types, permit, ...wanted }: ExportSource): AsyncGenerator<EntityRow[]> {
-  let after: RowPosition | undefined;
+export async function* exportedParts({ readers, types, permit, after, ...wanted }: ExportSource): AsyncGenerator<EntityRow[]> {
+  let place: RowPosition | undefined;
+  // No part is older than the one before it.
+  let position = after;
   do {
     const current = await permit();
-    const { rows, next } = await readByType(types, current.entity, (type) => readPart(store, current, wanted, type?.companion, after));
+    const name = current.entity;
+    const { rows, next } = await readByType(types, name, async (type) => {
+      const read = await readers.begin({ after: position, name, typeRevision: type?.revision ?? '0' });
+      const found = await read(async (reads) => {
+        const part = await readPart(reads, current, wanted, type?.companion, place);
+        return { part, position: part.next && (await reads.position()) };
+      });
+      position = latestOf([position, found.value.position]);
+      return found.value.part;
+    });
     if (rows.length > 0) yield rows;
-    after = next;
-  } while (after);
+    place = next;
+  } while (place);
 }
 
 /**

@@ -6,6 +6,7 @@ import { carrierOf, recognise, type Schemes } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { StreamedText, type Handlers } from '../contract/operation.ts';
+import { positionOf, tokenOf } from '../database/standby/log-position.ts';
 import { readListQuery } from '../entities/list-request.ts';
 import { uniqueBy } from '../entities/upsert.ts';
 import { Problem } from '../errors.ts';
@@ -39,7 +40,7 @@ export function transferHandlers(
   schemes: Schemes,
   stopping: AbortSignal,
 ): Pick<Handlers, 'exportEntities' | 'importEntities'> {
-  const { store, entityTypes } = context;
+  const { store, readers, entityTypes } = context;
   const exports = new Places('exports', { user: 2, process: 4 });
   const imports = new Places('imports', { user: 1, process: 2 });
 
@@ -63,14 +64,16 @@ export function transferHandlers(
   };
 
   return {
-    async exportEntities({ params: { name }, query, principal, request, reply }) {
+    async exportEntities({ params: { name }, query, headers, principal, request, reply }) {
       authorize(principal, name, 'read');
       const mediaType = query.format ? types[query.format] : acceptedType(request.headers.accept, [types.ndjson, types.csv]);
       const type = await entityTypes.find(name);
       const { filter, projection } = readListQuery(query, { includes: [] }, type?.fields);
       atEnd(reply, exports.take(principal.user.name));
       const permit = async () => authorize(await presentPrincipal(request), name, 'read');
-      const parts = exportedParts({ store, types: entityTypes, permit, filter, projection });
+      const token = headers['consistency-token'];
+      const after = token === undefined ? undefined : positionOf(token);
+      const parts = exportedParts({ readers, types: entityTypes, permit, after, filter, projection });
       const named = query.fields?.split(',').map((field) => columnOf(type, field.split('.')));
       const options = { columns: named ?? columnsOf(type), hasRest: !named, isSafe: query.csvSafe === 'true' };
       const texts = mediaType === types.csv ? asCsv(parts, new CsvWriter(options)) : asNdjson(parts, (error) => tell(error, request));
@@ -114,6 +117,10 @@ export function transferHandlers(
       const reports = asReport(importRows(target, rows), {
         ofRow: (problem) => describeProblem(problem, request, context.config.publicUrl),
         ofEnd: (error) => tell(error, request),
+        token: async () => {
+          const position = await store.log?.afterWrites();
+          return position && tokenOf(position);
+        },
       });
       endUpload(request, reply, stopping);
       return {

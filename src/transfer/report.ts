@@ -7,10 +7,12 @@ export interface Descriptions {
   ofRow: (problem: Problem) => ProblemDocument;
   /** Of what ended the import early. */
   ofEnd: (error: unknown) => Promise<ProblemDocument>;
+  /** Of what was written so far; undefined where there is no standby. */
+  token: () => Promise<string | undefined>;
 }
 
 /** A line for each row that is refused, and one for the counts after each portion. */
-export async function* asReport(reports: AsyncIterable<ImportReport>, { ofRow, ofEnd }: Descriptions): AsyncGenerator<string> {
+export async function* asReport(reports: AsyncIterable<ImportReport>, { ofRow, ofEnd, token }: Descriptions): AsyncGenerator<string> {
   let lines = '';
   for await (const report of reports) {
     if ('problem' in report) {
@@ -19,7 +21,8 @@ export async function* asReport(reports: AsyncIterable<ImportReport>, { ofRow, o
       continue;
     }
     const { error, ...counts } = report;
-    yield `${lines}${JSON.stringify({ ...counts, ...(error !== undefined && { problem: await ofEnd(error) }) })}\n`;
+    const end = error === undefined ? {} : { problem: await ofEnd(error) };
+    yield `${lines}${JSON.stringify({ ...counts, ...end, consistencyToken: await token() })}\n`;
     lines = '';
   }
 }

@@ -161,6 +161,8 @@ describe('invalid values are refused', () => {
     ['DATABASE_URL', 'postgres://app:50%@localhost/entities'],
     ['DATABASE_DIRECT_URL', 'localhost:5432/entities'],
     ['DATABASE_DIRECT_URL', 'postgres://app@localhost/entities'],
+    ['DATABASE_READ_URL', 'postgres://app@localhost/entities'],
+    ['READ_LAG_SECONDS', '3'],
     ['ADMIN_USER', 'a\tb'],
   ])('%s=%s', (name, value) => {
     const problems = problemsOf({ [name]: value });
@@ -296,114 +298,117 @@ describe('in production', () => {
     expect(problemsOf({ LOG_LEVEL: level })).toEqual([]);
   });
 
-  describe.each(['DATABASE_URL', 'DATABASE_DIRECT_URL'])('the connection to a database on another machine: %s', (name) => {
-    const at = (url: string) => problemsOf({ ...production, [name]: `postgres://${url}` });
-    const open = [expect.stringContaining(`${name} must end with ?sslmode=verify-full`)];
-    const certificates = join(import.meta.dirname, 'settings.test.ts');
+  describe.each(['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL'])(
+    'the connection to a database on another machine: %s',
+    (name) => {
+      const at = (url: string) => problemsOf({ ...production, [name]: `postgres://${url}` });
+      const open = [expect.stringContaining(`${name} must end with ?sslmode=verify-full`)];
+      const certificates = join(import.meta.dirname, 'settings.test.ts');
 
-    test.each([
-      'app:secret@db.example.com/entities?sslmode=verify-full',
-      'app:secret@db.example.com/entities?sslmode=disable',
-      'app:secret@db.example.com/entities?ssl=true',
-      `app:secret@db.example.com/entities?sslmode=verify-full&sslrootcert=${certificates}`,
-      'app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=verify-full',
-    ])('%s is accepted: the connection is verified, or the setting turns that off explicitly (rule 88)', (url) => {
-      expect(at(url)).toEqual([]);
-    });
+      test.each([
+        'app:secret@db.example.com/entities?sslmode=verify-full',
+        'app:secret@db.example.com/entities?sslmode=disable',
+        'app:secret@db.example.com/entities?ssl=true',
+        `app:secret@db.example.com/entities?sslmode=verify-full&sslrootcert=${certificates}`,
+        'app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=verify-full',
+      ])('%s is accepted: the connection is verified, or the setting turns that off explicitly (rule 88)', (url) => {
+        expect(at(url)).toEqual([]);
+      });
 
-    test.each([
-      'app:secret@localhost/entities',
-      'app:secret@127.0.0.1/entities',
-      'app:secret@[::1]:5433/entities',
-      'app:secret@%6cocalhost/entities',
-      'app:secret@%2Frun%2Fpostgresql/entities',
-      '/entities?host=/run/postgresql',
-      '/entities',
-    ])('%s is accepted: it does not leave this machine (rule 88)', (url) => {
-      expect(at(url)).toEqual([]);
-    });
+      test.each([
+        'app:secret@localhost/entities',
+        'app:secret@127.0.0.1/entities',
+        'app:secret@[::1]:5433/entities',
+        'app:secret@%6cocalhost/entities',
+        'app:secret@%2Frun%2Fpostgresql/entities',
+        '/entities?host=/run/postgresql',
+        '/entities',
+      ])('%s is accepted: it does not leave this machine (rule 88)', (url) => {
+        expect(at(url)).toEqual([]);
+      });
 
-    test.each([
-      'app:secret@db.example.com/entities',
-      'app:secret@localhost/entities?host=db.example.com',
-      'app:secret@db.example.com/entities?sslmode=no-verify',
-      'app:secret@db.example.com/entities?ssl=no-verify',
-      'app:secret@db.example.com/entities?ssl=0',
-      'app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=require',
-      'app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=prefer',
-      `app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=verify-ca&sslrootcert=${certificates}`,
-      'app:secret@localhost%2eexample.com/entities',
-    ])('%s is refused: node-postgres would connect to another machine without verifying it (rule 88)', (url) => {
-      expect(at(url)).toEqual(open);
-      expect(problemsOf({ DATABASE_URL: 'postgres://localhost/entities', [name]: `postgres://${url}` }), 'in development').toEqual([]);
-    });
+      test.each([
+        'app:secret@db.example.com/entities',
+        'app:secret@localhost/entities?host=db.example.com',
+        'app:secret@db.example.com/entities?sslmode=no-verify',
+        'app:secret@db.example.com/entities?ssl=no-verify',
+        'app:secret@db.example.com/entities?ssl=0',
+        'app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=require',
+        'app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=prefer',
+        `app:secret@db.example.com/entities?uselibpqcompat=true&sslmode=verify-ca&sslrootcert=${certificates}`,
+        'app:secret@localhost%2eexample.com/entities',
+      ])('%s is refused: node-postgres would connect to another machine without verifying it (rule 88)', (url) => {
+        expect(at(url)).toEqual(open);
+        expect(problemsOf({ DATABASE_URL: 'postgres://localhost/entities', [name]: `postgres://${url}` }), 'in development').toEqual([]);
+      });
 
-    test.each(['sslmode=verify-full&sslmode=disable', 'sslmode=disable&sslmode=verify-full', 'sslmode=verify-full&sslmode=no-verify'])(
-      '?%s is refused everywhere: two values are a mistake, and only one would count (rule 88)',
-      (query) => {
-        const url = `postgres://app:secret@db.example.com/entities?${query}`;
-        for (const settings of [production, { DATABASE_URL: 'postgres://localhost/entities' }]) {
-          expect(problemsOf({ ...settings, [name]: url })).toEqual([expect.stringMatching(/^\w+ must have the parameter sslmode once/)]);
+      test.each(['sslmode=verify-full&sslmode=disable', 'sslmode=disable&sslmode=verify-full', 'sslmode=verify-full&sslmode=no-verify'])(
+        '?%s is refused everywhere: two values are a mistake, and only one would count (rule 88)',
+        (query) => {
+          const url = `postgres://app:secret@db.example.com/entities?${query}`;
+          for (const settings of [production, { DATABASE_URL: 'postgres://localhost/entities' }]) {
+            expect(problemsOf({ ...settings, [name]: url })).toEqual([expect.stringMatching(/^\w+ must have the parameter sslmode once/)]);
+          }
+        },
+      );
+
+      test.each(['scram', 'SCRAM-SHA-256', 'scram-sha-256, md5', '!password', 'gss', ''])(
+        '?require_auth=%s is refused everywhere: no server could satisfy it (rule 88)',
+        (list) => {
+          const problem = `${name} cannot be used: require_auth must list scram-sha-256, md5, password or none, separated by commas`;
+          expect(at(`app:secret@localhost/entities?require_auth=${encodeURIComponent(list)}`)).toEqual([problem]);
+        },
+      );
+
+      test.each(['scram-sha-256', 'md5,password,none'])('?require_auth=%s is accepted (rule 88)', (list) => {
+        expect(at(`app:secret@localhost/entities?require_auth=${list}`)).toEqual([]);
+      });
+
+      test('?password_file=FILE names a file from the root, in place of a password (rule 87)', () => {
+        const file = encodeURIComponent('/run/secrets/database');
+        expect(at(`app@localhost/entities?password_file=${file}`)).toEqual([]);
+        expect(at('app@localhost/entities?password_file=secrets/database')).toEqual([
+          `${name} must name the file of password_file from the root, such as /run/secrets/database`,
+        ]);
+        for (const both of [
+          `app:secret@localhost/entities?password_file=${file}`,
+          `app@localhost/entities?password=secret&password_file=${file}`,
+        ]) {
+          expect(at(both)).toEqual([`${name} must have a password or password_file, not both`]);
         }
-      },
-    );
+      });
 
-    test.each(['scram', 'SCRAM-SHA-256', 'scram-sha-256, md5', '!password', 'gss', ''])(
-      '?require_auth=%s is refused everywhere: no server could satisfy it (rule 88)',
-      (list) => {
-        const problem = `${name} cannot be used: require_auth must list scram-sha-256, md5, password or none, separated by commas`;
-        expect(at(`app:secret@localhost/entities?require_auth=${encodeURIComponent(list)}`)).toEqual([problem]);
-      },
-    );
+      test.each([
+        ['ssl=verify-full', 'ssl=verify-full is none of its values'],
+        ['sslmode=verify-full&sslrootcert=/nowhere/ca.pem', '/nowhere/ca.pem'],
+        ['uselibpqcompat=true&sslmode=verify-ca', 'sslrootcert'],
+      ])('?%s is refused everywhere: node-postgres could not connect', (query, reason) => {
+        const [problem = '', ...others] = at(`app:secret@db.example.com/entities?${query}`);
+        expect(problem).toMatch(new RegExp(`^${name} cannot be used: `));
+        expect(problem).toContain(reason);
+        expect(problem).not.toContain('secret');
+        expect(others).toEqual([]);
+      });
 
-    test.each(['scram-sha-256', 'md5,password,none'])('?require_auth=%s is accepted (rule 88)', (list) => {
-      expect(at(`app:secret@localhost/entities?require_auth=${list}`)).toEqual([]);
-    });
+      test('the values of PGHOST and PGSSLMODE are checked as well (rule 88)', () => {
+        vi.stubEnv('PGHOST', 'db.example.com');
+        expect(at('/entities')).toEqual(open);
+        expect(at('localhost/entities')).toEqual([]);
+        vi.stubEnv('PGSSLMODE', 'verify-full');
+        expect(at('/entities')).toEqual([]);
+        vi.stubEnv('PGSSLMODE', 'no-verify');
+        expect(at('/entities')).toEqual(open);
+      });
 
-    test('?password_file=FILE names a file from the root, in place of a password (rule 87)', () => {
-      const file = encodeURIComponent('/run/secrets/database');
-      expect(at(`app@localhost/entities?password_file=${file}`)).toEqual([]);
-      expect(at('app@localhost/entities?password_file=secrets/database')).toEqual([
-        `${name} must name the file of password_file from the root, such as /run/secrets/database`,
-      ]);
-      for (const both of [
-        `app:secret@localhost/entities?password_file=${file}`,
-        `app@localhost/entities?password=secret&password_file=${file}`,
-      ]) {
-        expect(at(both)).toEqual([`${name} must have a password or password_file, not both`]);
-      }
-    });
-
-    test.each([
-      ['ssl=verify-full', 'ssl=verify-full is none of its values'],
-      ['sslmode=verify-full&sslrootcert=/nowhere/ca.pem', '/nowhere/ca.pem'],
-      ['uselibpqcompat=true&sslmode=verify-ca', 'sslrootcert'],
-    ])('?%s is refused everywhere: node-postgres could not connect', (query, reason) => {
-      const [problem = '', ...others] = at(`app:secret@db.example.com/entities?${query}`);
-      expect(problem).toMatch(new RegExp(`^${name} cannot be used: `));
-      expect(problem).toContain(reason);
-      expect(problem).not.toContain('secret');
-      expect(others).toEqual([]);
-    });
-
-    test('the values of PGHOST and PGSSLMODE are checked as well (rule 88)', () => {
-      vi.stubEnv('PGHOST', 'db.example.com');
-      expect(at('/entities')).toEqual(open);
-      expect(at('localhost/entities')).toEqual([]);
-      vi.stubEnv('PGSSLMODE', 'verify-full');
-      expect(at('/entities')).toEqual([]);
-      vi.stubEnv('PGSSLMODE', 'no-verify');
-      expect(at('/entities')).toEqual(open);
-    });
-
-    test('NODE_TLS_REJECT_UNAUTHORIZED=0 turns off all verification and is reported (rule 88)', () => {
-      vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-      const url = 'postgres://app:secret@db.example.com/entities?sslmode=verify-full';
-      const local = 'postgres://localhost/entities';
-      const problems = problemsOf({ ...production, DATABASE_URL: local, [name]: url });
-      expect(problems).toEqual([expect.stringMatching(/unset NODE_TLS_REJECT_UNAUTHORIZED$/)]);
-    });
-  });
+      test('NODE_TLS_REJECT_UNAUTHORIZED=0 turns off all verification and is reported (rule 88)', () => {
+        vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+        const url = 'postgres://app:secret@db.example.com/entities?sslmode=verify-full';
+        const local = 'postgres://localhost/entities';
+        const problems = problemsOf({ ...production, DATABASE_URL: local, [name]: url });
+        expect(problems).toEqual([expect.stringMatching(/unset NODE_TLS_REJECT_UNAUTHORIZED$/)]);
+      });
+    },
+  );
 
   test('a trusted origin is https, because its pages act with the user’s cookie, or this machine (rule 86)', () => {
     const trusting = (origins: string, settings: Record<string, string> = production) =>

@@ -10,6 +10,7 @@ const careful = {
   production: true,
   databaseUrl: verified,
   databaseDirectUrl: undefined,
+  databaseReadUrl: undefined,
   passwordMinLength: 15,
   publicUrl: new URL('https://api.example.com'),
   trustProxy: ['10.0.0.1'],
@@ -27,6 +28,7 @@ test('short passwords, a superuser and an unprotected database connection are re
   const open = new Secret('postgres://app@db.example.com/entities?sslmode=disable');
   expect(risksOf({ ...careful, databaseUrl: open }, usual)).toEqual([expect.stringContaining('DATABASE_URL turns off TLS')]);
   expect(risksOf({ ...careful, databaseDirectUrl: open }, usual)).toEqual([expect.stringContaining('DATABASE_DIRECT_URL turns off TLS')]);
+  expect(risksOf({ ...careful, databaseReadUrl: open }, usual)).toEqual([expect.stringContaining('DATABASE_READ_URL turns off TLS')]);
   const here = new Secret('postgres://app@localhost/entities?sslmode=disable');
   expect(risksOf({ ...careful, databaseUrl: here, databaseDirectUrl: verified }, usual)).toEqual([]);
   expect(risksOf(careful, { ...usual, threads: 5 })).toEqual([expect.stringContaining('Set it to 6 in the environment')]);

@@ -2,6 +2,7 @@
 import type { CompiledQuery } from 'kysely';
 import type { Principal } from '../../../src/authn/principal.ts';
 import type { Store } from '../../../src/database/port.ts';
+import type { Reads } from '../../../src/database/standby/readers.ts';
 import { Cursors } from '../../../src/entities/cursors.ts';
 import { readIncludes } from '../../../src/entities/include.ts';
 import { readListQuery } from '../../../src/entities/list-request.ts';
@@ -35,20 +36,17 @@ export async function statementsOf(store: Store, { entity, query }: ListScenario
     statements.push({ sql: statement.sql, parameters: statement.parameters });
     return statement;
   };
-  const recording = new Proxy(store, {
-    get(target, name) {
-      if (name === 'query') return ((statement) => target.query(recorded(statement))) satisfies Store['query'];
-      if (name === 'readOnly')
-        return ((limitMs, work) =>
-          target.readOnly(limitMs, (run) => work((statement) => run(recorded(statement))))) satisfies Store['readOnly'];
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
+  const recording: Reads = {
+    read: (statement, values) => store.read(statement, values),
+    run: (statement, values) => store.run(statement, values),
+    query: (statement) => store.query(recorded(statement)),
+    readOnly: (limitMs, work) => store.readOnly(limitMs, (run) => work((statement) => run(recorded(statement)))),
+    position: async () => undefined,
+  };
   const types = new TypeRegistry(store.db, { entityTypes: 'open' });
   const type = await types.find(entity);
   const includes = await readIncludes(types, reader, type, query['include']?.split(',') ?? []);
   const request = readListQuery(query, includes, type?.fields);
-  await listEntities(recording, new Cursors(recording), authorize(reader, entity, 'read'), request, type?.companion);
+  await listEntities(recording, new Cursors(store), authorize(reader, entity, 'read'), request, type?.companion);
   return statements;
 }

@@ -2,6 +2,7 @@
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { spanning } from '../../telemetry/spans.ts';
 import { connectionStaysUsable, connectionWasLost } from '../failure.ts';
+import type { Executor } from './prepared.ts';
 import { nameOf } from './statement-names.ts';
 import { nameOfText, statementWork } from './statement-work.ts';
 import { firstStatement, TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
@@ -13,7 +14,7 @@ import { firstStatement, TimeoutClient, type Rows, type Statement } from './time
 const maximumPrepared = 100;
 
 /** A client that names what Kysely leaves unnamed, and describes its statements to traces. */
-class PooledClient extends TimeoutClient {
+class NamingClient extends TimeoutClient {
   readonly #prepared = new Set<string>();
 
   /** Whether the connection has prepared so many statements that it must not be used again. */
@@ -24,6 +25,31 @@ class PooledClient extends TimeoutClient {
   override send(statement: Statement): Rows {
     if (statement.name !== undefined) this.#prepared.add(statement.name);
     return super.send(statement);
+  }
+
+  /**
+   * Sends a statement, and what `follow` sends, in one write to the socket. PostgreSQL has committed the first when it begins the second, which it
+   * runs also if the first has failed. `follow` must not reject.
+   */
+  async sendFollowed(statement: Statement, follow: (to: Executor) => Promise<unknown>): Rows {
+    const { stream } = this.connection;
+    // Otherwise node-postgres would send the second after the answer to the first.
+    this.#isPipelining(true);
+    stream.cork();
+    const rows = this.send(statement);
+    const followed = follow(this);
+    stream.uncork();
+    try {
+      return await rows;
+    } finally {
+      await followed;
+      this.#isPipelining(false);
+    }
+  }
+
+  /** Whether node-postgres sends statements at once, without waiting for the answers to those before. Its types only allow to read that. */
+  #isPipelining(isOn: boolean): void {
+    Object.assign(this, { pipeline: isOn });
   }
 
   // TypeScript cannot repeat the overloads of node-postgres. Anything but a text with values passes through unchanged.
@@ -61,11 +87,22 @@ class PooledClient extends TimeoutClient {
   }
 }
 
+/** A connection that is taken out of the pool until its `release`. */
+export type PooledClient = PoolClient & NamingClient;
+
 /** A pool whose clients are {@link TimeoutClient}s. Only its own `send` relies on that, so no other pool can take its place. */
 export class TimeoutPool extends Pool {
+  /** Sends one more statement behind each of {@link send}, see {@link NamingClient.sendFollowed}. */
+  follow: ((to: Executor) => Promise<unknown>) | undefined;
+
   constructor(options: PoolConfig) {
     // The pool makes its clients with its own options, which its types leave out.
-    super({ ...options, Client: PooledClient as unknown as new () => PooledClient });
+    super({ ...options, Client: NamingClient as unknown as new () => NamingClient });
+  }
+
+  /** Takes a connection out of the pool. */
+  async acquire(): Promise<PooledClient> {
+    return (await this.connect()) as PooledClient;
   }
 
   /**
@@ -73,10 +110,10 @@ export class TimeoutPool extends Pool {
    * statements fail one after the other, for want of room or a lock, every caller would wait for a new connection.
    */
   async send(statement: Statement): Rows {
-    const client = (await this.connect()) as PoolClient & PooledClient;
+    const client = await this.acquire();
     let isSpoilt = false;
     try {
-      return await client.send(statement);
+      return await (this.follow ? client.sendFollowed(statement, this.follow) : client.send(statement));
     } catch (error) {
       isSpoilt = !connectionStaysUsable(error);
       throw error;
