@@ -3,6 +3,7 @@
  * It knows HTTP and problems, and no operation by name.
  */
 import type { Clock } from './clock.ts';
+import { Consistency } from './consistency.ts';
 import type { CookieJar } from './cookies.ts';
 import { RequestDeadline } from './request-deadline.ts';
 import { ApiError, ClientError, describeRequest, type FailedRequest } from './errors.ts';
@@ -37,12 +38,15 @@ interface Prepared {
   headers: Headers;
   body: string | undefined;
   authenticated: boolean;
+  /** The path with the names of its parameters. */
+  path: string;
   /** For errors. */
   request: FailedRequest;
 }
 
 export class Http implements Client {
   readonly #settings: HttpSettings;
+  readonly consistency = new Consistency();
 
   constructor(settings: HttpSettings) {
     this.#settings = settings;
@@ -111,7 +115,15 @@ export class Http implements Client {
     let body: string | undefined;
     if (request.body === undefined) headers.delete('Content-Type');
     else body = request.bodySerializer ? request.bodySerializer(request.body as object) : exactJson(request.body);
-    return { method, url, headers, body, authenticated: request.security !== undefined, request: describeRequest(method, url) };
+    return {
+      method,
+      url,
+      headers,
+      body,
+      authenticated: request.security !== undefined,
+      path: request.url,
+      request: describeRequest(method, url),
+    };
   }
 
   async #attempt<T>(prepared: Prepared, { signal, timeoutMs }: OperationRequest): Promise<Result<T>> {
@@ -134,8 +146,10 @@ export class Http implements Client {
   async #fetch(prepared: Prepared, attempt: RequestDeadline, body: object = {}): Promise<Response | ClientError> {
     const headers = await attempt.race(this.#authenticate(prepared));
     if (headers instanceof ClientError) return headers;
-    return await this.#settings.fetch(prepared.url.href, {
-      method: prepared.method,
+    const { method } = prepared;
+    this.consistency.addTo(headers, method, prepared.path);
+    const response = await this.#settings.fetch(prepared.url.href, {
+      method,
       headers,
       // A credential in a header takes precedence over the cookie, so the cookie is not sent.
       credentials: this.#settings.credential ? 'omit' : 'include',
@@ -144,6 +158,8 @@ export class Http implements Client {
       signal: attempt.signal,
       ...body,
     });
+    this.consistency.note(response.headers.get('Consistency-Token'));
+    return response;
   }
 
   /** The headers with the credential; an error if the access token cannot be obtained. */

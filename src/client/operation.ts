@@ -2,6 +2,7 @@
  * The interface between the generated operations and the client. An operation names its path, parameters and credentials; `http.ts` sends the
  * request. The generator decides the names.
  */
+import type { Consistency } from './consistency.ts';
 import type { Result } from './result.ts';
 
 /** The options of every call. */
@@ -36,6 +37,7 @@ type BodyOf<Responses> = Responses[keyof Responses];
 type Send = <Responses>(request: OperationRequest) => RequestResult<Responses>;
 
 export interface Client {
+  consistency: Consistency;
   /** Sends the request once, and returns the answer as a stream. Its time limit counts until the answer begins. */
   stream: (method: 'GET' | 'POST', request: StreamRequest) => Promise<Result<ReadableStream<Uint8Array<ArrayBuffer>>>>;
   get: Send;

@@ -61,6 +61,8 @@ export interface ImportProgress {
   updated: number;
   unchanged: number;
   failed: number;
+  /** Where the log of the database is after this, if the service has a standby. Later reads of the client send it. */
+  consistencyToken?: string;
   /** Why the import has ended early. */
   problem?: Problem;
   /** The last row that may have been written, where the outcome of a transaction is unknown. */
@@ -144,6 +146,7 @@ export async function* importEntities<T extends object>(
   const stream = valueOf(await client.stream('POST', { ...request, body: isFile ? source : linesFrom(source) }));
   for await (const line of linesOf(stream)) {
     const report = JSON.parse(line) as RefusedRow | ImportProgress;
+    if ('consistencyToken' in report) client.consistency.note(report.consistencyToken);
     yield report;
     if (report.done) return;
     if ('problem' in report && report.problem) throw new ApiError(report.problem);

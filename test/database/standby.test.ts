@@ -2,6 +2,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { positionOf, tokenOf } from '../../src/database/standby/log-position.ts';
 import { declareWithRules } from '../support/companions.ts';
+import type { Fetch } from '../../src/client/index.ts';
+import { clientOf } from '../support/client.ts';
 import { found } from '../support/contract.ts';
 import { TestService, type Answer, type ProblemBody } from '../support/service.ts';
 import { startPair, type Pair } from '../support/standby.ts';
@@ -58,6 +60,12 @@ const keysOf = ({ body }: Answer<Page>) => body.items.map(({ key }) => key);
 /** Where the answer comes from. */
 const source = ({ headers }: Answer) => headers.get('consistency')?.split(';')[0];
 let number = 0;
+
+async function allOf<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const all = [];
+  for await (const value of values) all.push(value);
+  return all;
+}
 
 describe('with a standby that replays nothing', () => {
   beforeEach(() => pair.pause());
@@ -131,6 +139,27 @@ describe('with a standby that replays nothing', () => {
       expect(page.body.items.map(({ key }) => `${path}/${key}`)).not.toContain(removed);
     }
     number += 7;
+  });
+
+  test('200 — the client of the package sees its own writes, also those of an import', async () => {
+    const sent: (string | null)[] = [];
+    const fetch: Fetch = (url, init) => {
+      sent.push(new Headers(init.headers).get('consistency-token'));
+      return globalThis.fetch(url, init);
+    };
+    const credential = { apiKey: await service.createKey(adaId) };
+    const orders = clientOf(service, { credential, fetch }).entities<{ number: number }>('order');
+    const numbers = async () => (await allOf(orders.list())).map(({ fields }) => fields.number);
+    const created = await orders.create({ number: ++number });
+    expect(await numbers()).toContain(number);
+    await orders.get(created.key);
+    await allOf(orders.importFrom([{ number: ++number }]));
+    expect(await numbers()).toContain(number);
+    expect(await allOf(orders.export())).toContainEqual(expect.objectContaining({ fields: { number } }));
+    const [first, second, third, fourth, ...others] = sent;
+    expect([first, fourth]).toEqual([null, null]);
+    expect([second, third]).toEqual([expect.stringMatching(/^[\w-]{16}$/), second]);
+    expect(others.every((token) => token !== null && token !== second)).toBe(true);
   });
 
   test('200 — the pages after one of the primary come from the primary, and none is older', async () => {

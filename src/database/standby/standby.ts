@@ -15,8 +15,9 @@ const pauseMs = 2_000;
 const answerMs = 250;
 /** How old an answer about the log may be. The standby has replayed as much, or more. */
 const freshMs = 10;
-/** The longest wait for a standby to replay a position. */
+/** The longest wait for a standby to replay a position, and the most bytes of the log that are worth the wait. */
 const waitMs = 100;
+const waitBytes = 2n ** 24n;
 
 interface StateRow extends PositionRow {
   isStandby: boolean;
@@ -87,11 +88,12 @@ export class Standby {
     }
   }
 
-  /** Resolves once the standby has replayed `position`, or after 100 ms, or at once if it follows another timeline. */
+  /** Resolves once the standby has replayed `position`, or after 100 ms; at once if it is 16 MiB away, or follows another timeline. */
   async reach(position: LogPosition): Promise<void> {
     for (const end = performance.now() + waitMs; this.isUp && performance.now() < end; await delay(freshMs)) {
       const reached = await this.probe();
-      if (!reached || reached.timeline !== position.timeline || hasReached(reached, position)) return;
+      const isNear = reached && reached.timeline === position.timeline && position.lsn - reached.lsn < waitBytes;
+      if (!isNear || hasReached(reached, position)) return;
     }
   }
 
