@@ -3,6 +3,8 @@
  * Never a secret, never a body, never what somebody typed who is not known.
  */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { builder } from '../database/driver/prepared.ts';
+import type { Store } from '../database/port.ts';
 import type { Database } from '../database/tables.ts';
 
 /** Every event there is. docs/audit.md explains them; a test compares both. */
@@ -147,12 +149,12 @@ export interface EventFilter {
 
 /** The latest `limit` events that match, the latest first, leaving out those with an id of `before` or more. */
 export function listEvents(
-  db: Kysely<Database>,
+  reads: Pick<Store, 'query'>,
   { user, event, since, entity, key }: EventFilter,
   limit: number,
   before?: string,
 ): Promise<EventRow[]> {
-  return db
+  const query = builder
     .selectFrom('audit_event')
     .$if(user !== undefined, (query) => query.where('user_name', '=', user ?? ''))
     .$if(event !== undefined, (query) => query.where('event', '=', event ?? ''))
@@ -173,6 +175,6 @@ export function listEvents(
       'detail',
     ])
     .orderBy('id', 'desc')
-    .limit(limit)
-    .execute();
+    .limit(limit);
+  return reads.query(query.compile());
 }

@@ -4,7 +4,8 @@ import { changeRetention } from '../administration/retention.ts';
 import { readRetention, type KeptFor } from '../audit/retention.ts';
 import { listEvents, type EventFilter, type EventRow } from '../audit/store.ts';
 import { auditedKey, entityName, eventName, keptFor, parseTime, userName, wholeNumber } from './arguments.ts';
-import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import type { Reads } from '../database/standby/readers.ts';
+import { group, leaf, onDatabase, onReaders, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
 import { table, timeText, type Outcome } from './output.ts';
 
@@ -40,16 +41,13 @@ async function keep({ store, actor }: Admin, period: KeptFor | undefined): Promi
   };
 }
 
-async function list({ store: { db } }: Admin, { limit, ...filter }: EventFilter & { limit: number }): Promise<Outcome> {
-  if (filter.user !== undefined) await userCalled(db, filter.user);
+async function list(admin: Admin, { limit, ...filter }: EventFilter & { limit: number }): Promise<Outcome> {
+  if (filter.user !== undefined) await userCalled(admin.store.db, filter.user);
   const most = limit === 0 ? Number.POSITIVE_INFINITY : limit;
-  const rows: EventRow[] = [];
-  let page: EventRow[];
-  do {
-    // Reads one more than requested to detect whether there are further events.
-    page = await listEvents(db, filter, Math.min(pageSize, most + 1 - rows.length), rows.at(-1)?.id);
-    rows.push(...page);
-  } while (page.length > 0 && rows.length <= most);
+  const rows = await onReaders(admin, async (readers, after) => {
+    const read = await readers.begin({ after, name: '', typeRevision: '0' });
+    return (await read((reads) => eventsOf(reads, filter, most))).value;
+  });
   const more = rows.length > most;
   const shown = (more ? rows.slice(0, most) : rows).toReversed();
   return {
@@ -57,6 +55,17 @@ async function list({ store: { db } }: Admin, { limit, ...filter }: EventFilter 
     text: describeEvents(shown),
     ...(more && { note: `there are earlier events; --limit shows more than ${limit}` }),
   };
+}
+
+/** The latest events, the latest first: one more than `most`, if there are further ones. */
+async function eventsOf(reads: Reads, filter: EventFilter, most: number): Promise<EventRow[]> {
+  const rows: EventRow[] = [];
+  let page: EventRow[];
+  do {
+    page = await listEvents(reads, filter, Math.min(pageSize, most + 1 - rows.length), rows.at(-1)?.id);
+    rows.push(...page);
+  } while (page.length > 0 && rows.length <= most);
+  return rows;
 }
 
 function describeEvents(rows: readonly EventRow[]): string {

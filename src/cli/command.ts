@@ -6,6 +6,8 @@ import type { Actor } from '../administration/actor.ts';
 import { adminCommand, startCommand } from '../config/command-name.ts';
 import { readConfig, type Config } from '../config/settings.ts';
 import { openStore, type Store } from '../database/port.ts';
+import type { LogPosition } from '../database/standby/log-position.ts';
+import { openReaders, type Readers } from '../database/standby/readers.ts';
 import { layoutOf } from '../database/embedded/cluster.ts';
 import { pendingMigrations } from '../database/migration-state.ts';
 import { openDatabase, type Prepared } from '../start/prepare-database.ts';
@@ -102,6 +104,27 @@ export async function onDatabase(desk: Desk, shown: Shown, work: (admin: Admin) 
   });
 }
 
+/**
+ * Runs `work` with readers, which may use the standby of DATABASE_READ_URL. What they read after the position has all that is in the database now.
+ */
+export async function onReaders<T>(
+  { config, store }: Admin,
+  work: (readers: Readers, after: LogPosition | undefined) => Promise<T>,
+): Promise<T> {
+  const ignore = () => undefined;
+  const readers = openReaders(
+    store,
+    { url: config.databaseReadUrl?.reveal(), size: 4, maximumLagMs: config.readLagSeconds * 1_000 },
+    { onError: ignore, onDown: ignore, onUp: ignore },
+  );
+  try {
+    await readers.ready;
+    return await work(readers, await store.log?.atPresent());
+  } finally {
+    await readers.close();
+  }
+}
+
 /** As {@link onDatabase}, on a database of any version, which `open` may create. */
 export async function onAnyDatabase(
   desk: Desk,
@@ -112,7 +135,10 @@ export async function onAnyDatabase(
   const config = readConfig(desk.environment());
   const opened = await open(config);
   try {
-    const store = openStore(opened.url, 2, () => undefined, { directUrl: opened.directUrl });
+    const store = openStore(opened.url, 2, () => undefined, {
+      directUrl: opened.directUrl,
+      followsLog: config.databaseReadUrl !== undefined,
+    });
     try {
       print(desk, shown, await work({ desk, actor: operatingSystemUser(), config, directUrl: opened.directUrl, store }));
     } finally {

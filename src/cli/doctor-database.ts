@@ -17,6 +17,7 @@ import { verifyTrash } from '../entities/verify.ts';
 import { entityActions } from '../rights/actions.ts';
 import { checkBuilds, checkCompanions } from './doctor-companions.ts';
 import { checkPartitions } from './doctor-partitions.ts';
+import { checkStandby } from './doctor-standby.ts';
 import { check, fail, ok, warn, type Check, type Finding } from './check.ts';
 
 const gibibyte = 2 ** 30;
@@ -36,7 +37,7 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
   if (!opened) return;
   if (!config.databaseUrl) await runCheck('disk', () => checkDisk(config.dataDir));
   const { directUrl } = opened;
-  const store = openStore(opened.url, 1, () => undefined, { directUrl });
+  const store = openStore(opened.url, 1, () => undefined, { directUrl, followsLog: true });
   const { db } = store;
   try {
     if (!(await runCheck('postgresql', () => checkServer(db)))) return;
@@ -46,6 +47,8 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
     await runCheck('clock', () => checkClock(db));
     await runCheck('notifications', () => checkNotifications(directUrl, store, config));
     if (!(await runCheck('migrations', () => checkMigrations(db)))) return;
+    const { databaseReadUrl, readLagSeconds } = config;
+    if (databaseReadUrl) await runCheck('standby', () => checkStandby(store, databaseReadUrl.reveal(), readLagSeconds));
     await runCheck('administrator', () => checkAdministrator(db));
     await runCheck('partitions', () => checkPartitions(db));
     await runCheck('builds', () => checkBuilds(store));

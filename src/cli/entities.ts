@@ -11,7 +11,6 @@ import { countEntities } from '../entities/scan.ts';
 import { uniqueBy } from '../entities/upsert.ts';
 import { faultText } from '../entity-types/files.ts';
 import { TypeRegistry } from '../entity-types/registry.ts';
-import { Readers } from '../database/standby/readers.ts';
 import { Problem } from '../errors.ts';
 import { everything } from '../filter/syntax.ts';
 import { describe } from '../locales/describe.ts';
@@ -23,7 +22,7 @@ import { asCsv, asNdjson, exportedParts } from '../transfer/export.ts';
 import { importRows, type ImportCounts } from '../transfer/import.ts';
 import { readNdjson } from '../transfer/ndjson-reader.ts';
 import { typeName, userName } from './arguments.ts';
-import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { group, leaf, onDatabase, onReaders, type Admin, type Desk, type Shown } from './command.ts';
 import { printable, Refusal, type Outcome } from './output.ts';
 import { FileProgress } from './progress.ts';
 
@@ -165,23 +164,23 @@ function outcomeOf(counts: ImportCounts, { dryRun }: ImportCommand, error: unkno
   return { document, text, ...(failed > 0 && { failure: failed === 1 ? '1 row was refused' : `${failed} rows were refused` }) };
 }
 
-async function exportFile({ desk, actor, config, store }: Admin, name: string, file: string, options: ExportCommand): Promise<Outcome> {
+async function exportFile(admin: Admin, name: string, file: string, options: ExportCommand): Promise<Outcome> {
+  const { desk, actor, config, store } = admin;
   const principal = administratorAs(actor.name);
   const types = new TypeRegistry(store.db, config);
   const total = await countEntities(store.db, name);
   const progress = new FileProgress(desk.errors, 'entities', total);
   const permit = () => Promise.resolve(authorize(principal, name, 'read'));
-  const parts = counted(
-    exportedParts({ readers: new Readers(store, undefined, 0), types, permit, filter: everything, projection: undefined }),
-    progress,
-  );
   const csvOptions = { columns: columnsOf(await types.find(name)), hasRest: true, isSafe: options.csvSafe === true };
   const rethrow = async (error: unknown): Promise<never> => {
     throw error;
   };
-  const texts = formatOf(file, options.format) === 'csv' ? asCsv(parts, new CsvWriter(csvOptions)) : asNdjson(parts, rethrow);
   try {
-    await pipeline(texts, newFile(file));
+    await onReaders(admin, async (readers, after) => {
+      const parts = counted(exportedParts({ readers, after, types, permit, filter: everything, projection: undefined }), progress);
+      const texts = formatOf(file, options.format) === 'csv' ? asCsv(parts, new CsvWriter(csvOptions)) : asNdjson(parts, rethrow);
+      await pipeline(texts, newFile(file));
+    });
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? new Refusal(`${file} exists already`) : error;
   } finally {

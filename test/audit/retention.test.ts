@@ -29,7 +29,7 @@ const insertEvents = (...months: number[]) =>
     service().db,
   );
 const monthsOfEvents = async () =>
-  (await listEvents(service().db, { user: 'ada' }, 100)).map(({ at }) => at.toISOString().slice(0, 7)).toSorted();
+  (await listEvents(service().store, { user: 'ada' }, 100)).map(({ at }) => at.toISOString().slice(0, 7)).toSorted();
 const monthNames = (...months: number[]) => months.map((month) => monthsFromNow(month).toISOString().slice(0, 7)).toSorted();
 const doctorSays = async () => {
   const { stdout } = await admin.run(['doctor', '--json']);
@@ -74,7 +74,7 @@ test('a period of the owner drops the months that are older as a whole, which le
   expect(await maintainAuditTrail(service().store)).toEqual([]);
   expect(await partitions()).not.toContain(dropped[0]);
   expect(await monthsOfEvents()).toEqual(monthNames(-13, -1));
-  const events = await listEvents(service().db, {}, 10);
+  const events = await listEvents(service().store, {}, 10);
   expect(events.filter(({ event }) => event.startsWith('retention.')).map(({ event, detail }) => [event, detail])).toEqual([
     ['retention.applied', { dropped }],
     ['retention.changed', expect.objectContaining({ by: 'administrator', keep: 'P13M' })],

@@ -99,7 +99,7 @@ describe('audit list', () => {
     const run = await admin.run(['audit', 'list', '--limit', '2', '--json']);
     expect(run).toMatchObject({ code: 0, stderr: 'note: there are earlier events; --limit shows more than 2\n' });
     expect(JSON.parse(run.stdout)).toEqual(all.slice(-2));
-    expect(await listEvents(service().db, {}, 2)).toHaveLength(2);
+    expect(await listEvents(service().store, {}, 2)).toHaveLength(2);
     expect(await list('--limit', String(all.length))).toEqual(all);
     expect(await list('--limit', '0')).toEqual(all);
   });

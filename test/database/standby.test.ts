@@ -5,6 +5,7 @@ import { declareWithRules } from '../support/companions.ts';
 import type { Fetch } from '../../src/client/index.ts';
 import { clientOf } from '../support/client.ts';
 import { found } from '../support/contract.ts';
+import { runAdmin } from '../support/admin.ts';
 import { TestService, type Answer, type ProblemBody } from '../support/service.ts';
 import { startPair, type Pair } from '../support/standby.ts';
 
@@ -210,6 +211,15 @@ test('200 — a list with the token of a write comes from the standby as soon as
   await pair.caughtUp();
   const answer = await list('?limit=1000', tokenIn(created));
   expect([source(answer), keysOf(answer)]).toEqual(['bounded', expect.arrayContaining([created.body.key])]);
+});
+
+test('doctor and the audit trail use the standby; doctor names an address that leads elsewhere', async () => {
+  const environment = { DATABASE_URL: pair.primary.url, DATABASE_READ_URL: pair.standby.url };
+  expect((await runAdmin(['doctor'], { environment })).stdout).toMatch(/^ok +standby +it had what the primary has within \d\.\d s$/m);
+  const wrong = { ...environment, DATABASE_READ_URL: pair.primary.url };
+  expect((await runAdmin(['doctor'], { environment: wrong })).stdout).toMatch(/^fail +standby +.* no standby/m);
+  const { stdout } = await runAdmin(['audit', 'list', '--event', 'entity.created', '--limit', '1', '--json'], { environment });
+  expect(JSON.parse(stdout)).toMatchObject([{ event: 'entity.created' }]);
 });
 
 test('304 — a page is the same, although its cursors say that it is newer', async () => {

@@ -50,6 +50,9 @@ export class Readers {
   /** For how many seconds the standby may have lacked something when it was asked last; undefined without one. */
   lagSeconds: number | undefined;
 
+  /** Resolves when both servers have been asked for the first time. */
+  readonly ready: Promise<void> = Promise.resolve();
+
   constructor(store: Store, standby: Standby | undefined, maximumLagMs: number) {
     const { log } = store;
     this.#primary = {
@@ -62,14 +65,13 @@ export class Readers {
     this.#maximumLagMs = maximumLagMs;
     this.#log = log;
     this.#standby = standby;
-    this.#stopSampling =
-      standby && log
-        ? repeatEvery(
-            samplingMs,
-            () => this.#sample(standby, log),
-            () => undefined,
-          )
-        : () => undefined;
+    if (!standby || !log) return;
+    this.ready = this.#sample(standby, log);
+    this.#stopSampling = repeatEvery(
+      samplingMs,
+      () => this.#sample(standby, log),
+      () => undefined,
+    );
   }
 
   /** Whether the standby has answered last; undefined without one. */

@@ -28,7 +28,7 @@ interface StateRow extends PositionRow {
  * How far a standby is. The files name the timeline of the log that is replayed, or for some minutes after a change an earlier one: they never name one that
  * the standby does not follow.
  */
-const standbyState = prepare<{ name: string }, StateRow>('standby.state', (value) =>
+export const standbyState = prepare<{ name: string }, StateRow>('standby.state', (value) =>
   builder
     .selectNoFrom([
       sql<boolean>`pg_is_in_recovery()`.as('isStandby'),
