@@ -25,7 +25,7 @@ to entity_application;
 -- Revisions of entity types are added and never changed.
 grant select, insert on entity_type_revision to entity_application;
 
--- The secret that the names of failed sign-ins are hidden with. It is made by the migrations.
+-- The keys of cursors and of failed sign-ins. The migrations make them, and the owner replaces them.
 grant select on service_secret to entity_application;
 
 -- The audit trail is written and never changed. Who reads it does so as the owner, who also says how long it is kept: the owner's function drops what is

@@ -8,6 +8,7 @@ import type { Listener } from './database/notifications.ts';
 import type { EntityQueues } from './entities/heavy.ts';
 import type { Store } from './database/port.ts';
 import type { Readers } from './database/standby/readers.ts';
+import type { ServiceSecrets } from './database/service-secrets.ts';
 import type { EntityTypes } from './entity-types/types.ts';
 import type { IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
 import type { HeldBytes } from './http/held-bytes.ts';
@@ -35,6 +36,8 @@ export interface Context extends Hashing {
   heldBytes: HeldBytes;
   /** Bounds concurrent entity operations that cost the database much. */
   entityQueues: EntityQueues;
+  /** The keys that the service has in its database. */
+  serviceSecrets: ServiceSecrets;
   /** Counts failed sign-ins, of all processes together. */
   throttle: Throttle;
   /** The rules for new passwords. */

@@ -17,6 +17,7 @@ import { migrationState } from './database/migration-state.ts';
 import { openStore } from './database/port.ts';
 import { openReaders } from './database/standby/readers.ts';
 import { announceProcess } from './database/processes.ts';
+import { ServiceSecrets } from './database/service-secrets.ts';
 import { adviceForUnheard, UnheardError } from './database/unheard-error.ts';
 import { EntityQueues } from './entities/heavy.ts';
 import { scheduleTicks } from './entities/ticks.ts';
@@ -84,6 +85,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
   );
   const { db } = store;
   const entityTypes = new TypeRegistry(db, config);
+  const serviceSecrets = new ServiceSecrets(db);
   const traces = await openTraces(config, contract.document.info.version, (error) =>
     app?.log.warn({ event: 'outage', err: error }, 'traces could not be sent'),
   );
@@ -91,8 +93,13 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     onLine: (up) => {
       principals.enable(up);
       entityTypes.enable(up);
+      serviceSecrets.enable(up);
     },
-    onNotice: (notice) => (notice.startsWith('type ') ? entityTypes.forget() : principals.forget(notice)),
+    onNotice: (notice) => {
+      if (notice.startsWith('type ')) return entityTypes.forget();
+      principals.forget(notice);
+      if (notice === 'all') serviceSecrets.forget();
+    },
     onError: (error) => {
       if (error instanceof UnheardError) app?.log.warn({ event: 'configuration.risky' }, adviceForUnheard(config));
       else app?.log.warn({ event: 'outage', err: error }, `notifications do not arrive: ${explainFailure(error, config).join('; ')}`);
@@ -125,7 +132,8 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       renewPeppers: peppers && (() => peppers.look()),
       metricsTokens,
       secretFiles,
-      throttle: createThrottle(db),
+      serviceSecrets,
+      throttle: createThrottle(db, serviceSecrets),
       policy: await createPasswordPolicy(config),
       trace: traces?.open,
       version: contract.document.info.version,

@@ -63,6 +63,7 @@ export const auditEvents = [
   'database.backed_up',
   'database.restored',
   'retention.changed',
+  'secret.rotated',
   'retention.applied',
   'configuration.loaded',
   'service.start',

@@ -16,6 +16,7 @@ import type { Issuer } from '../oidc/issuers-file/read.ts';
 import { verifyTrash } from '../entities/verify.ts';
 import { entityActions } from '../rights/actions.ts';
 import { checkBuilds, checkCompanions } from './doctor-companions.ts';
+import { checkServiceSecrets } from './doctor-secrets.ts';
 import { checkPartitions } from './doctor-partitions.ts';
 import { checkStandby } from './doctor-standby.ts';
 import { check, fail, ok, warn, type Check, type Finding } from './check.ts';
@@ -54,6 +55,7 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
     await runCheck('builds', () => checkBuilds(store));
     await runCheck('companions', () => checkCompanions(store, all));
     await runCheck('trash', () => checkTrash(store));
+    await runCheck('service keys', () => checkServiceSecrets(db));
     await runCheck('peppers', async () => checkPeppers(db, await readPeppers(config.passwordPepperFile)));
     const givers = issuers.filter(({ provision, profiles }) => provision ?? profiles);
     if (givers.length > 0) await runCheck('profiles', () => checkProfiles(db, givers));

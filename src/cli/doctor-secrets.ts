@@ -1,11 +1,14 @@
-/** The check of `doctor` that concerns the secrets which the service gets from outside. `peppers` is a check of its own. */
+/** The checks of `doctor` that concern secrets: those which the service gets from outside, and its keys in the database. `peppers` is a check of its own. */
 import { readFile, stat } from 'node:fs/promises';
+import type { Kysely } from 'kysely';
 import { passwordFile } from '../config/database-address.ts';
 import { databaseUrls } from '../config/database-settings.ts';
 import { openMetricsTokens } from '../config/metrics-tokens.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { Config } from '../config/settings.ts';
 import type { Issuer } from '../oidc/issuers-file/read.ts';
+import type { ServiceSecretName } from '../database/service-secrets.ts';
+import type { Database } from '../database/tables.ts';
 import { fail, ok, warn, type Finding } from './check.ts';
 
 const readableByAll = 0o004;
@@ -48,5 +51,16 @@ const passwordIn = (url: Secret): string =>
 
 /** The file with the day of its last change. */
 async function changeOf(file: string): Promise<string> {
-  return `${file} of ${(await stat(file)).mtime.toISOString().slice(0, 10)}`;
+  return `${file} of ${dayOf((await stat(file)).mtime)}`;
+}
+
+const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
+
+/** Whether the keys in the database are there, and since when. */
+export async function checkServiceSecrets(db: Kysely<Database>): Promise<Finding> {
+  const rows = await db.selectFrom('service_secret').select(['name', 'changed_at']).orderBy('name').execute();
+  const needed: ServiceSecretName[] = ['cursor', 'login-attempt'];
+  const missing = needed.filter((name) => !rows.some((row) => row.name === name));
+  if (missing.length > 0) return fail(`missing in service_secret: ${missing.join(', ')}; was the database restored in part?`);
+  return ok(rows.map((row) => `${row.name} of ${dayOf(row.changed_at)}`).join(', '));
 }

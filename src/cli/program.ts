@@ -34,6 +34,7 @@ const groups: readonly { words: readonly string[]; load: () => Promise<(program:
   { words: ['types'], load: async () => (await import('./types.ts')).typeCommands },
   { words: ['identity'], load: async () => (await import('./identities.ts')).identityCommands },
   { words: ['audit'], load: async () => (await import('./audit.ts')).auditCommands },
+  { words: ['service-secret'], load: async () => (await import('./service-secret.ts')).serviceSecretCommands },
   { words: ['migrate', 'doctor'], load: async () => (await import('./database.ts')).databaseCommands },
   { words: ['database'], load: async () => (await import('./transfer.ts')).transferCommands },
 ];

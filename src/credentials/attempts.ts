@@ -5,6 +5,7 @@
 import { createHmac } from 'node:crypto';
 import { sql, type Kysely, type OperationNodeSource } from 'kysely';
 import { builder, prepare } from '../database/driver/prepared.ts';
+import { readServiceSecrets, secretNamed, type SecretValues } from '../database/service-secrets.ts';
 import type { Database } from '../database/tables.ts';
 import { addressGroup } from '../http/address.ts';
 import { normaliseUserName } from '../user-name.ts';
@@ -24,10 +25,9 @@ export type Verdict =
 
 export type Outcome = 'succeeded' | 'failed' | 'abandoned';
 
-/** The HMAC key that hides names and addresses from readers of the table. The migration creates it, and all processes share it. */
-export async function getAttemptKey(db: Kysely<Database>): Promise<Buffer> {
-  const row = await db.selectFrom('service_secret').select('value').where('name', '=', 'login-attempt').executeTakeFirstOrThrow();
-  return row.value;
+/** The HMAC key that hides names and addresses from readers of the table. All processes share it. */
+export function attemptKeyOf(values: SecretValues): Buffer {
+  return secretNamed(values, 'login-attempt');
 }
 
 /**
@@ -91,7 +91,7 @@ export async function endAttempt(
 
 /** Ends the throttling of an account at once. False if it was not throttled. Addresses stay throttled. */
 export async function resetAttempts(db: Kysely<Database>, name: string): Promise<boolean> {
-  const { account } = subjectsOf(await getAttemptKey(db), name, '');
+  const { account } = subjectsOf(attemptKeyOf(await readServiceSecrets(db)), name, '');
   const row = await db
     .updateTable('login_attempt')
     .set({ failures: 0, blocked_until: null })

@@ -4,10 +4,11 @@
  * password.
  */
 import type { Kysely, OperationNodeSource } from 'kysely';
+import type { ServiceSecrets } from '../database/service-secrets.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import type { Account } from '../accounts/users.ts';
-import { beginAttempt, endAttempt, getAttemptKey, subjectsOf, type Subjects } from './attempts.ts';
+import { attemptKeyOf, beginAttempt, endAttempt, subjectsOf, type Subjects } from './attempts.ts';
 import { busy, KeyedQueues, scheduleTimeout, type BoundedQueue, type Schedule } from '../http/concurrency-limit.ts';
 
 /**
@@ -67,21 +68,10 @@ export interface Throttle {
 export const failuresUntilLocked = 100;
 
 /** Creates the throttle of a process. */
-export function createThrottle(db: Kysely<Database>, schedule: Schedule = scheduleTimeout): Throttle {
+export function createThrottle(db: Kysely<Database>, secrets: ServiceSecrets, schedule: Schedule = scheduleTimeout): Throttle {
   const accounts = new KeyedQueues(accountLane, { schedule });
   const addresses = new KeyedQueues(addressLane, { schedule });
   const ended = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
-  let key: Promise<Buffer> | undefined;
-
-  const getKey = async () => {
-    key ??= getAttemptKey(db);
-    try {
-      return await key;
-    } catch (error) {
-      key = undefined;
-      throw error;
-    }
-  };
 
   /** Resolves with the account when the attempt is counted. If an attempt is throttled, those that wait behind it are refused at once. */
   const count = async (name: string, subjects: Subjects, lanes: Record<'account' | 'address', BoundedQueue>) => {
@@ -99,7 +89,7 @@ export function createThrottle(db: Kysely<Database>, schedule: Schedule = schedu
   };
 
   const attempt: Throttle['attempt'] = async ({ name, address }, evaluate) => {
-    const subjects = subjectsOf(await getKey(), name, address);
+    const subjects = subjectsOf(attemptKeyOf(await secrets.current()), name, address);
     return accounts.run(subjects.account.toString('base64'), (accountGate) =>
       addresses.run(subjects.address.toString('base64'), async (addressGate) => {
         const account = await count(name, subjects, { account: accountGate, address: addressGate });

@@ -184,5 +184,5 @@ export interface Database {
   audit_retention: { single: Generated<boolean>; keep: ColumnType<string | null> };
   migration_note: { name: string; runs_beside: string };
   process: { id: string; version: string; host: string; pid: number; started_at: DefaultTimestamp; seen_at: DefaultTimestamp };
-  service_secret: { name: string; value: Buffer };
+  service_secret: { name: string; value: Buffer; changed_at: DefaultTimestamp };
 }

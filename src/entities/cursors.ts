@@ -4,7 +4,7 @@
  * decision 112).
  */
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
-import type { Store } from '../database/port.ts';
+import { secretNamed, type SecretValues, type ServiceSecrets } from '../database/service-secrets.ts';
 import { positionOf, tokenOf, type LogPosition } from '../database/standby/log-position.ts';
 import type { RowPosition } from '../filter/order.ts';
 
@@ -18,6 +18,13 @@ interface CursorKeys {
   nonce: KeyObject;
 }
 
+interface DerivedKeys {
+  from: SecretValues;
+  present: CursorKeys;
+  /** Of cursors from before the last rotation; undefined if there was none. */
+  before: CursorKeys | undefined;
+}
+
 const prefix = 'q1.';
 /** A cursor, and the place of the log behind it if there is a standby. */
 const form = /^(q1\.[\w-]+)(?:\.([\w-]{16}))?$/;
@@ -25,16 +32,18 @@ const nonceLength = 12;
 const tagLength = 16;
 
 export class Cursors {
-  readonly #store: Store;
-  #keys: Promise<CursorKeys> | undefined;
+  readonly #secrets: ServiceSecrets;
+  #derived: DerivedKeys | undefined;
 
-  constructor(store: Store) {
-    this.#store = store;
+  constructor(secrets: ServiceSecrets) {
+    this.#secrets = secrets;
   }
 
   /** The cursor of a position in the list that `binding` describes. The same position has the same cursor, so that pages are repeatable. */
   async seal({ direction, values, key }: CursorPosition, binding: string): Promise<string> {
-    const { encryption, nonce } = await this.#getKeys();
+    const {
+      present: { encryption, nonce },
+    } = await this.#getKeys();
     const payload = JSON.stringify([direction, values, key]);
     // Two different positions never share a nonce, because it is made of the position (as in RFC 5297).
     const own = createHmac('sha256', nonce).update(`${binding}\0${payload}`).digest().subarray(0, nonceLength);
@@ -45,41 +54,22 @@ export class Cursors {
 
   /** The position of a cursor; undefined if it was changed, or is of another list. */
   async open(cursor: string, binding: string): Promise<CursorPosition | undefined> {
-    const { encryption } = await this.#getKeys();
+    const { present, before } = await this.#getKeys();
     const [, sealed = ''] = form.exec(cursor) ?? [];
     const bytes = Buffer.from(sealed.slice(prefix.length), 'base64url');
     // Base64 has several texts for the same bytes.
     if (bytes.length <= nonceLength + tagLength || prefix + bytes.toString('base64url') !== sealed) return undefined;
-    const decipher = createDecipheriv('aes-256-gcm', encryption, bytes.subarray(0, nonceLength), { authTagLength: tagLength })
-      .setAAD(Buffer.from(binding))
-      .setAuthTag(bytes.subarray(-tagLength));
-    const payload = decipher.update(bytes.subarray(nonceLength, -tagLength));
-    try {
-      decipher.final();
-    } catch {
-      return undefined;
-    }
-    const [direction, values, key] = JSON.parse(payload.toString('utf8')) as [CursorPosition['direction'], (string | null)[], string];
+    const payload = decrypt(bytes, present, binding) ?? (before && decrypt(bytes, before, binding));
+    if (payload === undefined) return undefined;
+    const [direction, values, key] = JSON.parse(payload) as [CursorPosition['direction'], (string | null)[], string];
     return { direction, values, key };
   }
 
-  #getKeys(): Promise<CursorKeys> {
-    this.#keys ??= this.#readKeys().catch((error: unknown) => {
-      this.#keys = undefined;
-      throw error;
-    });
-    return this.#keys;
-  }
-
-  async #readKeys(): Promise<CursorKeys> {
-    const { value } = await this.#store.db
-      .selectFrom('service_secret')
-      .select('value')
-      .where('name', '=', 'cursor')
-      .executeTakeFirstOrThrow();
-    // Making a key object of the bytes for each cursor would take three times as long as the rest.
-    const derive = (purpose: string) => createSecretKey(new Uint8Array(hkdfSync('sha256', value, '', `cursor ${purpose}`, 32)));
-    return { encryption: derive('encryption'), nonce: derive('nonce') };
+  async #getKeys(): Promise<DerivedKeys> {
+    const from = await this.#secrets.current();
+    if (this.#derived?.from === from) return this.#derived;
+    const before = from.get('cursor-before');
+    return (this.#derived = { from, present: derive(secretNamed(from, 'cursor')), before: before && derive(before) });
   }
 }
 
@@ -95,4 +85,24 @@ export function atPosition(cursor: string | undefined, position: LogPosition | u
 export function positionIn(cursor: string | undefined): LogPosition | undefined {
   const [, , token] = form.exec(cursor ?? '') ?? [];
   return token === undefined ? undefined : positionOf(token);
+}
+
+/** The content of a cursor; undefined if it was changed, is of another list or has another key. */
+function decrypt(bytes: Buffer, { encryption }: CursorKeys, binding: string): string | undefined {
+  const decipher = createDecipheriv('aes-256-gcm', encryption, bytes.subarray(0, nonceLength), { authTagLength: tagLength })
+    .setAAD(Buffer.from(binding))
+    .setAuthTag(bytes.subarray(-tagLength));
+  const payload = decipher.update(bytes.subarray(nonceLength, -tagLength));
+  try {
+    decipher.final();
+  } catch {
+    return undefined;
+  }
+  return payload.toString('utf8');
+}
+
+/** Making a key object of the bytes for each cursor would take three times as long as the rest. */
+function derive(value: Buffer): CursorKeys {
+  const keyFor = (purpose: string) => createSecretKey(new Uint8Array(hkdfSync('sha256', value, '', `cursor ${purpose}`, 32)));
+  return { encryption: keyFor('encryption'), nonce: keyFor('nonce') };
 }

@@ -2,7 +2,7 @@
 import type { components } from '../../generated/api.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { JsonText } from '../contract/operation.ts';
-import type { Store } from '../database/port.ts';
+import type { ServiceSecrets } from '../database/service-secrets.ts';
 import { latestOf, positionOf } from '../database/standby/log-position.ts';
 import type { Found, Readers, Reading } from '../database/standby/readers.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
@@ -19,7 +19,7 @@ import { readByType } from './type-guard.ts';
 type Schemas = components['schemas'];
 
 export interface ReadingParts {
-  store: Store;
+  serviceSecrets: ServiceSecrets;
   readers: Readers;
   entityTypes: EntityTypes;
   entityQueues: EntityQueues;
@@ -37,11 +37,11 @@ export class EntityReading {
   readonly #queues: EntityQueues;
   readonly #cursors: Cursors;
 
-  constructor({ store, readers, entityTypes, entityQueues }: ReadingParts) {
+  constructor({ serviceSecrets, readers, entityTypes, entityQueues }: ReadingParts) {
     this.#readers = readers;
     this.#types = entityTypes;
     this.#queues = entityQueues;
-    this.#cursors = new Cursors(store);
+    this.#cursors = new Cursors(serviceSecrets);
   }
 
   /** A page of the list that `requestFor` reads for the type. Throws as {@link listEntities} does. */

@@ -292,6 +292,7 @@ const changes: Row[] = [
     admin(({ user }) => ['identity', 'unlink', user, '--issuer', corp.url, '--subject', user]),
   ],
   ['audit keep', 0, 'audit_retention', ['retention.changed'], admin(() => ['audit', 'keep', 'P2Y'])],
+  ['service-secret rotate', 0, 'service_secret', ['secret.rotated'], admin(() => ['service-secret', 'rotate'])],
   ['a new entity type', 0, 'entity_type', ['type.declared'], applyType({ type: 'object' })],
   [
     'another document of a type',

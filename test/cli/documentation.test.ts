@@ -117,7 +117,19 @@ test('every command of docs/admin.md prints the output written there, run from t
 });
 
 describe('help', () => {
-  const groups = [[], ['user'], ['user', 'profile'], ['role'], ['profile'], ['key'], ['types'], ['entities'], ['audit'], ['database']];
+  const groups = [
+    [],
+    ['user'],
+    ['user', 'profile'],
+    ['role'],
+    ['profile'],
+    ['key'],
+    ['types'],
+    ['entities'],
+    ['audit'],
+    ['service-secret'],
+    ['database'],
+  ];
 
   test.each([...groups, ...all.map(({ words }) => words)].map((words) => [words]))(
     '%j has an example, with --help and with help',

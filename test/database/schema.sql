@@ -210,7 +210,8 @@ create table role_grant (
 
 create table service_secret (
   name text not null,
-  value bytea not null
+  value bytea not null,
+  changed_at timestamp with time zone default now() not null
 );
 
 create table session (
@@ -455,6 +456,8 @@ CREATE TRIGGER profile_role_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE
 CREATE TRIGGER role_changed AFTER DELETE OR UPDATE ON public.role FOR EACH STATEMENT EXECUTE FUNCTION forget_principal();
 
 CREATE TRIGGER role_grant_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.role_grant FOR EACH STATEMENT EXECUTE FUNCTION forget_principal();
+
+CREATE TRIGGER service_secret_changed AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.service_secret FOR EACH STATEMENT EXECUTE FUNCTION forget_principal();
 
 CREATE TRIGGER session_changed AFTER UPDATE OF token_hash, profile_id, idle_expires_at, expires_at, revoked_at, locale ON public.session FOR EACH ROW EXECUTE FUNCTION forget_principal('session');
 

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { AdminCommand } from '../support/admin.ts';
 import { BrowserSession } from '../support/browser-session.ts';
 import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { metricsToken } from '../support/metrics.ts';
@@ -128,4 +129,38 @@ test.each([
   await replace(file, good);
   await look(() => isInForce(name));
   expect(await inForce()).toBe('1');
+});
+
+test('200 — service-secret rotate under load: no request fails, no session ends, and a cursor is valid until the next rotation (rule 87)', async () => {
+  const admin = new AdminCommand(service.databaseUrl);
+  const replica = await service.replica({ PASSWORD_PEPPER_FILE: pathOf('peppers') });
+  const cookie = await service.signIn('ada');
+  for (let index = 0; index < 3; index++) await service.call('POST', '/rest/entity/note', { cookie, json: {} });
+  const page = async (at: TestService, query: string) =>
+    await at.call<{ items: unknown[]; next: string | null }>('GET', `/rest/entity/note?limit=1${query}`, { cookie });
+  const after = async (at: TestService, cursor: string | null) => (await page(at, `&cursor=${cursor}`)).status;
+  await service.db.updateTable('login_attempt').set({ failures: 100 }).where('kind', '=', 'account').execute();
+  expect(await login()).toBe(429);
+  const { next: before } = (await page(service, '')).body;
+  const statuses: number[] = [];
+  const over = new AbortController();
+  await admin.say(['service-secret', 'rotate']);
+  const load = [
+    ...[service, replica].map(async (at) => {
+      while (!over.signal.aborted) statuses.push((await page(at, '')).status, await after(at, (await page(at, '')).body.next));
+    }),
+    ...[1, 2].map(async () => {
+      while (!over.signal.aborted) statuses.push(await login());
+    }),
+  ];
+  const seen = async (number: number) => await expect.poll(() => statuses.length).toBeGreaterThan(number);
+  await seen(8);
+  expect([await after(service, before), await after(replica, before)]).toEqual([200, 200]);
+  await admin.say(['service-secret', 'rotate']);
+  expect([await after(service, before), await after(replica, before)]).toEqual([400, 400]);
+  await seen(statuses.length + 8);
+  over.abort();
+  await Promise.all(load);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  await replica.close();
 });

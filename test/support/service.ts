@@ -100,7 +100,7 @@ export class TestService {
   waitPatiently(): void {
     const { context } = this.#service;
     context.gate = createHashingQueue(undefined, { schedule: patient });
-    context.throttle = createThrottle(context.store.db, patient);
+    context.throttle = createThrottle(context.store.db, context.serviceSecrets, patient);
   }
 
   get db(): Kysely<Database> {

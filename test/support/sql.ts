@@ -21,7 +21,9 @@ export const undoLaterMigrations = `
   drop function refuse_to_orphan_entities cascade;
   alter table entity drop column bytes, add foreign key (created_by) references user_account (name), add foreign key (updated_by) references user_account (name);
   drop function entity_instant, json_project, entity_companion_delete, pinned;
+  drop trigger service_secret_changed on service_secret;
   delete from service_secret where name = 'cursor';
+  alter table service_secret drop column changed_at;
   drop function maintain_entity_history, purge_entity_history, make_feed_tick, delete_old_feed_ticks;
   drop table entity_trash, feed_tick;
   drop view entity_history_keep;

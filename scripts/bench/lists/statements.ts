@@ -3,6 +3,7 @@ import type { CompiledQuery } from 'kysely';
 import type { Principal } from '../../../src/authn/principal.ts';
 import type { Store } from '../../../src/database/port.ts';
 import type { Reads } from '../../../src/database/standby/readers.ts';
+import { ServiceSecrets } from '../../../src/database/service-secrets.ts';
 import { Cursors } from '../../../src/entities/cursors.ts';
 import { readIncludes } from '../../../src/entities/include.ts';
 import { readListQuery } from '../../../src/entities/list-request.ts';
@@ -47,6 +48,6 @@ export async function statementsOf(store: Store, { entity, query }: ListScenario
   const type = await types.find(entity);
   const includes = await readIncludes(types, reader, type, query['include']?.split(',') ?? []);
   const request = readListQuery(query, includes, type?.fields);
-  await listEntities(recording, new Cursors(store), authorize(reader, entity, 'read'), request, type?.companion);
+  await listEntities(recording, new Cursors(new ServiceSecrets(store.db)), authorize(reader, entity, 'read'), request, type?.companion);
   return statements;
 }

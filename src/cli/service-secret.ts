@@ -1,0 +1,21 @@
+/** `service-secret …`: the keys that the service has in its database. */
+import type { Command } from 'commander';
+import { rotateServiceSecrets } from '../administration/service-secrets.ts';
+import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import type { Outcome } from './output.ts';
+
+export function serviceSecretCommands(program: Command, desk: Desk): void {
+  const secrets = group(program, 'service-secret', 'the keys that the service has in its database', ['service-secret rotate']);
+  leaf(secrets, 'rotate', 'replace the keys of cursors and of failed sign-ins', ['service-secret rotate']).action((options: Shown) =>
+    onDatabase(desk, options, rotate),
+  );
+}
+
+async function rotate({ store, actor }: Admin): Promise<Outcome> {
+  await rotateServiceSecrets(store, actor);
+  return {
+    document: { changed: true },
+    text: `Replaced the keys of cursors and of failed sign-ins.
+Cursors of the key from before are valid until the next rotation. Failed sign-ins are counted anew, and no account is locked.`,
+  };
+}
