@@ -17,6 +17,7 @@ import { verifyTrash } from '../entities/verify.ts';
 import { entityActions } from '../rights/actions.ts';
 import { checkBuilds, checkCompanions } from './doctor-companions.ts';
 import { checkServiceSecrets } from './doctor-secrets.ts';
+import { checkConnections, checkProcesses, checkSynchronousStandbys } from './doctor-deployment.ts';
 import { checkPartitions } from './doctor-partitions.ts';
 import { checkStandby } from './doctor-standby.ts';
 import { check, fail, ok, warn, type Check, type Finding } from './check.ts';
@@ -50,6 +51,9 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
     if (!(await runCheck('migrations', () => checkMigrations(db)))) return;
     const { databaseReadUrl, readLagSeconds } = config;
     if (databaseReadUrl) await runCheck('standby', () => checkStandby(store, databaseReadUrl.reveal(), readLagSeconds));
+    await runCheck('processes', () => checkProcesses(db));
+    await runCheck('connections', () => checkConnections(db, config));
+    await runCheck('replication', () => checkSynchronousStandbys(db));
     await runCheck('administrator', () => checkAdministrator(db));
     await runCheck('partitions', () => checkPartitions(db));
     await runCheck('builds', () => checkBuilds(store));
@@ -99,9 +103,12 @@ async function checkDurability(db: Kysely<Database>): Promise<Finding> {
 }
 
 async function checkRole(db: Kysely<Database>, production: boolean): Promise<Finding> {
-  const { rows } = await sql<{ name: string; superuser: boolean }>`
-    select rolname as name, rolsuper as superuser from pg_roles where rolname = current_user`.execute(db);
-  const { name = '', superuser = false } = rows[0] ?? {};
+  const { rows } = await sql<{ name: string; superuser: boolean; ends: string | null; isNear: boolean | null }>`
+    select rolname as name, rolsuper as superuser, to_char(rolvaliduntil, 'YYYY-MM-DD') as ends,
+      rolvaliduntil < now() + interval '14 days' as "isNear"
+    from pg_roles where rolname = current_user`.execute(db);
+  const { name = '', superuser = false, ends, isNear } = rows[0] ?? {};
+  if (isNear) return warn(`the password of ${name} ends on ${ends}: give the role a new one`);
   if (!superuser) return ok(`${name} is no superuser`);
   const text = `${name} is a superuser, who reads files and runs programs: use a role that only owns this database`;
   return production ? warn(text) : ok(`${text} in production`);

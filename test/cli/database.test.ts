@@ -91,6 +91,33 @@ describe('doctor', () => {
     expect(await admin.say(['doctor'])).toMatch(/^warn +administrator +no active user may do everything$/m);
   });
 
+  test('counts the processes and the connections that they may open, and warns of two versions and of too few connections', async () => {
+    const { databaseUrl: DATABASE_URL, db } = service();
+    const lines = async (settings: Record<string, string> = {}) =>
+      (await runAdmin(['doctor'], { environment: { DATABASE_URL, ...settings } })).stdout
+        .split('\n')
+        .map((line) => line.replaceAll(/ +/g, ' '));
+    expect(await lines()).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^ok processes 1 of version \d+\.\d+\.\d+$/),
+        expect.stringMatching(/^ok connections 1 process opens up to 12; allowed are \d+$/),
+        'ok replication commits wait for none',
+      ]),
+    );
+    const id = '00000000-0000-4000-8000-000000000000';
+    await db.insertInto('process').values({ id, version: '9.0.0', host: 'other', pid: 1 }).execute();
+    expect(await lines({ DATABASE_POOL_SIZE: '1000' })).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^warn processes 1 of version .*, 1 of version 9\.0\.0: an upgrade is under way/),
+        expect.stringMatching(/^warn connections 2 processes open up to 2004, and max_connections of PostgreSQL leaves \d+$/),
+      ]),
+    );
+    expect(await lines({ DATABASE_POOL_SIZE: '1000', DATABASE_DIRECT_URL: DATABASE_URL })).toContainEqual(
+      expect.stringMatching(/^ok connections 2 processes open up to 4 besides those of the pooler; allowed are \d+$/),
+    );
+    await db.deleteFrom('process').where('id', '=', id).execute();
+  });
+
   test('warns of a name in the environment that is near to a setting', async () => {
     const environment = {
       DATABASE_URL: service().databaseUrl,

@@ -217,6 +217,13 @@ test('201 — while the password of the role changes under load: each connection
       ]),
     });
 
+    const end = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+    await execute(ownerUrl, `alter role ${role} connection limit 9 valid until '${end}'`);
+    const limited = (await new AdminCommand(url.href).run(['doctor'])).stdout;
+    expect(limited).toMatch(/^warn +connections +1 process opens up to 12, and the role entity_application may have 9: alter role/m);
+    expect(limited).toMatch(new RegExp(`^warn +role +the password of entity_application ends on ${end}`, 'm'));
+    await execute(ownerUrl, `alter role ${role} connection limit -1 valid until 'infinity'`);
+
     await rm(file);
     await reconnect();
     await expect.poll(create).toBe(503);

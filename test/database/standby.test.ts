@@ -1,5 +1,7 @@
 /** Reads from a standby: the token of a write finds the write, rights and types are those of the primary, and a lost standby is no error (decisions 170 to 172). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { sql } from 'kysely';
+import { checkSynchronousStandbys } from '../../src/cli/doctor-deployment.ts';
 import { positionOf, tokenOf } from '../../src/database/standby/log-position.ts';
 import { declareWithRules } from '../support/companions.ts';
 import type { Fetch } from '../../src/client/index.ts';
@@ -7,6 +9,7 @@ import { clientOf } from '../support/client.ts';
 import { found } from '../support/contract.ts';
 import { runAdmin } from '../support/admin.ts';
 import { TestService, type Answer, type ProblemBody } from '../support/service.ts';
+import { execute } from '../support/sql.ts';
 import { startPair, type Pair } from '../support/standby.ts';
 
 let pair: Pair;
@@ -220,6 +223,31 @@ test('doctor and the audit trail use the standby; doctor names an address that l
   expect((await runAdmin(['doctor'], { environment: wrong })).stdout).toMatch(/^fail +standby +.* no standby/m);
   const { stdout } = await runAdmin(['audit', 'list', '--event', 'entity.created', '--limit', '1', '--json'], { environment });
   expect(JSON.parse(stdout)).toMatchObject([{ event: 'entity.created' }]);
+});
+
+test('doctor says whether commits wait for standbys, whether these are there, and that the role should have a limit then', async () => {
+  const setNames = async (names: string) => {
+    await execute(pair.primary.url, `alter system set synchronous_standby_names = '${names}'`);
+    await execute(pair.primary.url, 'select pg_reload_conf()');
+    await expect
+      .poll(async () => (await sql`show synchronous_standby_names`.execute(service.db)).rows)
+      .toEqual([{ synchronous_standby_names: names }]);
+  };
+  const doctor = async () => (await runAdmin(['doctor'], { environment: { DATABASE_URL: pair.primary.url } })).stdout;
+  expect(await doctor()).toMatch(/^ok +replication +commits wait for none$/m);
+  try {
+    await setNames('1 (*)');
+    const text = await doctor();
+    expect(text).toMatch(/^warn +replication +commits wait for 1 \(\*\), and there are 1: if one more is lost, writes stop$/m);
+    expect(text).toMatch(/^warn +connections +the role entity_service has no connection limit: commits/m);
+    await setNames('2 (*)');
+    expect(await checkSynchronousStandbys(service.db)).toMatchObject({
+      status: 'fail',
+      message: expect.stringContaining('writes are answered by 503'),
+    });
+  } finally {
+    await setNames('');
+  }
 });
 
 test('304 — a page is the same, although its cursors say that it is newer', async () => {
