@@ -27,7 +27,9 @@ async function examine(primary: Store, standby: Store, lagSeconds: number): Prom
     return fail(`DATABASE_READ_URL leads to the database ${other.name}, and DATABASE_URL to ${one.name}`);
   const unreadable = await unreadableTables(standby.db);
   if (unreadable.length > 0) return fail(`the role of DATABASE_READ_URL may not read ${unreadable.join(', ')}`);
-  return await checkLag(primary, standby, lagSeconds);
+  const finding = await checkLag(primary, standby, lagSeconds);
+  if (finding.status !== 'ok' || (await mayReadStatistics(standby.db))) return finding;
+  return ok(`${finding.message}; grant pg_read_all_stats to its role, so that it is used at once after a failover`);
 }
 
 async function checkLag(primary: Store, standby: Store, lagSeconds: number): Promise<Finding> {
@@ -40,10 +42,15 @@ async function checkLag(primary: Store, standby: Store, lagSeconds: number): Pro
     const seconds = (performance.now() - begin) / 1_000;
     if (reached && hasReached(reached, wanted)) return ok(`it had what the primary has within ${seconds.toFixed(1)} s`);
     if (reached && reached.timeline !== wanted.timeline)
-      return warn(`its files name timeline ${reached.timeline} and not ${wanted.timeline}: it is used from its next restart point on`);
+      return warn(`it names timeline ${reached.timeline} and not ${wanted.timeline}: it is used from its next restart point on`);
     if (seconds > lagSeconds) return warn(`it is more than ${lagSeconds} s behind (READ_LAG_SECONDS): lists are read from the primary`);
     await delay(20);
   }
+}
+
+async function mayReadStatistics(db: Kysely<Database>): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`select pg_has_role('pg_read_all_stats', 'usage') as may`.execute(db);
+  return rows[0]?.may === true;
 }
 
 async function identityOf(db: Kysely<Database>): Promise<{ system: string; database: string; name: string }> {

@@ -1,29 +1,33 @@
 /** Reads from a standby: the token of a write finds the write, rights and types are those of the primary, and a lost standby is no error (decisions 170 to 172). */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkSynchronousStandbys } from '../../src/cli/doctor-deployment.ts';
-import { positionOf, tokenOf } from '../../src/database/standby/log-position.ts';
-import { declareWithRules } from '../support/companions.ts';
 import type { Fetch } from '../../src/client/index.ts';
-import { clientOf } from '../support/client.ts';
-import { found } from '../support/contract.ts';
+import { positionOf, tokenOf } from '../../src/database/standby/log-position.ts';
 import { runAdmin } from '../support/admin.ts';
+import { clientOf } from '../support/client.ts';
+import { declareWithRules } from '../support/companions.ts';
+import { found } from '../support/contract.ts';
+import { readDocument, section } from '../support/markdown.ts';
 import { TestService, type Answer, type ProblemBody } from '../support/service.ts';
 import { execute } from '../support/sql.ts';
 import { startPair, type Pair } from '../support/standby.ts';
 
 let pair: Pair;
+/** The standby for the role of docs/scaling.md, which may only read. */
+let readUrl: string;
 let service: TestService;
 let cookie: string;
 let adaId: string;
 
 beforeAll(async () => {
   pair = await startPair();
+  const [, sql = ''] = /^```sql\n(.*?)^```/ms.exec(section(readDocument('docs/scaling.md'), '## Read replicas')) ?? [];
+  await execute(pair.primary.url, sql);
+  await pair.caughtUp();
+  readUrl = pair.standby.url.replace('entity_service@', 'entity_lists@');
   const database = { url: pair.primary.url, drop: async () => undefined };
-  service = await TestService.start(
-    { DATABASE_URL: pair.primary.url, DATABASE_READ_URL: pair.standby.url, READ_LAG_SECONDS: '60' },
-    database,
-  );
+  service = await TestService.start({ DATABASE_URL: pair.primary.url, DATABASE_READ_URL: readUrl, READ_LAG_SECONDS: '60' }, database);
   ({ id: adaId } = await service.createUser('ada', { '*': ['create', 'read', 'update', 'delete', 'purge'] }));
   cookie = await service.openSession(adaId);
   await declareWithRules(service, 'order', {
@@ -217,8 +221,10 @@ test('200 — a list with the token of a write comes from the standby as soon as
 });
 
 test('doctor and the audit trail use the standby; doctor names an address that leads elsewhere', async () => {
-  const environment = { DATABASE_URL: pair.primary.url, DATABASE_READ_URL: pair.standby.url };
-  expect((await runAdmin(['doctor'], { environment })).stdout).toMatch(/^ok +standby +it had what the primary has within \d\.\d s$/m);
+  const environment = { DATABASE_URL: pair.primary.url, DATABASE_READ_URL: readUrl };
+  expect((await runAdmin(['doctor'], { environment })).stdout).toMatch(
+    /^ok +standby +it had what the primary has within \d\.\d s; grant pg_read_all_stats/m,
+  );
   const wrong = { ...environment, DATABASE_READ_URL: pair.primary.url };
   expect((await runAdmin(['doctor'], { environment: wrong })).stdout).toMatch(/^fail +standby +.* no standby/m);
   const { stdout } = await runAdmin(['audit', 'list', '--event', 'entity.created', '--limit', '1', '--json'], { environment });

@@ -1,18 +1,20 @@
-/** Connections to a standby. A standby that fails is left alone for two seconds, and no request waits for it meanwhile (decision 170). */
+/** Connections to a standby. A standby that fails gets no read for two seconds, and none waits for it (decision 170). */
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Problem } from '../../errors.ts';
 import type { Connection } from '../driver/pool.ts';
 import { builder, prepare } from '../driver/prepared.ts';
 import type { PooledClient } from '../driver/timeout-pool.ts';
-import { connectionStaysUsable, isOutage } from '../failure.ts';
+import { connectionStaysUsable, isOutage, ServerUnresponsiveError } from '../failure.ts';
 import { hasReached, positionIn, type LogPosition, type PositionRow } from './log-position.ts';
 import { StandbySession } from './session.ts';
 
-/** For how long a failed standby is left alone. */
+/** For how long a standby that has failed gets no read. */
 const pauseMs = 2_000;
+/** A standby that has answered nothing for this long loses the reads that are under way. They hold places that other lists wait for. */
+const silenceMs = 1_000;
 /** Within this time a standby must give a connection and say how far it is. */
-const answerMs = 250;
+const answerMs = 500;
 /** How old an answer about the log may be. The standby has replayed as much, or more. */
 const freshMs = 10;
 /** The longest wait for a standby to replay a position, and the most bytes of the log that are worth the wait. */
@@ -25,16 +27,15 @@ interface StateRow extends PositionRow {
 }
 
 /**
- * How far a standby is. The files name the timeline of the log that is replayed, or for some minutes after a change an earlier one: they never name one that
- * the standby does not follow.
+ * How far a standby is. After a change of the timeline its control file names the earlier one for some minutes. The receiver of the log names the new one at
+ * once, to roles that may read statistics (pg_read_all_stats). Neither names a timeline that the standby does not follow.
  */
 export const standbyState = prepare<{ name: string }, StateRow>('standby.state', (value) =>
   builder
     .selectNoFrom([
       sql<boolean>`pg_is_in_recovery()`.as('isStandby'),
-      sql<number>`(select greatest(timeline_id, min_recovery_end_timeline) from pg_control_checkpoint(), pg_control_recovery())`.as(
-        'timeline',
-      ),
+      sql<number>`greatest((select received_tli from pg_stat_wal_receiver),
+        (select greatest(timeline_id, min_recovery_end_timeline) from pg_control_checkpoint(), pg_control_recovery()))`.as('timeline'),
       sql<string | null>`(pg_last_wal_replay_lsn() - '0/0')::text`.as('lsn'),
       sql<string>`coalesce((select revision from entity_type where name = ${value('name')}), 0)::text`.as('typeRevision'),
     ])
@@ -48,7 +49,7 @@ export interface StandbyState {
 }
 
 export interface StandbyEvents {
-  /** The standby has failed. It is tried again every two seconds. */
+  /** The standby has failed. */
   onDown: (error: unknown) => void;
   onUp: () => void;
 }
@@ -62,8 +63,10 @@ export class Standby {
   readonly #states = new WeakMap<PooledClient, { name: string; state: StandbyState; at: number }>();
   #recent: { state: Promise<StandbyState>; at: number } | undefined;
   #pausedUntil = 0;
-  /** Connections that are taken out of the pool, or are being made. */
+  /** Connections that are taken out of the pool, and how many these are with those that are being made. */
+  readonly #clients = new Set<PooledClient>();
   #inUse = 0;
+  #answeredAt = performance.now();
   #isReportedDown = false;
   /** Whether the standby has answered last. At first it has not. */
   isUp = false;
@@ -73,11 +76,13 @@ export class Standby {
     this.#events = events;
   }
 
-  /** Asks how far the standby is, unless it has failed lately, or all connections are in use. Undefined if it does not say. */
+  /** Asks how far the standby is, unless all connections are in use. Undefined if it does not say. Call it a few times a second. */
   async probe(): Promise<LogPosition | undefined> {
-    if (this.#isBusy || performance.now() < this.#pausedUntil) return undefined;
+    this.#endSilentReads();
+    if (this.#inUse >= this.#limit) return undefined;
     try {
       const { position } = await this.#recentState();
+      if (performance.now() < this.#pausedUntil) return undefined;
       if (!this.isUp) this.#events.onUp();
       this.isUp = true;
       this.#isReportedDown = false;
@@ -107,7 +112,8 @@ export class Standby {
     work: (on: StandbySession) => Promise<T>,
   ): Promise<Attempt<T, R>> {
     if (!this.isUp) return { refusal: 'down' };
-    if (this.#isBusy) return { refusal: 'busy' };
+    // The last connection is for questions, which find out whether the standby is silent.
+    if (this.#inUse >= Math.max(1, this.#limit - 1)) return { refusal: 'busy' };
     let isWorking = false;
     try {
       return await this.#use(async (client) => {
@@ -128,8 +134,8 @@ export class Standby {
     await this.#connection.close();
   }
 
-  get #isBusy(): boolean {
-    return this.#inUse >= this.#connection.pool.options.max;
+  get #limit(): number {
+    return this.#connection.pool.options.max;
   }
 
   #fail(error: unknown): void {
@@ -143,7 +149,7 @@ export class Standby {
   /** What any of the connections has said within the last milliseconds. All that ask meanwhile share the question. */
   #recentState(): Promise<StandbyState> {
     if (!this.#recent || performance.now() - this.#recent.at > freshMs)
-      this.#recent = { state: this.#use((client) => within(askState(client, ''))), at: performance.now() };
+      this.#recent = { state: this.#use((client) => this.#ask(client, '')), at: performance.now() };
     return this.#recent.state;
   }
 
@@ -152,8 +158,14 @@ export class Standby {
     const known = this.#states.get(client);
     if (known?.name === name && performance.now() - known.at < freshMs && refuse(known.state) === undefined) return known.state;
     const at = performance.now();
-    const state = await within(askState(client, name));
+    const state = await this.#ask(client, name);
     this.#states.set(client, { name, state, at });
+    return state;
+  }
+
+  async #ask(client: PooledClient, name: string): Promise<StandbyState> {
+    const state = await within(askState(client, name));
+    this.#answeredAt = performance.now();
     return state;
   }
 
@@ -164,6 +176,7 @@ export class Standby {
       void this.#discard(connecting);
       throw error;
     });
+    this.#clients.add(client);
     let isSpoilt = false;
     try {
       return await work(client);
@@ -171,9 +184,15 @@ export class Standby {
       isSpoilt = !(error instanceof Problem) && !connectionStaysUsable(error);
       throw error;
     } finally {
+      this.#clients.delete(client);
       client.release(isSpoilt);
       this.#inUse--;
     }
+  }
+
+  #endSilentReads(): void {
+    if (this.isUp || performance.now() - this.#answeredAt < silenceMs) return;
+    for (const client of this.#clients) client.connection.stream.destroy(new ServerUnresponsiveError('the standby is silent'));
   }
 
   /** Returns a connection to the pool that was not there in time. */
@@ -194,10 +213,10 @@ async function askState(client: PooledClient, name: string): Promise<StandbyStat
   return { position, typeRevision: row.typeRevision };
 }
 
-/** Rejects when the answer is not there in time. */
+/** Rejects when the answer is not there in time. After a pause of the whole process, answers that have arrived meanwhile are handled first. */
 async function within<T>(answer: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer within ${answerMs} ms`)), answerMs);
+  const timer = setTimeout(() => setImmediate(() => reject(new Error(`no answer within ${answerMs} ms`))), answerMs);
   try {
     return await Promise.race([answer, promise]);
   } finally {
