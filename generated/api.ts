@@ -1385,6 +1385,9 @@ export interface components {
         /**
          * @description A value, which the field must equal; operators, which must all hold; or the tests of members, where the field is an object. A value
          *     must be of the declared type and is never converted: int64, decimals and times are texts. A name without a declared type takes any.
+         *
+         *     `$match` tests the entity that a reference of the declared type leads to, and may look through two references in a row. An entity that
+         *     does not exist or that the caller may not read fulfils no filter.
          */
         FieldTest: string | number | boolean | null | ({
             /** @description It equals the value; null is JSON null. */
@@ -1411,6 +1414,7 @@ export interface components {
             $exists?: boolean;
             /** @description True if it is missing or null; false if it has a value besides null. */
             $empty?: boolean;
+            $match?: components["schemas"]["Filter"];
         } & {
             [key: string]: unknown | components["schemas"]["FieldTest"];
         });

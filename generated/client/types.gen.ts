@@ -858,6 +858,9 @@ export type Filter = {
  * A value, which the field must equal; operators, which must all hold; or the tests of members, where the field is an object. A value
  * must be of the declared type and is never converted: int64, decimals and times are texts. A name without a declared type takes any.
  *
+ * `$match` tests the entity that a reference of the declared type leads to, and may look through two references in a row. An entity that
+ * does not exist or that the caller may not read fulfils no filter.
+ *
  */
 export type FieldTest = string | number | boolean | null | {
     /**
@@ -908,6 +911,7 @@ export type FieldTest = string | number | boolean | null | {
      * True if it is missing or null; false if it has a value besides null.
      */
     $empty?: boolean;
+    $match?: Filter;
     [key: string]: unknown | FieldTest;
 };
 

@@ -170,14 +170,15 @@ async function exportFile(admin: Admin, name: string, file: string, options: Exp
   const types = new TypeRegistry(store.db, config);
   const total = await countEntities(store.db, name);
   const progress = new FileProgress(desk.errors, 'entities', total);
-  const permit = () => Promise.resolve(authorize(principal, name, 'read'));
+  const wanted = { filter: everything, targets: new Map(), projection: undefined };
+  const present = () => Promise.resolve({ permit: authorize(principal, name, 'read'), wanted });
   const csvOptions = { columns: columnsOf(await types.find(name)), hasRest: true, isSafe: options.csvSafe === true };
   const rethrow = async (error: unknown): Promise<never> => {
     throw error;
   };
   try {
     await onReaders(admin, async (readers, after) => {
-      const parts = counted(exportedParts({ readers, after, types, permit, filter: everything, projection: undefined }), progress);
+      const parts = counted(exportedParts({ readers, after, types, present }), progress);
       const texts = formatOf(file, options.format) === 'csv' ? asCsv(parts, new CsvWriter(csvOptions)) : asNdjson(parts, rethrow);
       await pipeline(texts, newFile(file));
     });

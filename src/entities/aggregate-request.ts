@@ -4,11 +4,12 @@ import { indexedMember } from '../companion/rules.ts';
 import { Problem } from '../errors.ts';
 import { maximumFaults, type Fault } from '../faults.ts';
 import { isOrdered } from '../filter/values.ts';
-import { undeclaredFields, type Field, type FieldTypes, type ScalarType } from '../filter/fields.ts';
+import type { Field, FieldTypes, ScalarType } from '../filter/fields.ts';
 import { bodyLimits, parseFilter, type Unplaced } from '../filter/parse.ts';
 import { parseSort, readField } from '../filter/sort.ts';
 import { all, type Filter } from '../filter/syntax.ts';
 import { pointerTo } from '../http/pointer.ts';
+import type { FilterScope, MatchTargets, ReadScope } from './match.ts';
 
 type Body = components['schemas']['EntityAggregation'];
 /** A period that instants and days are grouped by. */
@@ -42,6 +43,8 @@ export interface GroupOrder {
 
 export interface AggregateRequest {
   filter: Filter;
+  /** What the references of the filter lead to. */
+  targets: MatchTargets;
   groups: readonly Grouping[];
   measures: readonly Measure[];
   /** A filter over the measures, by their names. */
@@ -55,8 +58,8 @@ const maximumGroups = 1_000;
 const maximumMeasures = 8;
 
 /** Reads the body. Throws 422 `validation-failed` for what is not accepted. */
-export function readAggregation(body: Body, types: FieldTypes = undeclaredFields): AggregateRequest {
-  const reader = new AggregationReader(types);
+export async function readAggregation(body: Body, readScope: ReadScope): Promise<AggregateRequest> {
+  const reader = new AggregationReader(await readScope(body.filter));
   const request = reader.read(body);
   if (reader.faults.length > 0) throw new Problem('validation-failed', { faults: reader.faults.slice(0, maximumFaults) });
   return request;
@@ -71,9 +74,11 @@ const summed: readonly ScalarType[] = ['number', 'decimal', 'int64'];
 class AggregationReader {
   readonly faults: Fault[] = [];
   readonly #types: FieldTypes;
+  readonly #targets: MatchTargets;
 
-  constructor(types: FieldTypes) {
-    this.#types = types;
+  constructor({ fields, targets }: FilterScope) {
+    this.#types = fields;
+    this.#targets = targets;
   }
 
   read({ filter = {}, search, groupBy = [], measures: named, having = {}, sort, limit = maximumGroups }: Body): AggregateRequest {
@@ -86,6 +91,7 @@ class AggregationReader {
     const tested = this.#filter(filter, this.#types, 'filter');
     return {
       filter: search === undefined ? tested : all([tested, { kind: 'search', field: [], words: search }]),
+      targets: this.#targets,
       groups,
       measures,
       having: this.#filter(

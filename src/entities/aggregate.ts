@@ -12,6 +12,7 @@ import { permitValues } from '../rights/row-predicate.ts';
 import type { AggregateRequest } from './aggregate-request.ts';
 import { aggregateQuery, type GroupRow } from './aggregate-statements.ts';
 import { aggregatedRows } from './companion-statements.ts';
+import { followMatches } from './match.ts';
 
 /** In milliseconds, since an aggregation reads all entities that the filter finds. A test lowers it. */
 export const aggregateLimits = { timeMs: 5_000 };
@@ -30,9 +31,12 @@ export async function aggregateEntities(
 ): Promise<JsonText<Aggregated>> {
   const companion = (stored && readable(stored)) ?? undefined;
   assertIndexed(request, companion);
-  const rows = aggregatedRows(companion, permitValues(permit), request.filter, fieldsOf(request).length > 0);
   try {
-    const groups = await reads.readOnly(aggregateLimits.timeMs, (run) => run(aggregateQuery(rows, companion, request), 'any'));
+    const groups = await reads.readOnly(aggregateLimits.timeMs, async (run) => {
+      const filter = await followMatches(run, request.filter, request.targets);
+      const rows = aggregatedRows(companion, permitValues(permit), filter, fieldsOf(request).length > 0);
+      return await run(aggregateQuery(rows, companion, request), 'any');
+    });
     return represent(groups, request);
   } catch (error) {
     if (exceededStatementTime(error))

@@ -21,6 +21,7 @@ import { itemTexts } from '../http/json-parts.ts';
 import { readKey } from './key.ts';
 import { readListBody, readListQuery } from './list-request.ts';
 import { pageLinks } from './links.ts';
+import { scopeFor } from './match.ts';
 import { pastEntity } from './past.ts';
 import { purgeEntity } from './purge.ts';
 import { EntityReading } from './reading.ts';
@@ -71,7 +72,7 @@ export function entityHandlers(context: Context): EntityHandlers {
     async listEntities({ params, query, headers, principal, caller }) {
       const permit = permitToList(principal, params.name, query.deleted);
       const found = await reading.page(permit, { caller, headers }, async (type) =>
-        readListQuery(query, await includesOf(principal, type, query.include?.split(',')), type?.fields),
+        readListQuery(query, await includesOf(principal, type, query.include?.split(',')), scopeFor(entityTypes, principal, type)),
       );
       const { body, tag, etag, ...edges } = found.value;
       const answer = { ETag: etag, ...consistencyOf(found) };
@@ -83,7 +84,7 @@ export function entityHandlers(context: Context): EntityHandlers {
     async queryEntities({ params, headers, body: query, principal, caller }) {
       const permit = permitToList(principal, params.name, query.deleted);
       const found = await reading.page(permit, { caller, headers }, async (type) =>
-        readListBody(query, await includesOf(principal, type, query.include), type?.fields),
+        readListBody(query, await includesOf(principal, type, query.include), scopeFor(entityTypes, principal, type)),
       );
       const { body, etag } = found.value;
       return { status: 200, headers: { ETag: etag, ...consistencyOf(found) }, body };
@@ -91,7 +92,9 @@ export function entityHandlers(context: Context): EntityHandlers {
 
     async aggregateEntities({ params, headers, body, principal, caller }) {
       const permit = authorize(principal, params.name, 'read');
-      const found = await reading.groups(permit, { caller, headers }, (type) => readAggregation(body, type?.fields));
+      const found = await reading.groups(permit, { caller, headers }, (type) =>
+        readAggregation(body, scopeFor(entityTypes, principal, type)),
+      );
       return { status: 200, headers: consistencyOf(found), body: found.value };
     },
 

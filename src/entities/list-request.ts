@@ -2,18 +2,20 @@
 import type { components, operations } from '../../generated/api.ts';
 import { Problem } from '../errors.ts';
 import { maximumFaults, type Fault, type FaultPlace } from '../faults.ts';
-import { undeclaredFields, type FieldTypes } from '../filter/fields.ts';
 import { bodyLimits, parseFilter, urlLimits, type FilterLimits } from '../filter/parse.ts';
 import { parseSort, type NameFault, type SortTerm } from '../filter/sort.ts';
 import { everything, type Filter } from '../filter/syntax.ts';
 import { readJson } from '../http/json.ts';
 import type { Include, ReadIncludes } from './include.ts';
+import type { MatchTargets, ReadScope } from './match.ts';
 import { readProjection, type Projection } from './projection.ts';
 
 export type CountKind = 'none' | 'capped' | 'estimated' | 'exact';
 
 export interface ListRequest {
   filter: Filter;
+  /** What the references of the filter lead to. */
+  targets: MatchTargets;
   /** Words to search for; undefined for no search. */
   search: string | undefined;
   sort: readonly SortTerm[];
@@ -50,12 +52,12 @@ const defaultLimit = 50;
 type Query = Partial<NonNullable<operations['listEntities']['parameters']['query']>>;
 
 /** Reads the parameters of a URL. Throws 400 for a filter that is no JSON, and 422 for one that is not accepted. */
-export function readListQuery(
+export async function readListQuery(
   { filter, search, sort, limit, cursor, fields, count, deleted }: Query,
   includes: ReadIncludes,
-  types: FieldTypes = undeclaredFields,
-): ListRequest {
-  return readRequest(
+  readScope: ReadScope,
+): Promise<ListRequest> {
+  return await readRequest(
     {
       filter: filter === undefined ? {} : readFilterText(filter),
       search,
@@ -67,20 +69,20 @@ export function readListQuery(
       deleted,
       includes,
     },
-    types,
+    readScope,
     urlCarrier,
     urlLimits,
   );
 }
 
 /** Reads the body of a query. Throws 422 for what is not accepted. */
-export function readListBody(
+export async function readListBody(
   body: components['schemas']['EntityQuery'],
   includes: ReadIncludes,
-  types: FieldTypes = undeclaredFields,
-): ListRequest {
+  readScope: ReadScope,
+): Promise<ListRequest> {
   const { filter = {}, search, sort = [], limit = defaultLimit, cursor, fields, count, deleted } = body;
-  return readRequest({ filter, search, sort, limit, cursor, fields, count, deleted, includes }, types, bodyCarrier, bodyLimits);
+  return await readRequest({ filter, search, sort, limit, cursor, fields, count, deleted, includes }, readScope, bodyCarrier, bodyLimits);
 }
 
 function readFilterText(text: string): unknown {
@@ -101,10 +103,16 @@ interface RawRequest {
   includes: ReadIncludes;
 }
 
-function readRequest({ includes, ...raw }: RawRequest, types: FieldTypes, carrier: Carrier, limits: Readonly<FilterLimits>): ListRequest {
-  const filter = parseFilter(raw.filter, types, limits);
-  const sort = parseSort(raw.sort, types);
-  const projection = raw.fields && readProjection(raw.fields, types);
+async function readRequest(
+  { includes, ...raw }: RawRequest,
+  readScope: ReadScope,
+  carrier: Carrier,
+  limits: Readonly<FilterLimits>,
+): Promise<ListRequest> {
+  const { fields, targets } = await readScope(raw.filter);
+  const filter = parseFilter(raw.filter, fields, limits);
+  const sort = parseSort(raw.sort, fields);
+  const projection = raw.fields && readProjection(raw.fields, fields);
   if ('faults' in filter || 'faults' in sort || (projection && 'faults' in projection) || 'faults' in includes) {
     const faults = [
       ...('faults' in filter ? filter.faults.map((fault) => Object.assign(fault, carrier.place('filter', fault.pointer))) : []),
@@ -116,6 +124,7 @@ function readRequest({ includes, ...raw }: RawRequest, types: FieldTypes, carrie
   }
   return {
     filter: filter.filter ?? everything,
+    targets,
     search: raw.search,
     sort: sort.sort,
     limit: raw.limit,

@@ -14,19 +14,19 @@ import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
 import { isOfEnvelope } from '../filter/fields.ts';
 import { reversed, type RowPosition } from '../filter/order.ts';
-import { all } from '../filter/syntax.ts';
+import { all, type Filter } from '../filter/syntax.ts';
 import { looksLikeName } from '../http/pointer.ts';
 import type { Permit } from '../rights/permit.ts';
 import { permitValues } from '../rights/row-predicate.ts';
 import { atPosition, type Cursors } from './cursors.ts';
 import { contentTag, etagOf } from './etag.ts';
-import { companionRoad } from './companion-road.ts';
-import { entityRoad } from './entity-road.ts';
+import { roadOf } from './choose-road.ts';
 import { countQuery, estimateQuery, pageQuery, type ListRow, type WalkEnd } from './list-statements.ts';
 import { readIncluded, type Included } from './included.ts';
-import type { ListRequest } from './list-request.ts';
+import type { Carrier, ListRequest } from './list-request.ts';
+import { followMatches, hasMatch } from './match.ts';
 import { representEntity } from './represent.ts';
-import type { FoundRows, Part, Road, Wanted } from './road.ts';
+import type { FoundRows, Part, Road } from './road.ts';
 
 /** The most entities that are counted unless the caller wants them all. */
 const maximumCounted = 10_000;
@@ -66,13 +66,22 @@ export async function listEntities(
   // What is in the trash has no row there.
   const table = request.isTrash ? undefined : companion;
   assertSearchable(request, table);
-  const list = new List(cursors, permit, request, (table && readable(table)) ?? undefined);
-  const position = await list.readCursor();
-  const page = list.isCheap
-    ? await list.page((query) => reads.query(query), position)
-    : await reads.readOnly(pageLimitMs, (run) => list.page(run, position));
+  const listOf = (filter: Filter) => new List(cursors, permit, { ...request, filter }, (table && readable(table)) ?? undefined);
+  const page = await readPage(reads, request, listOf);
   const isWhole = page.next === undefined && page.prev === undefined;
   return at(page, isWhole ? undefined : await reads.position());
+}
+
+async function readPage(reads: Reads, { filter, targets, carrier }: ListRequest, listOf: (filter: Filter) => List): Promise<FoundPage> {
+  if (hasMatch(filter))
+    return await reads.readOnly(pageLimitMs, async (run) => {
+      const list = listOf(await within(carrier, 'filter', () => followMatches(run, filter, targets)));
+      return await list.page(run, await list.readCursor());
+    });
+  const list = listOf(filter);
+  const position = await list.readCursor();
+  if (list.isCheap) return await list.page((query) => reads.query(query), position);
+  return await reads.readOnly(pageLimitMs, (run) => list.page(run, position));
 }
 
 /** The page with the place of the log in its cursors. */
@@ -91,10 +100,6 @@ function assertSearchable({ search, carrier }: ListRequest, companion: Companion
   const place = carrier.place('search');
   if (companion?.search) throw tooExpensive({ ...place, code: 'needs-index' });
   throw new Problem('validation-failed', { faults: [{ ...place, code: 'not-filterable' }] });
-}
-
-function roadOf(wanted: Wanted): Road {
-  return (wanted.companion && companionRoad(wanted, wanted.companion)) ?? entityRoad(wanted);
 }
 
 class List {
@@ -214,14 +219,21 @@ class List {
     return position && (await this.#cursors.seal({ direction, ...position }, this.#binding));
   }
 
-  /** Runs a statement. If it takes too long, throws 422 with the part of the query that is at fault. */
-  async #within<T>(member: 'filter' | 'sort' | 'include' | 'count', statement: () => Promise<T>): Promise<T> {
-    try {
-      return await statement();
-    } catch (error) {
-      if (!exceededStatementTime(error)) throw error;
-      throw tooExpensive({ ...this.#request.carrier.place(member), code: 'needs-index' }, error);
-    }
+  #within<T>(part: QueryPart, statement: () => Promise<T>): Promise<T> {
+    return within(this.#request.carrier, part, statement);
+  }
+}
+
+/** A part of a query. */
+type QueryPart = 'filter' | 'sort' | 'include' | 'count';
+
+/** Runs a statement. If it takes too long, throws 422 with the part of the query that is at fault. */
+async function within<T>({ place }: Carrier, part: QueryPart, statement: () => Promise<T>): Promise<T> {
+  try {
+    return await statement();
+  } catch (error) {
+    if (!exceededStatementTime(error)) throw error;
+    throw tooExpensive({ ...place(part), code: 'needs-index' }, error);
   }
 }
 

@@ -8,7 +8,9 @@ import type { Permit } from '../rights/permit.ts';
 import { permitValues } from '../rights/row-predicate.ts';
 import { entityRoad } from './entity-road.ts';
 import { pageQuery, type ListRow, type WalkEnd } from './list-statements.ts';
+import { followMatches, hasMatch, type MatchTargets } from './match.ts';
 import type { Projection } from './projection.ts';
+import type { Road } from './road.ts';
 import type { EntityRow } from './row.ts';
 
 const pageRows = 1_000;
@@ -19,6 +21,8 @@ const pageLimitMs = 5_000;
 /** What to read of the entities of a name. */
 export interface Wanted {
   filter: Filter;
+  /** What the references of the filter lead to. */
+  targets: MatchTargets;
   /** The fields; undefined for all. */
   projection: Projection | undefined;
 }
@@ -33,13 +37,13 @@ export interface EntityPart {
 export async function readPart(
   reads: Reads,
   permit: Permit<'read'>,
-  { filter, projection }: Wanted,
+  { filter, targets, projection }: Wanted,
   companion: Companion | null | undefined,
   after: RowPosition | undefined,
 ): Promise<EntityPart> {
-  const wanted = { permit: permitValues(permit), filter, sort: [], companion: (companion && readable(companion)) ?? undefined };
-  const road = entityRoad(wanted);
-  const read = async (run: Run): Promise<EntityPart> => {
+  const roadFor = (found: Filter) =>
+    entityRoad({ permit: permitValues(permit), filter: found, sort: [], companion: (companion && readable(companion)) ?? undefined });
+  const read = async (run: Run, road: Road): Promise<EntityPart> => {
     const found = await road.find(run, { after, isBackwards: false, limit: pageRows });
     if (!found) throw new Error('a list by key is never too long');
     const query = { ...found, order: road.order, limit: pageRows, bytes: pageBytes, projection, includes: [] };
@@ -49,7 +53,10 @@ export async function readPart(
     const [end] = found.end ? await run(found.end) : [];
     return { rows: rows.filter(isWhole), next: positionOf(end) };
   };
-  return await (road.isCheap ? read((query) => reads.query(query)) : reads.readOnly(pageLimitMs, read));
+  if (hasMatch(filter))
+    return await reads.readOnly(pageLimitMs, async (run) => read(run, roadFor(await followMatches(run, filter, targets))));
+  const road = roadFor(filter);
+  return await (road.isCheap ? read((query) => reads.query(query), road) : reads.readOnly(pageLimitMs, (run) => read(run, road)));
 }
 
 const isWhole = (row: ListRow): row is ListRow & { fields: string } => row.fields !== null;

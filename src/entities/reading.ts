@@ -52,7 +52,7 @@ export class EntityReading {
   ): Promise<Found<ListedPage>> {
     return readByType(this.#types, permit.entity, async (type) => {
       const request = await requestFor(type);
-      const read = await this.#begin(permit, from, type, request.cursor);
+      const read = await this.#begin(permit, from, type, request.cursor, request.targets.size > 0);
       return await this.#queues.runList(permit, from.caller, () =>
         read((reads) => listEntities(reads, this.#cursors, permit, request, type?.companion)),
       );
@@ -63,11 +63,11 @@ export class EntityReading {
   groups(
     permit: Permit<'read'>,
     from: ReadingCaller,
-    requestFor: (type: EntityType | undefined) => AggregateRequest,
+    requestFor: (type: EntityType | undefined) => Promise<AggregateRequest>,
   ): Promise<Found<JsonText<Schemas['EntityAggregated']>>> {
     return readByType(this.#types, permit.entity, async (type) => {
-      const request = requestFor(type);
-      const read = await this.#begin(permit, from, type);
+      const request = await requestFor(type);
+      const read = await this.#begin(permit, from, type, undefined, request.targets.size > 0);
       return await this.#queues.runList(permit, from.caller, () =>
         read((reads) => aggregateEntities(reads, permit, request, type?.companion)),
       );
@@ -94,8 +94,9 @@ export class EntityReading {
     { headers: { 'consistency-token': token } }: ReadingCaller,
     type: EntityType | undefined,
     cursor?: string,
+    spansTypes = false,
   ): Promise<Reading> {
     const after = latestOf([token === undefined ? undefined : positionOf(token), positionIn(cursor)]);
-    return this.#readers.begin({ after, name, typeRevision: type?.revision ?? '0' });
+    return this.#readers.begin({ after, name, typeRevision: type?.revision ?? '0', spansTypes });
   }
 }

@@ -67,7 +67,11 @@ export const areFew = ([row]: readonly { count: number }[]): boolean => row !== 
 
 /** The most rows that a page may look at, of which the filter tests `fields`. To look a row up by its key counts as `lookUps` tests. */
 export function budgetOf(fields: Filter, lookUps = 0): number {
-  const tests = Math.max(lookUps, testsOf(fields).filter(({ field }) => !isEnvelopeName(field[0])).length);
+  const ofFields = testsOf(fields).filter(({ field }) => !isEnvelopeName(field[0]));
+  const tests = Math.max(
+    lookUps,
+    ofFields.reduce((total, test) => total + (test.kind === 'lookup' ? test.tests : 1), 0),
+  );
   return tests === 0 ? listLimits.rows : Math.min(listLimits.rowsWithFields, Math.floor(listLimits.tests / tests));
 }
 

@@ -59,6 +59,10 @@ function testCondition(test: Test, source: Source): Condition {
       return sql<boolean>`${source.json(field)} is not null`;
     case 'search':
       return source.matches(test.words);
+    case 'lookup':
+      return test.holds(source.typed(field, 'int64'));
+    case 'match':
+      throw new Error('a reference has to be followed before its test is compiled');
   }
 }
 

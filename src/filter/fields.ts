@@ -20,6 +20,14 @@ export type Field = readonly string[];
 export interface FieldTypes {
   /** The type of the field; undefined for one that the declared type does not have. */
   typeOf(field: Field): FieldType | undefined;
+  /** What the field refers to; undefined for a field that is no reference. Without this member no filter looks through references. */
+  targetOf?(field: Field): Target | undefined;
+}
+
+/** The entities that a reference leads to: their name, and the types of their fields. */
+export interface Target {
+  name: string;
+  fields: FieldTypes;
 }
 
 /** The fields of a name without a declared type: all exist. */

@@ -21,6 +21,9 @@ export interface FilterLimits {
 export const bodyLimits: Readonly<FilterLimits> = { tests: 50, depth: 5, inValues: 1_000 };
 export const urlLimits: Readonly<FilterLimits> = { ...bodyLimits, inValues: 200 };
 
+/** The most references in a row that a filter looks through. */
+export const maximumMatches = 2;
+
 /** The filter, or the first {@link maximumFaults} of its faults, whose pointers begin at the filter itself. */
 export function parseFilter(value: unknown, types: FieldTypes, limits: Readonly<FilterLimits>): { filter: Filter } | { faults: Fault[] } {
   const reader = new FilterReader(value, types, limits);
@@ -35,8 +38,10 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 class FilterReader {
   readonly faults: Fault[] = [];
   readonly #positionOf: ReturnType<typeof positionsIn>;
-  readonly #types: FieldTypes;
   readonly #limits: Readonly<FilterLimits>;
+  /** Of the entities that are tested where the reader is: inside of `$match` those that the reference leads to. */
+  #types: FieldTypes;
+  #matches = 0;
   #tests = 0;
 
   constructor(value: unknown, types: FieldTypes, limits: Readonly<FilterLimits>) {
@@ -78,10 +83,10 @@ class FilterReader {
 
   /** A value stands for its equality, an object has operators, or the members of the field. */
   #test(field: Field, type: FieldType, value: unknown, path: Path, depth: number): Filter {
-    if (!isObject(value)) return this.#operator({ field, type, value }, '$eq', path);
+    if (!isObject(value)) return this.#operator({ field, type, value }, '$eq', path, depth);
     const names = Object.keys(value);
     if (names.some((name) => name.startsWith('$')))
-      return all(names.map((name) => this.#operator({ field, type, value: value[name] }, name, [...path, name])));
+      return all(names.map((name) => this.#operator({ field, type, value: value[name] }, name, [...path, name], depth)));
     if (type !== 'object' && type !== 'any')
       return this.#refuse(path, { code: 'invalid-type', values: { allowed: typeof type === 'string' ? type : 'array' } });
     // Without tests it would hold for every entity, with the field or without.
@@ -90,18 +95,33 @@ class FilterReader {
     return all(names.map((name) => this.#field([...field, name], value[name], [...path, name], depth + 1)));
   }
 
-  #operator(operand: Operand, name: string, path: Path): Filter {
+  #operator(operand: Operand, name: string, path: Path, depth: number): Filter {
     this.#tests += 1;
     if (this.#tests > this.#limits.tests) {
       const isFirst = this.#tests === this.#limits.tests + 1;
       return isFirst ? this.#refuse(path, { code: 'too-many-tests', values: { limit: this.#limits.tests } }) : everything;
     }
+    if (name === '$match') return this.#match(operand, path, depth);
     const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
     if (!operator) return this.#refuse(path, { code: 'unknown-operator' });
     return operator(operand, {
       refuse: (fault, at = []) => this.#refuse([...path, ...at], fault),
       inValues: this.#limits.inValues,
     });
+  }
+
+  /** The tests of the entity that the reference leads to. */
+  #match({ field, value }: Operand, path: Path, depth: number): Filter {
+    const target = this.#types.targetOf?.(field);
+    if (!target) return this.#refuse(path, { code: 'not-a-reference' });
+    if (this.#matches === maximumMatches) return this.#refuse(path, { code: 'too-deep', values: { limit: maximumMatches } });
+    const types = this.#types;
+    this.#types = target.fields;
+    this.#matches += 1;
+    const of = this.filter(value, path, depth + 1);
+    this.#types = types;
+    this.#matches -= 1;
+    return { kind: 'match', field, to: target.name, of };
   }
 
   #refuse(path: Path, fault: Unplaced): Filter {

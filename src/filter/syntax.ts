@@ -2,6 +2,7 @@
  * What a filter means, without a trace of how it was written: `$ne` is a `not` around an equality. Each test is true or false for each entity.
  * A field that is missing or null, or has a value of another type, fulfils no test but `exists` and `null`.
  */
+import type { RawBuilder } from 'kysely';
 import type { Field } from './fields.ts';
 import type { TypedValue } from './values.ts';
 
@@ -22,7 +23,11 @@ export type Test =
   /** Any value, null included. */
   | { kind: 'exists'; field: Field }
   /** The texts that the type searches match the words. It is a test of no single field. */
-  | { kind: 'search'; field: Field; words: string };
+  | { kind: 'search'; field: Field; words: string }
+  /** The entity that the reference leads to fulfils the filter; it is called `to`. `entities/match.ts` turns it into a test of the key. */
+  | { kind: 'match'; field: Field; to: string; of: Filter }
+  /** The key in the field fulfils an SQL condition, which costs as much as this number of tests. */
+  | { kind: 'lookup'; field: Field; holds: (key: RawBuilder<unknown>) => RawBuilder<boolean>; tests: number };
 
 /** The filter that every entity fulfils. */
 export const everything: Filter = { kind: 'all', of: [] };

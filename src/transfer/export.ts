@@ -10,27 +10,28 @@ import type { RowPosition } from '../filter/order.ts';
 import type { Permit } from '../rights/permit.ts';
 import type { CsvWriter } from './csv-writer.ts';
 
-export interface ExportSource extends Wanted {
+export interface ExportSource {
   readers: Readers;
   /** What the export must have at least. */
   after?: LogPosition | undefined;
   types: EntityTypes;
-  /** The permit as it is now; called before each part. Throws when the export has to end. */
-  permit: () => Promise<Permit<'read'>>;
+  /** What to read, with the rights as they are now; called before each part. Throws when the export has to end. */
+  present: () => Promise<{ permit: Permit<'read'>; wanted: Wanted }>;
 }
 
 /** The entities in parts, by key. */
-export async function* exportedParts({ readers, types, permit, after, ...wanted }: ExportSource): AsyncGenerator<EntityRow[]> {
+export async function* exportedParts({ readers, types, present, after }: ExportSource): AsyncGenerator<EntityRow[]> {
   let place: RowPosition | undefined;
   // No part is older than the one before it.
   let position = after;
   do {
-    const current = await permit();
-    const name = current.entity;
+    const { permit, wanted } = await present();
+    const name = permit.entity;
+    const spansTypes = wanted.targets.size > 0;
     const { rows, next } = await readByType(types, name, async (type) => {
-      const read = await readers.begin({ after: position, name, typeRevision: type?.revision ?? '0' });
+      const read = await readers.begin({ after: position, name, typeRevision: type?.revision ?? '0', spansTypes });
       const found = await read(async (reads) => {
-        const part = await readPart(reads, current, wanted, type?.companion, place);
+        const part = await readPart(reads, permit, wanted, type?.companion, place);
         return { part, position: part.next && (await reads.position()) };
       });
       position = latestOf([position, found.value.position]);

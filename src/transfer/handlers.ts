@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { StreamedText, type Handlers } from '../contract/operation.ts';
 import { positionOf, tokenOf } from '../database/standby/log-position.ts';
 import { readListQuery } from '../entities/list-request.ts';
+import { scopeFor } from '../entities/match.ts';
 import { uniqueBy } from '../entities/upsert.ts';
 import { Problem } from '../errors.ts';
 import { acceptedType } from '../http/accept.ts';
@@ -68,12 +69,16 @@ export function transferHandlers(
       authorize(principal, name, 'read');
       const mediaType = query.format ? types[query.format] : acceptedType(request.headers.accept, [types.ndjson, types.csv]);
       const type = await entityTypes.find(name);
-      const { filter, projection } = readListQuery(query, { includes: [] }, type?.fields);
+      const wantedBy = (present: Principal) => readListQuery(query, { includes: [] }, scopeFor(entityTypes, present, type));
+      await wantedBy(principal);
       atEnd(reply, exports.take(principal.user.name));
-      const permit = async () => authorize(await presentPrincipal(request), name, 'read');
+      const present = async () => {
+        const caller = await presentPrincipal(request);
+        return { permit: authorize(caller, name, 'read'), wanted: await wantedBy(caller) };
+      };
       const token = headers['consistency-token'];
       const after = token === undefined ? undefined : positionOf(token);
-      const parts = exportedParts({ readers, types: entityTypes, permit, after, filter, projection });
+      const parts = exportedParts({ readers, types: entityTypes, present, after });
       const named = query.fields?.split(',').map((field) => columnOf(type, field.split('.')));
       const options = { columns: named ?? columnsOf(type), hasRest: !named, isSafe: query.csvSafe === 'true' };
       const texts = mediaType === types.csv ? asCsv(parts, new CsvWriter(options)) : asNdjson(parts, (error) => tell(error, request));

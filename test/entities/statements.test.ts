@@ -18,6 +18,7 @@ import {
   walkEndQuery,
   type Selection,
 } from '../../src/entities/list-statements.ts';
+import { isMatchedKey, matchedKeysQuery } from '../../src/entities/match-statements.ts';
 import { findHeavy, findLightOne, findState, previewOne } from '../../src/entities/statements.ts';
 import { writeStatementsOf, type WriteStatements } from '../../src/entities/write-statements.ts';
 import { builder } from '../../src/database/driver/prepared.ts';
@@ -176,6 +177,15 @@ describe('a statement of a list', () => {
       const text = pageQuery({ ...byKey, ...part, isTrash: true }).sql;
       expect([count(text, /from entity_trash\b/g), count(text, reads), count(text, condition)]).toEqual([1, 0, 1]);
     }
+  });
+
+  test('that looks through a reference has the condition on the entity that it leads to (rule 64)', () => {
+    const target = { name: 'customer', owner: 'bob' };
+    const { sql: text, parameters } = sql`select ${isMatchedKey(target, rest, sql`x.c1`)}`.compile(builder);
+    expect([count(text, reads), count(text, condition)]).toEqual([1, 1]);
+    expect(parameters.slice(0, 3)).toEqual(['customer', 'bob', 'bob']);
+    const keys = matchedKeysQuery(selectedRows(selection, undefined), 1_001).sql;
+    expect([count(keys, reads), count(keys, condition)]).toEqual([1, 1]);
   });
 
   test('over a companion table reads entities by their keys, with the condition (rule 64)', () => {

@@ -8,6 +8,7 @@ import { Cursors } from '../../../src/entities/cursors.ts';
 import { readIncludes } from '../../../src/entities/include.ts';
 import { readListQuery } from '../../../src/entities/list-request.ts';
 import { listEntities } from '../../../src/entities/list.ts';
+import { scopeFor } from '../../../src/entities/match.ts';
 import { TypeRegistry } from '../../../src/entity-types/registry.ts';
 import { authorize } from '../../../src/rights/permit.ts';
 import type { ListScenario } from './scenarios.ts';
@@ -47,7 +48,7 @@ export async function statementsOf(store: Store, { entity, query }: ListScenario
   const types = new TypeRegistry(store.db, { entityTypes: 'open' });
   const type = await types.find(entity);
   const includes = await readIncludes(types, reader, type, query['include']?.split(',') ?? []);
-  const request = readListQuery(query, includes, type?.fields);
+  const request = await readListQuery(query, includes, scopeFor(types, reader, type));
   await listEntities(recording, new Cursors(new ServiceSecrets(store.db)), authorize(reader, entity, 'read'), request, type?.companion);
   return statements;
 }

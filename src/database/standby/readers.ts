@@ -25,6 +25,8 @@ export interface Need {
   /** The name of the entities, and the revision of their type that the statements are made for; 0 for none. */
   name: string;
   typeRevision: string;
+  /** Whether the statements are made for other types too, so that only the primary is sure to have what they name. */
+  spansTypes?: boolean;
 }
 
 /** What was read, and how new it is as the header `Consistency` says it; undefined where there is no standby. */
@@ -86,6 +88,7 @@ export class Readers {
   async begin(need: Need): Promise<Reading> {
     const [standby, log] = [this.#standby, this.#log];
     if (!standby || !log) return async (work) => ({ value: await work(this.#primary), consistency: undefined });
+    if (need.spansTypes) return async (work) => this.#onPrimary('other-type', work);
     if (need.after) await standby.reach(need.after);
     return async (work) => {
       let lagMs = 0;
@@ -98,9 +101,13 @@ export class Readers {
         this.outcomes.standby++;
         return { value: attempt.value, consistency: `bounded; lag=${inSeconds(lagMs)}` };
       }
-      this.outcomes[attempt.refusal]++;
-      return { value: await work(this.#primary), consistency: 'primary' };
+      return await this.#onPrimary(attempt.refusal, work);
     };
+  }
+
+  async #onPrimary<T>(refusal: Exclude<Outcome, 'standby'>, work: (reads: Reads) => Promise<T>): Promise<Found<T>> {
+    this.outcomes[refusal]++;
+    return { value: await work(this.#primary), consistency: 'primary' };
   }
 
   async close(): Promise<void> {

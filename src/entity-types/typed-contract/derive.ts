@@ -1,4 +1,5 @@
 /** The contract with the declared types: their schemas, and the operations on their entities as paths of their own (decision 136). */
+import { rulesOf } from '../../companion/rules.ts';
 import type { ContractDocument } from '../../contract/contract.ts';
 import type { Action } from '../../database/tables.ts';
 import { schemaOf } from '../document.ts';
@@ -41,7 +42,9 @@ export class PartMaker {
     const document = schemaOf(whole);
     const described = [document['title'] ?? name, document['description']].filter((text) => typeof text === 'string').join('. ');
     const components = new Components(document, base);
-    const filters = new Filters(components, fieldTypesOf(document));
+    const types = fieldTypesOf(document);
+    const references = rulesOf(whole, types).references.map(({ field }) => field);
+    const filters = new Filters(components, types, references);
     const seesFields = may(actions, 'read', 'type', ...writing);
     if (seesFields) components.define('', base, () => ({ ...(components.fields(document) as Schema), type: 'object' }));
     if (may(actions, 'update')) components.define('Patch', `${base}Patch`, () => patchSchema(components.patch(document) as Schema, name));

@@ -1,4 +1,5 @@
 /** The filter of a type and the names that a list of it can be sorted by. */
+import { isDeepStrictEqual } from 'node:util';
 import { envelopeTypes, type Field, type FieldType, type FieldTypes } from '../../filter/fields.ts';
 import { isSchemaObject, type Schema } from '../subschemas.ts';
 import { valuesOf, type Components } from './components.ts';
@@ -20,10 +21,13 @@ export class Filters {
   readonly used = new Set<SharedTest>();
   readonly #components: Components;
   readonly #types: FieldTypes;
+  readonly #references: readonly Field[];
 
-  constructor(components: Components, types: FieldTypes) {
+  /** `references` are the fields that refer to other entities. */
+  constructor(components: Components, types: FieldTypes, references: readonly Field[]) {
     this.#components = components;
     this.#types = types;
+    this.#references = references;
   }
 
   /** The filter of the type; `name` is that of its schema. */
@@ -85,6 +89,7 @@ export class Filters {
   }
 
   #test(property: unknown, field: Field, type: FieldType): unknown {
+    if (this.#references.some((reference) => isDeepStrictEqual(reference, field))) return this.#refer('ReferenceTest');
     if (type === 'any') return referTo('FieldTest');
     if (type === 'enum') return enumTest(this.#valuesOf(property));
     if (typeof type !== 'string') return arrayTest(type.items);

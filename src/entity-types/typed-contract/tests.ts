@@ -50,6 +50,10 @@ export const sharedTests = {
   })),
   NumberTest: testOf('A number, or operators.', { type: 'number' }, order),
   Int64Test: testOf('A 64-bit integer as text, or operators.', { type: 'string', format: 'int64' }, order),
+  ReferenceTest: testOf('The key of an entity, or operators.', { type: 'string', format: 'int64' }, (value) => ({
+    ...order(value),
+    $match: { description: 'The entity fulfils this filter. One that the caller may not read fulfils none.', ...referTo('Filter') },
+  })),
   DecimalTest: testOf('A decimal as text, or operators: "1.50" equals "1.5".', { type: 'string', format: 'decimal' }, order),
   InstantTest: testOf('An instant (RFC 3339), or operators.', { type: 'string', format: 'date-time' }, order),
   DayTest: testOf('A day (RFC 3339), or operators.', { type: 'string', format: 'date' }, order),
