@@ -1,5 +1,5 @@
 /** An administrator's copies of all data: into another database, into a file, and back. Each leaves an audit event (rule 85). */
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { AuditEventName } from '../audit/store.ts';
 import { assertNewFile, openBackup, writeBackup, type Header } from '../database/transfer/backup-file.ts';
 import type { Contents } from '../database/transfer/contents.ts';
@@ -32,7 +32,7 @@ export class TargetError extends Error {
 }
 
 /** A backup has none of these: sessions and sign-ins under way end with a restore, and their hashes are not needed in a file. */
-const unsaved = ['session', 'superseded_token', 'openid_transaction'];
+const unsaved = ['session', 'superseded_token', 'openid_transaction'] as const;
 
 /**
  * Numbers that a restore leaves out in front of the next key of an entity. Keys that were given after the backup are known to clients, and
@@ -108,6 +108,32 @@ export async function restoreDatabase(
     },
   });
   await migrate(directUrl);
+}
+
+/** What {@link finishRestore} has changed. */
+export interface FinishedRestore {
+  /** The number of sessions that it ended. */
+  sessions: number;
+  /** The least key that a new entity can have. */
+  nextKey: string;
+}
+
+/**
+ * Ends all sessions and sign-ins under way, and moves the keys of new entities on, in a database that the tools of PostgreSQL have brought back to the state
+ * of `takenAt`, a time of RFC 3339. A session that was ended after that time, and a key that was given after it, are thus not used again.
+ */
+export async function finishRestore(store: Store, actor: Actor, takenAt: string): Promise<FinishedRestore> {
+  return await store.transaction(async (trx) => {
+    const { rows: sessions } = await sql<{ count: number }>`select count(*)::int as count from session`.execute(trx);
+    for (const table of unsaved) await trx.deleteFrom(table).execute();
+    // Not undone with the transaction, which then leaves out keys for nothing.
+    const { rows: keys } = await sql<{ nextKey: string }>`
+      select setval(sequence, nextval(sequence) + ${skippedKeys}, false)::text as "nextKey"
+      from pg_get_serial_sequence('entity', 'key') as sequence`.execute(trx);
+    const finished = { sessions: sessions[0]?.count ?? 0, nextKey: keys[0]?.nextKey ?? '' };
+    await recordChange(trx, actor, { event: 'database.restored', detail: { takenAt, ...finished } });
+    return finished;
+  });
 }
 
 /** Throws {@link TransferRefused} if a later version of the service wrote the backup. */

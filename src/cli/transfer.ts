@@ -4,6 +4,7 @@ import {
   assertKnownSchema,
   backUpDatabase,
   copyDatabase,
+  finishRestore,
   restoreDatabase,
   TargetError,
   type From,
@@ -11,7 +12,7 @@ import {
 } from '../administration/transfer.ts';
 import { databaseName } from '../config/database-address.ts';
 import { Secret } from '../config/secrets.ts';
-import { verifyBackup } from '../database/transfer/backup-file.ts';
+import { verifyBackup, type Header } from '../database/transfer/backup-file.ts';
 import type { Contents } from '../database/transfer/contents.ts';
 import { rebuildCompanions } from '../entity-types/rebuild.ts';
 import { TransferRefused } from '../database/transfer/load.ts';
@@ -19,9 +20,10 @@ import { CancelledError } from '../database/transfer/snapshot.ts';
 import { explainFailure } from '../start/failure.ts';
 import { openDatabase } from '../start/prepare-database.ts';
 import { operatingSystemUser } from './actor.ts';
-import { group, leaf, onAnyDatabase, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
+import { group, leaf, onAnyDatabase, onDatabase, print, type Admin, type Desk, type Shown } from './command.ts';
 import { Refusal, table, timeText, type Outcome } from './output.ts';
 import { Progress } from './progress.ts';
+import { isInstant } from '../filter/values.ts';
 import { readVersion } from '../config/version.ts';
 
 export function transferCommands(program: Command, desk: Desk): void {
@@ -40,6 +42,14 @@ export function transferCommands(program: Command, desk: Desk): void {
   leaf(database, 'restore', 'fill an empty database from a backup', ['database restore --from /backups/monday.backup'])
     .requiredOption('--from <file>', 'the backup')
     .action((options: Shown & { from: string }) => restore(desk, options));
+  leaf(database, 'verify', 'read a backup to its end, and change nothing', ['database verify --from /backups/monday.backup'])
+    .requiredOption('--from <file>', 'the backup')
+    .action(async (options: Shown & { from: string }) => print(desk, options, await verify(options.from)));
+  leaf(database, 'after-restore', 'end sessions and move keys on, after the tools of PostgreSQL have restored the database', [
+    'database after-restore --taken-at 2026-11-22T21:28:25Z',
+  ])
+    .requiredOption('--taken-at <time>', 'the moment whose state the database has, such as 2026-11-22T21:28:25Z', pastTime)
+    .action((options: Shown & { takenAt: string }) => onDatabase(desk, options, (admin) => afterRestore(admin, options.takenAt)));
 }
 
 function targetUrl(text: string): string {
@@ -51,6 +61,12 @@ function targetUrl(text: string): string {
     'a password does not belong on a command line, where all users of the machine can read it: leave it out of --to, and set PGPASSWORD or write it into ~/.pgpass',
     2,
   );
+}
+
+function pastTime(text: string): string {
+  if (!isInstant(text)) throw new InvalidArgumentError('Give a time such as 2026-11-22T21:28:25Z.');
+  if (Date.parse(text) > Date.now()) throw new InvalidArgumentError('This time is not over yet.');
+  return text;
 }
 
 async function copy(admin: Admin, url: string): Promise<Outcome> {
@@ -79,14 +95,7 @@ async function backUp(admin: Admin, file: string): Promise<Outcome> {
 
 async function restore(desk: Desk, { from: file, ...shown }: Shown & { from: string }): Promise<void> {
   // Before anything is created or changed.
-  const header = await verifyBackup(file)
-    .then(async (verified) => {
-      await assertKnownSchema(file, verified);
-      return verified;
-    })
-    .catch((error: unknown) => {
-      throw error instanceof TransferRefused ? new Refusal(error.message) : error;
-    });
+  const header = await usableBackup(file);
   const work = async ({ directUrl }: Admin): Promise<Outcome> => {
     await transfer(desk, 'the database ', 'the database has no row', (watch) =>
       restoreDatabase(directUrl, operatingSystemUser(), file, header, watch, rebuildCompanions),
@@ -98,6 +107,34 @@ async function restore(desk: Desk, { from: file, ...shown }: Shown & { from: str
     };
   };
   await onAnyDatabase(desk, shown, work, openDatabase);
+}
+
+/** The header of a backup that is whole, and that this version can restore. Throws {@link Refusal} for any other file. */
+async function usableBackup(file: string): Promise<Header> {
+  try {
+    const header = await verifyBackup(file);
+    await assertKnownSchema(file, header);
+    return header;
+  } catch (error) {
+    throw error instanceof TransferRefused ? new Refusal(error.message) : error;
+  }
+}
+
+async function verify(file: string): Promise<Outcome> {
+  const header = await usableBackup(file);
+  return {
+    document: { file, service: header.service, ...summary(header) },
+    text: `${file} is whole: the state of ${time(header)}, ${total(header)} rows, written by version ${header.service}.`,
+  };
+}
+
+async function afterRestore({ store, actor }: Admin, takenAt: string): Promise<Outcome> {
+  const { sessions, nextKey } = await finishRestore(store, actor, takenAt);
+  return {
+    document: { changed: true, takenAt, sessions, nextKey },
+    text: `Ended ${sessions} ${sessions === 1 ? 'session' : 'sessions'}. The keys of new entities begin at ${nextKey}.`,
+    note: `passwords, rights and API keys are those of ${timeText(new Date(takenAt))}, also those that were changed or revoked after it`,
+  };
 }
 
 /** Runs `work`, which Ctrl-C cancels, and shows its progress. `place` and `unchanged` complete the messages of a refusal and a cancellation. */

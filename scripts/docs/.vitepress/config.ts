@@ -34,6 +34,7 @@ const groups: Record<string, string[]> = {
     'docs/production.md',
     'docs/kubernetes.md',
     'docs/own-database.md',
+    'docs/backup.md',
     'docs/scaling.md',
     'docs/upgrade.md',
     'docs/admin.md',

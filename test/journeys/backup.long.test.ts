@@ -1,0 +1,120 @@
+/** The commands of docs/backup.md: a backup and its restore, and a database brought back to a moment with the tools of PostgreSQL. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { expect, test, vi } from 'vitest';
+import { migrate } from '../../src/database/migrate.ts';
+import { AdminCommand } from '../support/admin.ts';
+import { DebianPostgres, whyNoDebianPostgres } from '../support/debian-postgres.ts';
+import { projectDirectory, runAll, stepsOf } from '../support/document-runner.ts';
+import type { Entity } from '../support/entities.ts';
+import { readDocument, section } from '../support/markdown.ts';
+import { TestService } from '../support/service.ts';
+import { npmStart } from '../support/start.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const page = readDocument('docs/backup.md');
+
+/** The blocks of a section in a language, without the indent of a list. */
+const blocksOf = (title: string, language: string) =>
+  [...section(page, title).matchAll(new RegExp(`^( *)\`\`\`${language}\n(.*?)^ *\`\`\`$`, 'gms'))].map(([, indent = '', block = '']) =>
+    block.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trim(),
+  );
+
+test('a backup of the running service is whole, and its restore starts with the entities and without sessions', async () => {
+  const cwd = await projectDirectory();
+  await mkdir(join(cwd, 'backups'));
+  const service = await npmStart({}, { cwd });
+  await service.ready;
+  const [secret = ''] = /\b[a-z0-9]{6}(-[a-z0-9]{6}){3}\b/.exec(service.told()) ?? [];
+  const signIn = (url: string) => fetch(`${url}/auth`, { method: 'POST', body: new URLSearchParams({ user: 'admin', password: secret }) });
+  const cookieOf = (answer: Response) => answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const headers = { cookie: cookieOf(await signIn(service.url)), 'content-type': 'application/json' };
+  const created = await fetch(`${service.url}/rest/entity/customer`, { method: 'POST', headers, body: '{"city":"London"}' });
+  expect(created.status).toBe(201);
+
+  const steps = stepsOf(section(page, '## One file, while the service runs'));
+  const [written = '', verified = ''] = await runAll(
+    steps.map(({ command }) => command),
+    cwd,
+  );
+  expect(written).toMatch(/^Wrote the state of .* into backups\/monday\.backup: \d+ rows, \d+ bytes\.$/m);
+  expect(verified).toMatch(/^backups\/monday\.backup is whole: the state of .*, \d+ rows, written by version .*\.$/m);
+  service.signal('SIGINT');
+  expect((await service.ended).code).toBe(0);
+
+  const [daily = '', restore = ''] = blocksOf('## One file, while the service runs', 'sh');
+  await runAll(daily.split('\n'), cwd);
+  const [restored, checked] = await runAll(restore.split('\n').slice(0, 2), cwd);
+  expect(restored).toContain('Restored the state of');
+  expect(checked).toMatch(/^ok +migrations +complete$/m);
+  const again = await npmStart({ DATABASE: 'embedded', DATA_DIR: 'restored' }, { cwd });
+  await again.ready;
+  const read = (cookie: string) => fetch(`${again.url}${created.headers.get('location')}`, { headers: { cookie } });
+  expect((await read(headers.cookie)).status).toBe(401);
+  expect((await read(cookieOf(await signIn(again.url)))).status).toBe(200);
+  again.signal('SIGINT');
+  expect((await again.ended).code).toBe(0);
+});
+
+const why = whyNoDebianPostgres();
+
+test.skipIf(why)(`the steps of docs/backup.md bring an own server back to a moment${why ? `: ${why}` : ''}`, async () => {
+  const title = '## Any moment, with your own server';
+  const postgres = await DebianPostgres.create();
+  const here = (text: string) => text.replaceAll('/backups/', `${postgres.directory}/`).replaceAll('/srv/', `${postgres.directory}/`);
+  await postgres.shell('mkdir wal');
+  await postgres.initialise('primary', here(blocksOf(title, 'ini')[0] ?? ''));
+  await postgres.start('primary');
+  await migrate(postgres.url);
+  const own = { url: postgres.url, drop: () => Promise.resolve() };
+  const service = await TestService.start({}, own);
+  const { id } = await service.createUser('ada');
+  const session = { cookie: await service.openSession(id) };
+  const leaving = { cookie: await service.openSession(id) };
+  const caller = { headers: { 'x-api-key': await service.createKey(id) } };
+  const create = async (at: TestService, text: string) =>
+    (await at.call<Entity>('POST', '/rest/entity/note', { ...caller, json: { text } })).body.key;
+  const statusOf = async (at: TestService, key: string, by: object = caller) =>
+    (await at.call('GET', `/rest/entity/note/${key}`, by)).status;
+
+  const [baseBackup = '', restore = '', tell = ''] = blocksOf(title, 'sh');
+  const first = await create(service, 'before the base backup');
+  await postgres.shell(here(baseBackup));
+  const second = await create(service, 'before the moment');
+  const { rows } = await sql<{ now: string }>`select clock_timestamp()::text as now`.execute(service.db);
+  const moment = rows[0]?.now ?? '';
+  const third = await create(service, 'after the moment');
+  expect((await service.call('HEAD', '/auth?logout=1', leaving)).status).toBe(204);
+  expect(await statusOf(service, third, session)).toBe(200);
+
+  // The server ends as in a crash, once its log is in the archive, and all of its files are lost.
+  await sql`select pg_switch_wal()`.execute(service.db);
+  await vi.waitFor(async () =>
+    expect(await postgres.shell('ls wal/*.backup; ls wal | wc -l; ls primary/pg_wal/archive_status/*.ready || true')).not.toContain(
+      '.ready',
+    ),
+  );
+  await postgres.stop('primary', 'immediate');
+  await service.stop();
+  await postgres.shell('rm -r primary');
+  await postgres.shell(
+    here(restore).replace('2026-11-22 21:28:25+00', moment).replace('-w start', '-w -l restored.log start >restored.out 2>&1'),
+  );
+
+  const admin = new AdminCommand(postgres.url);
+  const taken = new Date(moment).toISOString();
+  for (const line of tell.split('\n')) {
+    const words = line.replace('npm run -s admin -- ', '').replace('2026-11-22T21:28:25Z', taken).split(' ');
+    const { code, stdout, stderr } = await admin.run(words);
+    if (words[0] !== 'doctor') expect(code, stdout + stderr).toBe(0);
+    else expect(stdout).toMatch(/^ok +migrations +complete$/m);
+  }
+  const restored = await TestService.start({}, own);
+  expect(await Promise.all([first, second, third].map((key) => statusOf(restored, key)))).toEqual([200, 200, 404]);
+  for (const ended of [session, leaving]) expect((await restored.call('GET', '/auth', ended)).status).toBe(401);
+  expect(BigInt(await create(restored, 'new')) - BigInt(third)).toBeGreaterThan(900_000n);
+  await restored.stop();
+  await postgres.stop('restored', 'fast');
+});
