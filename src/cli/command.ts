@@ -70,7 +70,7 @@ export function exampleHelp(examples: readonly string[]): string {
 
 /** Prints an outcome and sets its exit code; a failure makes that 1. */
 export function print(desk: Desk, { json }: Shown, { document, text, note, failure, exitCode = 0 }: Outcome): void {
-  desk.output.write(`${json ? toJson(document) : text}\n`);
+  if (text !== undefined) desk.output.write(`${json ? toJson(document) : text}\n`);
   if (note) desk.errors.write(`note: ${note}\n`);
   if (failure) desk.errors.write(`error: ${failure}\n`);
   desk.exitCode = failure ? 1 : exitCode;

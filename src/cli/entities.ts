@@ -8,14 +8,15 @@ import { findAccount } from '../accounts/users.ts';
 import { administratorAs, originOf } from '../administration/entities.ts';
 import type { ImportMode } from '../entities/import-statements.ts';
 import { countEntities } from '../entities/scan.ts';
+import { readListQuery } from '../entities/list-request.ts';
+import { scopeFor } from '../entities/match.ts';
 import { uniqueBy } from '../entities/upsert.ts';
 import { faultText } from '../entity-types/files.ts';
 import { TypeRegistry } from '../entity-types/registry.ts';
 import { Problem } from '../errors.ts';
-import { everything } from '../filter/syntax.ts';
 import { describe } from '../locales/describe.ts';
 import { authorize } from '../rights/permit.ts';
-import { columnsOf } from '../transfer/columns.ts';
+import { columnOf, columnsOf } from '../transfer/columns.ts';
 import { readCsv } from '../transfer/csv-reader.ts';
 import { CsvWriter } from '../transfer/csv-writer.ts';
 import { asCsv, asNdjson, exportedParts } from '../transfer/export.ts';
@@ -41,6 +42,8 @@ interface ImportCommand {
 interface ExportCommand {
   format?: 'ndjson' | 'csv';
   csvSafe?: true;
+  filter?: string;
+  fields?: string;
 }
 
 export function entityCommands(program: Command, desk: Desk): void {
@@ -65,10 +68,15 @@ export function entityCommands(program: Command, desk: Desk): void {
     .action((name: string, file: string, options: Shown & ImportCommand) =>
       onDatabase(desk, options, (admin) => importFile(admin, name, file, options)),
     );
-  leaf(entities, 'export', 'write all entities of a name into a file', ['entities export customer customers.csv'])
+  leaf(entities, 'export', 'write the entities of a name into a file', [
+    'entities export customer customers.csv',
+    `entities export customer - --fields company,city --filter '{"city":"London"}' | head`,
+  ])
     .argument('<name>', 'the name of the entities', typeName)
-    .argument('<file>', 'the file, which must not exist')
+    .argument('<file>', 'the file, which must not exist, or - for standard output')
     .addOption(format())
+    .option('--filter <json>', 'which entities, as docs/filters.md has it (default: all)')
+    .option('--fields <names>', 'the fields to write, with commas between and dots into objects (default: all)')
     .option('--csv-safe', 'put an apostrophe in front of texts that a spreadsheet would take for formulas')
     .action((name: string, file: string, options: Shown & ExportCommand) =>
       onDatabase(desk, options, (admin) => exportFile(admin, name, file, options)),
@@ -166,13 +174,18 @@ function outcomeOf(counts: ImportCounts, { dryRun }: ImportCommand, error: unkno
 
 async function exportFile(admin: Admin, name: string, file: string, options: ExportCommand): Promise<Outcome> {
   const { desk, actor, config, store } = admin;
+  const { filter, fields } = options;
   const principal = administratorAs(actor.name);
   const types = new TypeRegistry(store.db, config);
-  const total = await countEntities(store.db, name);
-  const progress = new FileProgress(desk.errors, 'entities', total);
-  const wanted = { filter: everything, targets: new Map(), projection: undefined };
-  const present = () => Promise.resolve({ permit: authorize(principal, name, 'read'), wanted });
-  const csvOptions = { columns: columnsOf(await types.find(name)), hasRest: true, isSafe: options.csvSafe === true };
+  const type = await types.find(name);
+  const permit = authorize(principal, name, 'read');
+  const query = { ...(filter !== undefined && { filter }), ...(fields !== undefined && { fields }) };
+  const wanted = await asOptions(readListQuery(query, { includes: [] }, scopeFor(types, principal, type)));
+  const present = () => Promise.resolve({ permit, wanted });
+  const named = fields?.split(',').map((field) => columnOf(type, field.split('.')));
+  const csvOptions = { columns: named ?? columnsOf(type), hasRest: !named, isSafe: options.csvSafe === true };
+  const isToOutput = file === '-';
+  const progress = new FileProgress(desk.errors, 'entities', filter === undefined ? await countEntities(store.db, name) : undefined);
   const rethrow = async (error: unknown): Promise<never> => {
     throw error;
   };
@@ -180,14 +193,28 @@ async function exportFile(admin: Admin, name: string, file: string, options: Exp
     await onReaders(admin, async (readers, after) => {
       const parts = counted(exportedParts({ readers, after, types, present }), progress);
       const texts = formatOf(file, options.format) === 'csv' ? asCsv(parts, new CsvWriter(csvOptions)) : asNdjson(parts, rethrow);
-      await pipeline(texts, newFile(file));
+      await (isToOutput ? pipeline(texts, desk.output, { end: false }) : pipeline(texts, newFile(file)));
     });
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? new Refusal(`${file} exists already`) : error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new Refusal(`${file} exists already`);
+    // A reader such as `head` may end before.
+    if (!isToOutput || code !== 'EPIPE') throw error;
   } finally {
     progress.end();
   }
-  return { document: { file, entities: progress.done }, text: `Wrote ${progress.done} entities into ${file}.` };
+  const { done } = progress;
+  if (isToOutput) return { document: {}, text: undefined, note: `wrote ${done} entities` };
+  return { document: { file, entities: done }, text: `Wrote ${done} entities into ${file}.` };
+}
+
+/** The faults of what `--filter` and `--fields` have. */
+async function asOptions<T>(read: Promise<T>): Promise<T> {
+  return await read.catch((error: unknown) => {
+    if (!(error instanceof Problem) || error.faults.length === 0) throw error;
+    const faults = error.faults.map((fault) => `--${fault.parameter}: ${faultText({ ...fault, pointer: fault.pointer || 'the value' })}`);
+    throw new Refusal(printable(faults.join('; ')), 2);
+  });
 }
 
 const newFile = (file: string): Writable => createWriteStream(file, { flags: 'wx', mode: 0o600 });

@@ -7,7 +7,8 @@ export interface Outcome {
   /** The whole output with `--json`. */
   document: unknown;
   /** The output for people, without `--json`. */
-  text: string;
+  /** Undefined if the command has written its output itself. */
+  text: string | undefined;
   /** Printed on standard error in both cases. */
   note?: string;
   /** Present if the outcome is a failure, such as missing migrations: the exit code is 1. */

@@ -51,6 +51,31 @@ test('a file is imported in the name of a user, with the administrator in the au
   });
 });
 
+test('an export takes a filter and fields, and goes to standard output for other programs', async () => {
+  const rows = ['{"number":"21","stock":1}', '{"number":"22","stock":2}', '{"number":"23","stock":3}'].join('\n');
+  await admin.say(['entities', 'import', 'article', await fileOf('more.ndjson', `${rows}\n`), '--as', 'ada']);
+  const words = ['entities', 'export', 'article', '-', '--filter', '{"number":{"$in":["21","23"]}}'];
+  const { code, stdout, stderr } = await admin.run([...words, '--fields', 'stock', '--format', 'csv']);
+  expect([code, stdout.replaceAll(/^\d+/gm, 'KEY'), stderr]).toEqual([0, '$key,stock\r\nKEY,1\r\nKEY,3\r\n', 'note: wrote 2 entities\n']);
+  const lines = (await admin.run(words)).stdout.trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { fields: { number: '21', stock: 1 } },
+    { fields: { number: '23', stock: 3 } },
+    { $complete: true, entities: 2 },
+  ]);
+});
+
+test.each([
+  { options: ['--filter', '{"stock":"x"}'], fault: '--filter: /stock: ' },
+  { options: ['--filter', '{"missing":1', '--fields', 'stock'], fault: '--filter: the value: ' },
+  { options: ['--fields', '$nothing'], fault: '--fields: the value: ' },
+])('an export refuses $options, and writes nothing', async ({ options, fault }) => {
+  const target = join(directory, 'refused.csv');
+  const { code, stdout, stderr } = await admin.run(['entities', 'export', 'article', target, ...options]);
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(`error: ${fault}`)]);
+  await expect(readFile(target)).rejects.toThrow('ENOENT');
+});
+
 test('an import that cannot read on says from which row to go on', async () => {
   const file = await fileOf('broken.csv', 'number,stock\n8,1\n9,"1"2\n');
   const { code, stderr } = await admin.run(['entities', 'import', 'article', file, '--as', 'ada']);
