@@ -1,7 +1,9 @@
 /** Reads all entities that a filter finds, by key. The cost of each part is bounded as that of a list is (decision 111), so that there is no limit for the whole. */
 import { readable, type Companion } from '../companion/layout.ts';
+import { exceededStatementTime } from '../database/failure.ts';
 import type { Run } from '../database/limited-run.ts';
 import type { Reads } from '../database/standby/readers.ts';
+import { Problem } from '../errors.ts';
 import type { RowPosition } from '../filter/order.ts';
 import type { Filter } from '../filter/syntax.ts';
 import type { Permit } from '../rights/permit.ts';
@@ -15,8 +17,8 @@ import type { EntityRow } from './row.ts';
 
 const pageRows = 1_000;
 const pageBytes = 262_144;
-/** For all statements of a part, in milliseconds. */
-const pageLimitMs = 5_000;
+/** For all statements of a part, in milliseconds. A test lowers it. */
+export const partLimits = { timeMs: 5_000 };
 
 /** What to read of the entities of a name. */
 export interface Wanted {
@@ -33,7 +35,10 @@ export interface EntityPart {
   next: RowPosition | undefined;
 }
 
-/** The entities after `after`: at most 1,000, and 256 KiB of fields unless one alone has more. There may be none, and still a next part. */
+/**
+ * The entities after `after`: at most 1,000, and 256 KiB of fields unless one alone has more. There may be none, and still a next part. Throws 422
+ * `query-too-expensive` for a part that takes too long.
+ */
 export async function readPart(
   reads: Reads,
   permit: Permit<'read'>,
@@ -53,10 +58,15 @@ export async function readPart(
     const [end] = found.end ? await run(found.end) : [];
     return { rows: rows.filter(isWhole), next: positionOf(end) };
   };
-  if (hasMatch(filter))
-    return await reads.readOnly(pageLimitMs, async (run) => read(run, roadFor(await followMatches(run, filter, targets))));
-  const road = roadFor(filter);
-  return await (road.isCheap ? read((query) => reads.query(query), road) : reads.readOnly(pageLimitMs, (run) => read(run, road)));
+  const limited = (work: (run: Run) => Promise<EntityPart>) => reads.readOnly(partLimits.timeMs, work);
+  try {
+    if (hasMatch(filter)) return await limited(async (run) => read(run, roadFor(await followMatches(run, filter, targets))));
+    const road = roadFor(filter);
+    return await (road.isCheap ? read((query) => reads.query(query), road) : limited((run) => read(run, road)));
+  } catch (error) {
+    if (!exceededStatementTime(error)) throw error;
+    throw new Problem('query-too-expensive', { faults: [{ parameter: 'filter', pointer: '', code: 'needs-index' }], cause: error });
+  }
 }
 
 const isWhole = (row: ListRow): row is ListRow & { fields: string } => row.fields !== null;

@@ -1,5 +1,7 @@
 /** `GET /rest/entity/{name}/export`: all entities that the caller may read, as a stream. */
-import { beforeAll, expect, test } from 'vitest';
+import { sql } from 'kysely';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { partLimits } from '../../src/entities/pages.ts';
 import { declareType, seed } from '../support/entities.ts';
 import { writeTypes } from '../support/lists.ts';
 import { useService } from '../support/service.ts';
@@ -56,6 +58,22 @@ test('200 — a filter and fields as in lists, over several parts', async () => 
   const filter = encodeURIComponent('{"odd":true}');
   const odd = linesOf((await get(`${name}/export?filter=${filter}&fields=n`)).text);
   expect(odd.slice(0, -1).map(({ fields }) => fields)).toEqual(Array.from({ length: 1_250 }, (_, n) => ({ n: 2 * n + 1 })));
+});
+
+test('200 — a part that takes PostgreSQL too long ends the export with query-too-expensive in its last line, not with a fault of the service', async () => {
+  const name = newName();
+  await store(name, { n: 1 });
+  const filter = encodeURIComponent('{"n":1}');
+  const usual = partLimits.timeMs;
+  partLimits.timeMs = 50;
+  onTestFinished(() => void (partLimits.timeMs = usual));
+  const last = await service().store.transaction(async (trx) => {
+    await sql`lock table entity in access exclusive mode`.execute(trx);
+    return linesOf((await get(`${name}/export?filter=${filter}`)).text);
+  });
+  expect(last).toMatchObject([{ $complete: false, entities: 0, problem: { code: 'query-too-expensive' } }]);
+  partLimits.timeMs = usual;
+  expect(linesOf((await get(`${name}/export?filter=${filter}`)).text).at(-1)).toEqual({ $complete: true, entities: 1 });
 });
 
 const text = { type: 'string' };
