@@ -15,6 +15,7 @@ import type { Config } from '../config/settings.ts';
 import type { Issuer } from '../oidc/issuers-file/read.ts';
 import { verifyTrash } from '../entities/verify.ts';
 import { entityActions } from '../rights/actions.ts';
+import { checkBackups } from './doctor-backup.ts';
 import { checkBuilds, checkCompanions } from './doctor-companions.ts';
 import { checkServiceSecrets } from './doctor-secrets.ts';
 import { checkConnections, checkProcesses, checkSynchronousStandbys } from './doctor-deployment.ts';
@@ -54,6 +55,7 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
     await runCheck('processes', () => checkProcesses(db));
     await runCheck('connections', () => checkConnections(db, config));
     await runCheck('replication', () => checkSynchronousStandbys(db));
+    await runCheck('backups', () => checkBackups(db, config.production));
     await runCheck('administrator', () => checkAdministrator(db));
     await runCheck('partitions', () => checkPartitions(db));
     await runCheck('builds', () => checkBuilds(store));

@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AdminCommand } from '../support/admin.ts';
 import type { Entity } from '../support/entities.ts';
@@ -50,6 +51,28 @@ describe('database after-restore', () => {
   test.each(['yesterday', '2026-11-22', '2999-01-01T00:00:00Z'])('refuses the time %s', async (time) => {
     const { code, stderr } = await admin.run(['database', 'after-restore', '--taken-at', time]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/--taken-at.*(Give a time such as|This time is not over yet)/s)]);
+  });
+});
+
+describe('the check of backups by doctor', () => {
+  const finding = async (settings = {}) => {
+    const { stdout } = await new AdminCommand(service().databaseUrl, settings).run(['doctor', '--json']);
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; message: string }[] };
+    const { status, message } = checks.find(({ name }) => name === 'backups') ?? {};
+    return [status, message];
+  };
+
+  test('warns in production until there is a backup of the last seven days', async () => {
+    const none = 'no "database backup" within seven days, and the server has no archive of its log';
+    expect(await finding()).toEqual(['ok', none]);
+    const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://api.example.com' };
+    expect(await finding(production)).toEqual(['warn', `${none}: see docs/backup.md, unless other tools copy the database`]);
+    await sql`insert into audit_event (event, outcome, at) values ('database.backed_up', 'ok', now() - interval '8 days')`.execute(
+      service().db,
+    );
+    expect((await finding(production))[0]).toBe('warn');
+    await admin.run(['database', 'backup', '--to', join(directory, 'first.backup')]);
+    expect(await finding(production)).toEqual(['ok', expect.stringMatching(/^"database backup" last ran at [0-9: Z-]+$/)]);
   });
 });
 

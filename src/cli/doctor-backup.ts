@@ -1,0 +1,34 @@
+/** The check of `doctor` that concerns backups: what the service and PostgreSQL know of them (docs/backup.md). */
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import { fail, ok, warn, type Finding } from './check.ts';
+import { timeText } from './output.ts';
+
+/** An archive of the log that fails, and in production neither an archive nor a `database backup` within seven days. */
+export async function checkBackups(db: Kysely<Database>, isProduction: boolean): Promise<Finding> {
+  const archive = await archiveOf(db);
+  if (archive) return archive;
+  const { rows } = await sql<{ last: Date | null; mayRead: boolean }>`
+    select mayread as "mayRead", case when mayread then (
+      select max(at) from audit_event where event = 'database.backed_up' and user_name is null and at > now() - interval '7 days'
+    ) end as last
+    from (select has_table_privilege('audit_event', 'select')) as privilege (mayread)`.execute(db);
+  const { last, mayRead } = rows[0] ?? { last: null, mayRead: false };
+  if (last) return ok(`"database backup" last ran at ${timeText(last)}`);
+  if (!mayRead) return ok('not known: the role may not read the audit trail');
+  const finding = 'no "database backup" within seven days, and the server has no archive of its log';
+  return isProduction ? warn(`${finding}: see docs/backup.md, unless other tools copy the database`) : ok(finding);
+}
+
+/** What the server says of the archive of its log; undefined without one. */
+async function archiveOf(db: Kysely<Database>): Promise<Finding | undefined> {
+  const { rows } = await sql<{ last: Date | null; failed: Date | null }>`
+    select last_archived_time as last, last_failed_time as failed
+    from pg_stat_archiver where current_setting('archive_mode') <> 'off'`.execute(db);
+  const [archiver] = rows;
+  if (!archiver) return undefined;
+  const { last, failed } = archiver;
+  if (failed && (!last || failed > last))
+    return fail(`the server cannot archive its log since ${timeText(failed)}: it keeps the log, until its disk is full`);
+  return ok(last ? `the server archived its log at ${timeText(last)}` : 'the server archives its log, and has not had to yet');
+}
