@@ -22,8 +22,8 @@ interface Tests<V> extends Presence {
   $nin?: readonly (V | null)[];
   $prefix?: string;
   $contains?: string;
-  /** A filter of the entity that a reference leads to. */
-  $match?: EntityFilter;
+  /** A filter of the entity whose key a reference has. */
+  $match?: [V] extends [string] ? EntityFilter : never;
 }
 
 /** The test of a field of type `V`: a value that it must equal, operators, or the tests of its members. */

@@ -44,6 +44,21 @@ describe('list', () => {
     expect(await companies(customers().list())).toHaveLength(12);
   });
 
+  test('looks through references, by GET and by POST', async () => {
+    const [london = '', paris = ''] = await seedMany(service(), 'shop', [{ city: 'London' }, { city: 'Paris' }], 'ada');
+    await seedMany(service(), 'sale', [{ shop: london }, { shop: paris }, { shop: london }], 'ada');
+    await declareType(service(), 'shop', { type: 'object', properties: { city: { type: 'string' } } });
+    const shop = { type: 'string', format: 'int64' };
+    await declareType(service(), 'sale', { type: 'object', properties: { shop }, 'x-references': { shop: { to: 'shop' } } });
+    const sales = clientOf(service(), { credential: { apiKey } }).entities<{ shop: string }>('sale');
+    const many = Array.from({ length: 201 }, (_, n) => `city ${n}`);
+    for (const city of ['London', { $in: ['London', ...many] }]) {
+      const found = await allOf(sales.list({ filter: { shop: { $match: { city } } } }));
+      expect(found.map(({ fields }) => fields.shop)).toEqual([london, london]);
+    }
+    expectTypeOf<{ credit: { $match: object } }>().not.toExtend<EntityFilter<Customer>>();
+  });
+
   test('has pages, a page by its cursor, counts and projections', async () => {
     const list = customers().list({ limit: 5, fields: ['company'], count: 'exact' });
     const pages = await allOf(list.pages());

@@ -84,6 +84,16 @@ describe('the document', () => {
     expect(CustomerSort?.['enum']).not.toContain('tags');
   });
 
+  test('has a test of references, with the filter of what they lead to', async () => {
+    const { SaleFilter, ReferenceTest } = schemasOf((await typedContract(service(), { cookie }, 'sale')).body);
+    expect(SaleFilter).toMatchObject({
+      properties: { buyer: { $ref: '#/components/schemas/ReferenceTest' }, number: { $ref: '#/components/schemas/Int64Test' } },
+    });
+    expect(JSON.stringify(ReferenceTest)).toContain('"$match":{"description"');
+    const filter = { buyer: { $match: { company: 'Babbage' } }, ship: { to: { $match: {} } } };
+    expect((await list(service(), { cookie }, 'sale', { filter })).status).toBe(200);
+  });
+
   test('without the parameter is byte for byte the one for everybody, and openapi.yaml is so with it', async () => {
     const [signedOut, withCookie] = [
       await service().call('GET', '/openapi.json'),

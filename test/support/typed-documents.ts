@@ -55,6 +55,16 @@ export const hostileTypes: Readonly<Record<string, Record<string, unknown>>> = {
   sessions: { type: 'object' },
   Problem: { type: 'object', patternProperties: { '^x-': { type: 'string' } } },
   file: { type: 'object', properties: { name: { type: 'string' } } },
+  sale: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      buyer: { type: 'string', format: 'int64' },
+      number: { type: 'string', format: 'int64' },
+      ship: { type: 'object', properties: { to: { type: 'string', format: 'int64' } } },
+    },
+    'x-references': { buyer: { to: 'customer' }, 'ship.to': { to: 'customer' } },
+  },
   tree: {
     type: 'object',
     properties: { name: { type: 'string' }, left: { $ref: '#/$defs/node' }, self: { $ref: '#' } },
