@@ -20,6 +20,8 @@ declare module 'vitest' {
     templateName: string;
     /** The host and port of PgBouncer in front of that server; undefined without `npm run test:pooled`. */
     poolerHost: string | undefined;
+    /** The directory of `scratchDirectory`. */
+    filesDirectory: string;
   }
 }
 
@@ -36,6 +38,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const coverage = await noteCoverage();
   project.provide('postgresUrl', server.url);
   project.provide('templateName', templateName);
+  const filesDirectory = await mkdtemp(join(tmpdir(), 'entity-service-files-'));
+  project.provide('filesDirectory', filesDirectory);
   const pooler = await startPooler(server.url);
   project.provide('poolerHost', pooler && new URL(pooler.url).host);
   return async () => {
@@ -43,6 +47,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await execute(server.url, `drop database ${templateName} with (force)`);
     await server.stop();
     await coverage.remove();
+    await rm(filesDirectory, { recursive: true, force: true });
   };
 }
 

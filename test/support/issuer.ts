@@ -4,15 +4,15 @@
  * through `visit`.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';
 import { Provider, type Configuration } from 'oidc-provider';
 import { afterAll } from 'vitest';
 import { systemClock, type Clock } from '../../src/oidc/tokens/issuer-registry.ts';
+import { scratchDirectory } from './scratch.ts';
 
 /** How the issuer answers: normally, not at all, with a redirect, with more than the limit, or with nonsense. */
 export type Behaviour = 'up' | 'down' | 'silent' | 'redirecting' | 'endless' | 'nonsense';
@@ -110,8 +110,7 @@ export class TestIssuer {
 
   /** Its entry in ISSUERS_FILE as a provider to sign in at. */
   async loginEntry(members: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
-    const directory = await mkdtemp(join(tmpdir(), 'entity-service-secret-'));
-    afterAll(() => rm(directory, { recursive: true, force: true }));
+    const directory = await scratchDirectory('secret');
     const clientSecretFile = join(directory, 'secret');
     await writeFile(clientSecretFile, `${loginClient.secret}\n`);
     return this.entry({ clientId: loginClient.id, clientSecretFile, algorithms: [this.key.alg], ...members });
@@ -283,14 +282,13 @@ export async function newKey(alg = 'RS256', kid: string = randomUUID()): Promise
   return { alg, kid, privateKey, jwk: { ...(await exportJWK(privateKey)), alg, kid, use: 'sig' } };
 }
 
-/** Writes an ISSUERS_FILE, which is removed after the tests of the file, and returns its path. */
+/** Writes an ISSUERS_FILE and returns its path. */
 export async function writeIssuers(...entries: Record<string, unknown>[]): Promise<string> {
   return await writeIssuersText(JSON.stringify({ issuers: entries }));
 }
 
 export async function writeIssuersText(text: string): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'entity-service-issuers-'));
-  afterAll(() => rm(directory, { recursive: true, force: true }));
+  const directory = await scratchDirectory('issuers');
   const file = join(directory, 'issuers.yaml');
   await writeFile(file, text);
   return file;

@@ -1,7 +1,5 @@
 /** Asks the service for lists, page by page, and inserts many rows at once. */
-import { rmSync } from 'node:fs';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { DatabaseError } from 'pg';
@@ -10,6 +8,7 @@ import { inSchema } from '../../src/companion/table.ts';
 import { fillCompanion } from '../../src/entities/fill.ts';
 import { findStoredType } from '../../src/entity-types/store.ts';
 import type { Entity } from './entities.ts';
+import { scratchDirectory } from './scratch.ts';
 import type { Answer, ProblemBody, TestService } from './service.ts';
 
 export interface EntityPage {
@@ -113,10 +112,9 @@ export async function seedNumbers({ db }: TestService, name: string, count: numb
     select ${name}, jsonb_build_object('n', n), ${owner}, ${owner} from generate_series(1, ${count}::int) as n`.execute(db);
 }
 
-/** A directory for ENTITY_TYPES_DIR with these JSON Schemas; it is removed when the process ends. */
+/** A directory for ENTITY_TYPES_DIR with these JSON Schemas. */
 export async function writeTypes(types: Readonly<Record<string, object>>): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'entity-types-'));
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  const directory = await scratchDirectory('types');
   await Promise.all(Object.entries(types).map(([name, schema]) => writeFile(join(directory, `${name}.json`), JSON.stringify(schema))));
   return directory;
 }
