@@ -20,7 +20,7 @@ import { announceProcess } from './database/processes.ts';
 import { ServiceSecrets } from './database/service-secrets.ts';
 import { adviceForUnheard, UnheardError } from './database/unheard-error.ts';
 import { EntityQueues } from './entities/heavy.ts';
-import { scheduleTicks } from './entities/ticks.ts';
+import { scheduleTicks } from './entities/history/ticks.ts';
 import { isOutage } from './database/failure.ts';
 import { scheduleStatistics } from './database/statistics.ts';
 import { applyTypeFiles } from './entity-types/files.ts';

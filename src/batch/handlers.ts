@@ -2,11 +2,11 @@
 import type { components } from '../../generated/api.ts';
 import type { Context } from '../context.ts';
 import { JsonText, type Handlers, type Input, type Output } from '../contract/operation.ts';
-import { problemOfRemoval } from '../entities/delete.ts';
-import { readClaim } from '../entities/idempotency.ts';
+import { problemOfRemoval } from '../entities/removal/delete.ts';
+import { readClaim } from '../entities/idempotency/idempotency.ts';
 import { drawKeys } from '../entities/key.ts';
-import { writeOnce, type RepeatableWrite } from '../entities/once.ts';
-import { findInVersion, type ReplayPermit } from '../entities/replay.ts';
+import { writeOnce, type RepeatableWrite } from '../entities/idempotency/once.ts';
+import { findInVersion, type ReplayPermit } from '../entities/idempotency/replay.ts';
 import { representEntity } from '../entities/represent.ts';
 import type { Writes } from '../entities/update.ts';
 import type { EntityTypes } from '../entity-types/types.ts';

@@ -9,8 +9,8 @@ import type { Companion } from '../companion/layout.ts';
 import { deleteRow, insertRows, updateRows, writtenWithValues } from '../companion/rows.ts';
 import { entityChanged, type ChangeValues } from './changed.ts';
 import { areLight, areLightToRead } from './heavy.ts';
-import { isAt, locks, type Claim } from './idempotency.ts';
-import { moveToTrash, trashedAt } from './trash.ts';
+import { isAt, locks, type Claim } from './idempotency/idempotency.ts';
+import { moveToTrash, trashedAt } from './removal/trash.ts';
 import { typeIsCurrent, typeRevision } from './type-guard.ts';
 import { columnList, columns, rowColumns, type EntityRow } from './row.ts';
 

@@ -12,7 +12,7 @@ import type { Companion, CompanionValues } from '../companion/layout.ts';
 import { companionValues } from '../companion/values.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import { rowOf } from './grouped-writes.ts';
-import type { Claim } from './idempotency.ts';
+import type { Claim } from './idempotency/idempotency.ts';
 import type { EntityRow } from './row.ts';
 import { underRules, whileTableExists } from './violations.ts';
 import { findLightOne, findHeavy, findState, previewOne, type LightRow, type Place, type RowState, type Versions } from './statements.ts';

@@ -2,7 +2,7 @@
 import { compileSchema } from '../contract/every-error.ts';
 import type { Companion } from '../companion/layout.ts';
 import type { TypeSource } from '../database/tables.ts';
-import { trashKeepOf } from '../entities/trash.ts';
+import { trashKeepOf } from '../entities/removal/trash.ts';
 import { faultsOf } from '../http/validation-faults.ts';
 import { fieldTypesOf } from './field-types.ts';
 import { requiresIfMatch, schemaOf } from './document.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { TypeSource } from '../database/tables.ts';
-import { keepOf } from '../entities/history.ts';
+import { keepOf } from '../entities/history/history.ts';
 import { differencesOf } from './compare.ts';
 import { withoutRules } from './rule-keywords.ts';
 import { ruleDifferences } from './rules.ts';

@@ -1,7 +1,7 @@
 /** Writes the rows of an import, and reports on them while they are read. It knows nothing of HTTP, so the command line imports in the same way. */
 import type { Origin } from '../audit/store.ts';
-import { writePortion, type PortionRequest, type PortionRow } from '../entities/import-portion.ts';
-import type { ImportMode } from '../entities/import-statements.ts';
+import { writePortion, type PortionRequest, type PortionRow } from '../entities/bulk/import-portion.ts';
+import type { ImportMode } from '../entities/bulk/import-statements.ts';
 import { checkedBy } from '../entities/store.ts';
 import { whileTypeIsCurrent } from '../entities/type-guard.ts';
 import { requireValuesOf, uniqueBy } from '../entities/upsert.ts';

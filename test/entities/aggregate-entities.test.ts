@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { aggregateLimits } from '../../src/entities/aggregate.ts';
+import { aggregateLimits } from '../../src/entities/lists/aggregate.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { faultsIn, seedMany, writeTypes } from '../support/lists.ts';
 import { useService, type ProblemBody } from '../support/service.ts';

@@ -1,7 +1,7 @@
 /** A create with an Idempotency-Key creates one entity, even if the client repeats it (security rule 79). */
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { deleteOldKeys } from '../../src/entities/idempotency.ts';
+import { deleteOldKeys } from '../../src/entities/idempotency/idempotency.ts';
 import { deleteInBatches } from '../../src/maintenance/cleanup.ts';
 import { declareType, rowsOf, type Entity } from '../support/entities.ts';
 import { sendRequest } from '../support/raw.ts';

@@ -2,10 +2,10 @@
 import { sql, type RawBuilder } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { gatherStatistics } from '../../src/companion/table.ts';
-import { companionRoad } from '../../src/entities/companion-road.ts';
+import { companionRoad } from '../../src/entities/lists/companion-road.ts';
 import { fillCompanion } from '../../src/entities/fill.ts';
-import { pageQuery } from '../../src/entities/list-statements.ts';
-import type { Part } from '../../src/entities/road.ts';
+import { pageQuery } from '../../src/entities/lists/list-statements.ts';
+import type { Part } from '../../src/entities/lists/road.ts';
 import { everything } from '../../src/filter/syntax.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { keysIn, list } from '../support/lists.ts';

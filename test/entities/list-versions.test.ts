@@ -1,7 +1,7 @@
 /** `GET /rest/entity/{name}/{key}/history`: what an entity was, who changed it and when. */
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
-import { maintainHistory } from '../../src/entities/history.ts';
+import { maintainHistory } from '../../src/entities/history/history.ts';
 import { declareType, type Entity } from '../support/entities.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
 

@@ -17,13 +17,13 @@ import {
   walkedRows,
   walkEndQuery,
   type Selection,
-} from '../../src/entities/list-statements.ts';
-import { isMatchedKey, matchedKeysQuery } from '../../src/entities/match-statements.ts';
+} from '../../src/entities/lists/list-statements.ts';
+import { isMatchedKey, matchedKeysQuery } from '../../src/entities/lists/match-statements.ts';
 import { findHeavy, findLightOne, findState, previewOne } from '../../src/entities/statements.ts';
 import { writeStatementsOf, type WriteStatements } from '../../src/entities/write-statements.ts';
 import { builder } from '../../src/database/driver/prepared.ts';
 import { findByUnique } from '../../src/entities/upsert-statements.ts';
-import { trashedEntities } from '../../src/entities/trash.ts';
+import { trashedEntities } from '../../src/entities/removal/trash.ts';
 import type { Permit } from '../../src/rights/permit.ts';
 import type { SpanDescription } from '../../src/telemetry/spans.ts';
 import { orderOf } from '../../src/filter/order.ts';
@@ -61,19 +61,19 @@ const value = String.raw`(?:\$\d+|"input"\."\w+")`;
 const condition = new RegExp(String.raw`\bentity\.name = ${value} and \(${value}::text is null or entity\.created_by = ${value}\)`, 'g');
 
 describe('a statement on the table entity', () => {
-  test('is in one of seven files, except for what no caller requests: to read, index or verify all entities of a name, and to remove references', () => {
+  test('is in one of twelve files', () => {
     const root = new URL('../../', import.meta.url);
     const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => onEntity.test(readFileSync(new URL(file, root), 'utf8')));
     expect(files.toSorted()).toEqual(
       [
-        'bulk-statements',
+        'bulk/bulk-statements',
+        'bulk/import-statements',
         'fill',
         'grouped-writes',
-        'import-statements',
-        'include-statements',
-        'list-statements',
-        'referrers',
-        'removal-statements',
+        'lists/include-statements',
+        'lists/list-statements',
+        'removal/referrers',
+        'removal/removal-statements',
         'scan',
         'statements',
         'upsert-statements',
@@ -89,7 +89,7 @@ describe('a statement on the table entity', () => {
       /\b(?:insert into|update|delete from|merge into) "?(?:only )?"?entity\b(?![.-])|\b(?:insertInto|updateTable|deleteFrom|mergeInto)\(\s*'entity[ ']/i;
     const files = globSync('src/**/*.ts', { cwd: root }).filter((file) => changes.test(readFileSync(new URL(file, root), 'utf8')));
     expect(files.toSorted()).toEqual(
-      ['bulk-statements', 'grouped-writes', 'removal-statements', 'statements'].map((name) => `src/entities/${name}.ts`),
+      ['bulk/bulk-statements', 'grouped-writes', 'removal/removal-statements', 'statements'].map((name) => `src/entities/${name}.ts`),
     );
   });
 

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/database/tables.ts';
-import { deleteOldKeys } from '../../src/entities/idempotency.ts';
+import { deleteOldKeys } from '../../src/entities/idempotency/idempotency.ts';
 import { deleteExpiredTransactions } from '../../src/oidc/sign-in/store.ts';
 import { deleteEndedSessions, deleteInBatches } from '../../src/maintenance/cleanup.ts';
 import { deleteIdleAttempts } from '../../src/credentials/attempts.ts';

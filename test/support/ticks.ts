@@ -1,7 +1,7 @@
 /** Ticks without waiting for the clock. */
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import { makeTick } from '../../src/entities/ticks.ts';
+import { makeTick } from '../../src/entities/history/ticks.ts';
 import type { TestService } from './service.ts';
 
 /** Moves all ticks and versions into the past, so that the last tick is old enough for another one. */

@@ -1,0 +1,85 @@
+/** Runs statements on many rows, of which those that violate a rule are left out. */
+import { sql, type Transaction } from 'kysely';
+import type { Companion } from '../../companion/layout.ts';
+import { lacksRelation } from '../../database/failure.ts';
+import type { Database } from '../../database/tables.ts';
+import type { Problem } from '../../errors.ts';
+import { violationOf } from '../violations.ts';
+
+/** The most rows and characters of a statement. */
+const maximumRows = 500;
+const maximumCharacters = 1_000_000;
+
+/** A row, and the JSON text that the statement gets for it. */
+export interface StatementRow<R> {
+  row: R;
+  text: string;
+}
+
+export interface Refused<R> {
+  row: R;
+  problem: Problem;
+}
+
+/** The type has changed, or its table. */
+export class TypeChanged extends Error {}
+
+type Statement<R> = (some: readonly StatementRow<R>[]) => Promise<void>;
+
+/** Runs the statement on all rows but those that violate a rule of the companion table, which it returns. */
+export async function runTolerantly<R>(
+  trx: Transaction<Database>,
+  layout: Companion | undefined,
+  rows: readonly StatementRow<R>[],
+  statement: Statement<R>,
+): Promise<Refused<R>[]> {
+  const refused: Refused<R>[] = [];
+  for (const some of statementsOf(rows)) {
+    if (layout) refused.push(...(await runHalved(trx, layout, some, statement)));
+    else await statement(some);
+  }
+  return refused;
+}
+
+/** Halves the rows until each part violates no rule, or is one row. */
+async function runHalved<R>(
+  trx: Transaction<Database>,
+  layout: Companion,
+  rows: readonly StatementRow<R>[],
+  statement: Statement<R>,
+): Promise<Refused<R>[]> {
+  const [first] = rows;
+  if (!first) return [];
+  await sql`savepoint part`.execute(trx);
+  try {
+    await whileTypeLasts(() => statement(rows));
+    await sql`release savepoint part`.execute(trx);
+    return [];
+  } catch (error) {
+    const problem = violationOf(layout, error);
+    if (!problem) throw error;
+    await sql`rollback to savepoint part`.execute(trx);
+    if (rows.length === 1) return [{ row: first.row, problem }];
+  }
+  const middle = Math.ceil(rows.length / 2);
+  const before = await runHalved(trx, layout, rows.slice(0, middle), statement);
+  return [...before, ...(await runHalved(trx, layout, rows.slice(middle), statement))];
+}
+
+/** Runs a statement. Throws {@link TypeChanged} if its table or a column of it is gone. */
+export async function whileTypeLasts<T>(statement: () => Promise<T>): Promise<T> {
+  try {
+    return await statement();
+  } catch (error) {
+    throw lacksRelation(error) ? new TypeChanged() : error;
+  }
+}
+
+function* statementsOf<R>(rows: readonly StatementRow<R>[]): Generator<readonly StatementRow<R>[]> {
+  for (let from = 0; from < rows.length;) {
+    let [end, characters] = [from, 0];
+    while (end < rows.length && end - from < maximumRows && characters < maximumCharacters) characters += rows[end++]?.text.length ?? 0;
+    yield rows.slice(from, end);
+    from = end;
+  }
+}

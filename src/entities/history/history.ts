@@ -1,0 +1,165 @@
+/** The history of entities: the versions that `entityChanged` writes, newest first, and one of them. */
+import { sql, type Kysely } from 'kysely';
+import type { components } from '../../../generated/api.ts';
+import { JsonText } from '../../contract/operation.ts';
+import { builder, prepare, type ValueOf } from '../../database/driver/prepared.ts';
+import type { Statements } from '../../database/port.ts';
+import type { Reads } from '../../database/standby/readers.ts';
+import type { Database } from '../../database/tables.ts';
+import { Problem } from '../../errors.ts';
+import type { Permit } from '../../rights/permit.ts';
+import { permitValues, rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
+import { atPosition, type Cursors } from '../lists/cursors.ts';
+import { representEntity } from '../represent.ts';
+import type { EntityRow } from '../row.ts';
+import { findLight } from '../store.ts';
+
+/** How long the versions of a name are kept whose type does not say, as PostgreSQL reads an interval. */
+const defaultKeep = 'P7D';
+/** 8 MiB with what surrounds the fields of the versions. */
+const maximumBytes = 7.5 * 2 ** 20;
+
+export type VersionOperation = components['schemas']['EntityVersion']['operation'];
+
+export interface ChangeRow extends EntityRow {
+  id: string;
+  operation: VersionOperation;
+}
+
+/** Where the versions of an entity are, and since when they are kept. */
+export interface Versions extends PermitValues {
+  key: string;
+  /** An interval, such as `P7D`. */
+  keep: string;
+}
+
+/** SQL: the versions of the entity that are kept and that the permit covers. */
+export const versionsOf = (value: ValueOf<Versions>) =>
+  sql<boolean>`${rowsCovered(value, 'entity_change')} and entity_change.key = ${value('key')}::bigint
+    and entity_change.at > now() - ${value('keep')}::interval`;
+
+export const changeColumns = [
+  'id',
+  'name',
+  'key',
+  'version',
+  'operation',
+  sql<string>`created_at::text`.as('createdAt'),
+  'created_by as createdBy',
+  sql<string>`at::text`.as('updatedAt'),
+  'changed_by as updatedBy',
+] as const;
+
+const findOne = prepare<Versions & { version: string }, ChangeRow>('history.find', (value) =>
+  builder
+    .selectFrom('entity_change')
+    .where(versionsOf(value))
+    .where('version', '=', sql<string>`${value('version')}::bigint`)
+    .where('operation', '<>', 'deleted')
+    .where('fields', 'is not', null)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .select([...changeColumns, sql<string>`fields::text`.as('fields')])
+    .compile(),
+);
+
+interface ListedChange extends Omit<ChangeRow, 'fields'> {
+  /** Null if the page has no room for them. */
+  fields: string | null;
+  changed: string[] | null;
+}
+
+const listFrom = prepare<Versions & { before: string | null; limit: number }, ListedChange>('history.list', (value) =>
+  builder
+    .selectFrom((from) =>
+      from
+        .selectFrom('entity_change')
+        .where(versionsOf(value))
+        // A purged entity has no history.
+        .where('fields', 'is not', null)
+        .where(sql<boolean>`(${value('before')}::bigint is null or id < ${value('before')}::bigint)`)
+        .orderBy('version', 'desc')
+        .orderBy('id', 'desc')
+        .limit(sql<number>`${value('limit')} + 1`)
+        .select([
+          ...changeColumns,
+          'fields',
+          sql<number>`sum(octet_length(fields::text)) over (order by version desc, id desc)`.as('bytes'),
+          sql<number>`row_number() over (order by version desc, id desc)`.as('n'),
+          sql<string | null>`lead(fields) over (order by version desc, id desc)`.as('earlier'),
+        ])
+        .as('found'),
+    )
+    .select([
+      ...(['id', 'name', 'key', 'version', 'operation', 'createdAt', 'createdBy', 'updatedAt', 'updatedBy'] as const),
+      sql<string[] | null>`case when earlier is not null and n <= ${value('limit')} then array(
+        select key from jsonb_each(fields) as now full join jsonb_each(earlier) as before using (key)
+        where now.value is distinct from before.value order by key
+      ) end`.as('changed'),
+      sql<string | null>`case when n = 1 or (bytes <= ${sql.lit(maximumBytes)} and n <= ${value('limit')}) then fields::text end`.as(
+        'fields',
+      ),
+    ])
+    .orderBy('n')
+    .compile(),
+);
+
+/** How long versions are kept under a document, as an ISO 8601 duration. */
+export function keepOf(document: Readonly<Record<string, unknown>> | undefined): string {
+  const history = document?.['x-history'] as { keep?: string } | undefined;
+  return history?.keep ?? defaultKeep;
+}
+
+/** The entity as it was in this version; undefined if the permit covers none that is kept. */
+export async function findVersion(
+  store: Statements,
+  permit: Permit<'create' | 'read' | 'update'>,
+  key: string,
+  version: string,
+  keep: string,
+): Promise<EntityRow | undefined> {
+  const [row] = await store.run(findOne, { ...permitValues(permit), key, version, keep });
+  return row;
+}
+
+export interface VersionQuery {
+  /** The most versions of the page. */
+  limit: number;
+  cursor: string | undefined;
+  keep: string;
+}
+
+/** A page of versions, newest first. Throws 404 if the permit covers no such entity and no version that is kept, and 400 for a cursor of another history. */
+export async function listVersions(
+  reads: Reads,
+  cursors: Cursors,
+  permit: Permit<'read'>,
+  key: string,
+  { limit, cursor, keep }: VersionQuery,
+): Promise<JsonText<components['schemas']['EntityHistory']>> {
+  const binding = JSON.stringify(['history', permit.userName, permit.entity, key]);
+  const from = cursor === undefined ? undefined : await cursors.open(cursor, binding);
+  if (cursor !== undefined && !from) throw new Problem('malformed-request', { faults: [{ parameter: 'cursor', code: 'invalid-cursor' }] });
+  const found = await reads.run(listFrom, { ...permitValues(permit), key, keep, before: from?.key ?? null, limit });
+  // An entity that has not changed for long has no version that is kept.
+  if (found.length === 0 && !from && !(await findLight(reads, permit, key))) throw new Problem('not-found');
+  const cut = found.findIndex(({ fields }, index) => fields === null || index === limit);
+  const rows = cut === -1 ? found : found.slice(0, cut);
+  const last = cut === -1 ? undefined : rows.at(-1);
+  const sealed = last && (await cursors.seal({ direction: 'next', values: [], key: last.id }, binding));
+  const next = sealed === undefined ? null : atPosition(sealed, await reads.position());
+  const items = rows.map(({ operation, fields, changed, ...row }) => {
+    const { text } = representEntity({ ...row, fields: fields ?? '{}' });
+    return `{"operation":"${operation}",${text.slice(1, -1)},"changed":${JSON.stringify(changed)}}`;
+  });
+  return new JsonText(`{"items":[${items.join(',')}],"next":${JSON.stringify(next)}}`);
+}
+
+/**
+ * Makes the tables of the next months, drops those of months of which nothing is kept, and deletes up to `limit` versions of names that are kept for
+ * less than others; returns how many. Only one replica at a time does so; the others get 0.
+ */
+export async function maintainHistory(db: Kysely<Database>, limit: number): Promise<number> {
+  const { rows } = await sql<{ deleted: number }>`select maintain_entity_history(${limit}::integer) as deleted`.execute(db);
+  return rows[0]?.deleted ?? 0;
+}

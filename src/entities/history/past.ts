@@ -1,0 +1,43 @@
+/** Reads an entity as it does not stand any more: in an earlier version, at a time, or in the trash. */
+import type { operations } from '../../../generated/api.ts';
+import type { Principal } from '../../authn/principal.ts';
+import { Problem } from '../../errors.ts';
+import { authorize, type Permit } from '../../rights/permit.ts';
+import { findAsOf } from './as-of.ts';
+import type { EntityRow } from '../row.ts';
+import { findInVersion } from '../idempotency/replay.ts';
+import { authorizeTrash, findTrashed } from '../removal/trash.ts';
+import type { Writes } from '../update.ts';
+
+type Query = Partial<NonNullable<operations['getEntity']['parameters']['query']>>;
+
+export interface PastEntity {
+  permit: Permit<'read' | 'update'>;
+  /** The entity with the key; undefined if the permit covers none. `keep` is how long versions are kept, `position` the tick in which it was found. */
+  find: (key: string, keep: string) => Promise<{ row: EntityRow; position?: string } | undefined>;
+}
+
+/** How to find what the query asks for; undefined for the entity as it stands. Throws 403, and 400 for parameters that do not go together. */
+export function pastEntity(
+  { store, types }: Pick<Writes, 'store' | 'types'>,
+  principal: Principal,
+  entity: string,
+  query: Query,
+): PastEntity | undefined {
+  const { version, asOf, deleted, fields, include } = query;
+  const [parameter, other] = Object.entries({ version, asOf, deleted, fields, include }).flatMap(([name, value]) =>
+    value === undefined ? [] : [name],
+  );
+  const isPast = version !== undefined || asOf !== undefined || deleted !== undefined;
+  if (!isPast || parameter === undefined) return undefined;
+  if (other !== undefined) throw new Problem('malformed-request', { faults: [{ parameter, code: 'conflicting' }] });
+  if (deleted !== undefined) {
+    const permit = authorizeTrash(principal, entity);
+    return { permit, find: async (key) => found(await findTrashed(store, permit, key)) };
+  }
+  const permit = authorize(principal, entity, 'read');
+  if (asOf !== undefined) return { permit, find: (key, keep) => findAsOf(store, permit, key, asOf, keep) };
+  return { permit, find: async (key) => found(await findInVersion({ store, types }, permit, key, version ?? '')) };
+}
+
+const found = (row: EntityRow | undefined) => row && { row };

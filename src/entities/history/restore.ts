@@ -1,0 +1,65 @@
+/**
+ * Gives an entity the fields of an earlier version again, or brings it back from the trash: a new version, under the caller's precondition and the rules of
+ * the type as it is now.
+ */
+import type { Caller } from '../../authn/caller.ts';
+import { Problem } from '../../errors.ts';
+import type { Permit } from '../../rights/permit.ts';
+import { findVersion } from './history.ts';
+import type { EntityRow } from '../row.ts';
+import type { Versions } from '../statements.ts';
+import { checkedBy, restoreStoredEntity, stateOf, undeleteEntity } from '../store.ts';
+import { stateOfTrashed } from '../removal/trash.ts';
+import type { Writes } from '../update.ts';
+
+/** A lost round means that another request has changed the entity meanwhile. */
+const rounds = 100;
+
+export interface Restoration {
+  /** The version whose fields the entity gets; undefined for those that it has in the trash. */
+  version: string | undefined;
+  /** The versions that the caller accepts; null accepts any. */
+  versions: Versions;
+  /** Whether the caller has named versions, or has said that any will do. */
+  isGuarded: boolean;
+  /** How long versions are kept, as an interval. */
+  keep: string;
+  /** The most bytes of the fields as PostgreSQL writes them. */
+  limitBytes: number;
+}
+
+/**
+ * Restores the version and returns the row as it then is. Throws 400 for a live entity without `version`, 404 if the permit covers no such entity, live or
+ * in the trash, or its history has no such version, 412 and 428 as an update, 422 and 409 if the fields do not fit the type as it is now, and 503 `busy` if others are always faster.
+ */
+export async function restoreEntity(
+  { store, queues, types }: Writes,
+  permit: Permit<'update'>,
+  caller: Caller,
+  key: string,
+  { version, versions, isGuarded, keep, limitBytes }: Restoration,
+): Promise<EntityRow> {
+  return await queues.runHeavy(permit, caller, async () => {
+    const old = version === undefined ? undefined : await findVersion(store, permit, key, version, keep);
+    if (version !== undefined && !old) throw new Problem('not-found');
+    for (let round = 0; round < rounds; round++) {
+      const live = await stateOf(store, permit, key);
+      const trashed = live ? undefined : await stateOfTrashed(store, permit, key);
+      const state = live ?? trashed;
+      const text = (old ?? trashed)?.fields;
+      if (!state) throw new Problem('not-found');
+      if (text === undefined) throw new Problem('malformed-request', { faults: [{ parameter: 'version', code: 'required' }] });
+      if (Buffer.byteLength(text) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
+      const fields: unknown = JSON.parse(text);
+      const type = await types.at(permit.entity, state.typeRevision);
+      if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
+      if (versions && !versions.includes(state.version)) throw new Problem('precondition-failed');
+      type?.check(fields);
+      const change = { patch: text, versions: [state.version], limitBytes, ...checkedBy(type, fields) };
+      const write = live ? restoreStoredEntity : undeleteEntity;
+      const row = await write(store, permit, caller.origin, key, change);
+      if (row) return row;
+    }
+    throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
+  });
+}

@@ -1,0 +1,106 @@
+/**
+ * Writes that take effect once although they are sent again (security rule 79). The write, what goes along with it, and its Idempotency-Key are one
+ * transaction, so a repeat finds the key, or nothing of the write.
+ */
+import type { Caller } from '../../authn/caller.ts';
+import { statementsWithin } from '../../database/statements-within.ts';
+import type { Action } from '../../database/tables.ts';
+import { isRefusal } from '../../errors.ts';
+import type { Permit } from '../../rights/permit.ts';
+import type { WriteTurns } from '../heavy.ts';
+import { claimKey, inProgress, storeEffects, type Claim, type Effect } from './idempotency.ts';
+import type { Writes } from '../update.ts';
+
+/** A lost round means that another request took the key meanwhile, or that the transaction needs another turn. */
+const rounds = 5;
+
+type Turn = 'keyed' | 'contended' | 'heavy';
+
+/** Ends a transaction that is to run again in a turn of its own kind: it must not wait for that while it has a connection and locks. */
+class TurnNeeded extends Error {
+  readonly turn: Turn;
+  constructor(turn: Turn) {
+    super(`the transaction needs a ${turn} turn`);
+    this.turn = turn;
+  }
+}
+
+/** Ends a transaction whose key another request has taken meanwhile. */
+class KeyTaken extends Error {}
+
+export interface RepeatableWrite<T> {
+  /** Undefined without an Idempotency-Key: then `write` runs with the given `writes`. */
+  claim: Claim | undefined;
+  isHeavy: boolean;
+  write: (writes: Writes) => Promise<T>;
+  /** What is stored of the outcome. */
+  effectsOf: (outcome: T) => readonly Effect[];
+  /** The outcome again. It must need no turn. */
+  replay: (effects: readonly Effect[], writes: Writes) => Promise<T>;
+}
+
+export interface OnceDone<T> {
+  outcome: T;
+  /** Whether an earlier request did it, and this one only says so once more. */
+  isReplayed: boolean;
+}
+
+/**
+ * Runs the write unless a request with the same key has within 24 hours, and returns the outcome. Throws what `write` and `replay` throw, 422
+ * `idempotency-key-reused` if that request was another one, and 409 `idempotency-in-progress` while it is under way.
+ */
+export async function writeOnce<T>(
+  writes: Writes,
+  permit: Permit<Action>,
+  caller: Caller,
+  { claim, isHeavy, write, effectsOf, replay }: RepeatableWrite<T>,
+): Promise<OnceDone<T>> {
+  if (!claim) return { outcome: await write(writes), isReplayed: false };
+  let turn: Turn = isHeavy ? 'heavy' : 'keyed';
+  const attempt = () =>
+    writes.store.transaction(async (trx) => {
+      const within: Writes = { store: statementsWithin(trx), queues: turnsWithin(turn), types: writes.types.within(trx) };
+      const effects = await claimKey(trx, claim);
+      if (effects) return { outcome: await replay(effects, within), isReplayed: true };
+      const outcome = await write(within).catch(async (error: unknown) => {
+        // The first request may have been committed after the snapshot of the statement that did not find its key. Then its effect may be what is refused here.
+        if (isRefusal(error) && (await claimKey(trx, claim))) throw new KeyTaken();
+        throw error;
+      });
+      if (!(await storeEffects(trx, claim, effectsOf(outcome)))) throw new KeyTaken();
+      return { outcome, isReplayed: false };
+    });
+  for (let round = 0; round < rounds; round++) {
+    try {
+      return await inTurn(writes.queues, turn, permit, caller, attempt);
+    } catch (error) {
+      if (error instanceof TurnNeeded) ({ turn } = error);
+      else if (!(error instanceof KeyTaken)) throw error;
+    }
+  }
+  throw inProgress();
+}
+
+function inTurn<T>(queues: WriteTurns, turn: Turn, permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
+  switch (turn) {
+    case 'keyed':
+      return queues.runKeyed(permit, job);
+    case 'contended':
+      return queues.runContended(permit, job);
+    case 'heavy':
+      return queues.runHeavy(permit, caller, job);
+  }
+}
+
+/** The turns in a transaction that has `turn`: a job runs at once, or the transaction needs another turn. */
+function turnsWithin(turn: Turn): WriteTurns {
+  const among = async <T>(needed: Turn, turns: readonly Turn[], job: () => Promise<T>): Promise<T> => {
+    if (!turns.includes(turn)) throw new TurnNeeded(needed);
+    return await job();
+  };
+  return {
+    runHeavy: (_permit, _caller, job) => among('heavy', ['heavy'], job),
+    runContended: (_permit, job) => among('contended', ['contended', 'heavy'], job),
+    runKeyed: (_permit, job) => job(),
+  };
+}

@@ -1,0 +1,71 @@
+/** Aggregations: numbers over the entities of a name, in groups. */
+import type { components } from '../../../generated/api.ts';
+import { readable, type Companion } from '../../companion/layout.ts';
+import { columnOf } from '../../companion/source.ts';
+import { JsonText } from '../../contract/operation.ts';
+import { exceededStatementTime, refusedValue } from '../../database/failure.ts';
+import type { Reads } from '../../database/standby/readers.ts';
+import { Problem } from '../../errors.ts';
+import { testsOf } from '../../filter/syntax.ts';
+import type { Permit } from '../../rights/permit.ts';
+import { permitValues } from '../../rights/row-predicate.ts';
+import type { AggregateRequest } from './aggregate-request.ts';
+import { aggregateQuery, type GroupRow } from './aggregate-statements.ts';
+import { aggregatedRows } from './companion-statements.ts';
+import { followMatches } from './match.ts';
+
+/** In milliseconds, since an aggregation reads all entities that the filter finds. A test lowers it. */
+export const aggregateLimits = { timeMs: 5_000 };
+
+type Aggregated = components['schemas']['EntityAggregated'];
+
+/**
+ * Reads the groups. Throws 422 `query-too-expensive` for fields without an index and for what takes too long, and 422 `validation-failed` for a search of
+ * a type without texts to search.
+ */
+export async function aggregateEntities(
+  reads: Reads,
+  permit: Permit<'read'>,
+  request: AggregateRequest,
+  stored: Companion | null | undefined,
+): Promise<JsonText<Aggregated>> {
+  const companion = (stored && readable(stored)) ?? undefined;
+  assertIndexed(request, companion);
+  try {
+    const groups = await reads.readOnly(aggregateLimits.timeMs, async (run) => {
+      const filter = await followMatches(run, request.filter, request.targets);
+      const rows = aggregatedRows(companion, permitValues(permit), filter, fieldsOf(request).length > 0);
+      return await run(aggregateQuery(rows, companion, request), 'any');
+    });
+    return represent(groups, request);
+  } catch (error) {
+    if (exceededStatementTime(error))
+      throw new Problem('query-too-expensive', { faults: [{ pointer: '', code: 'needs-index' }], cause: error });
+    const at = request.groups.findIndex(({ zone }) => zone !== 'UTC');
+    if (at === -1 || !refusedValue(error)) throw error;
+    // Node.js knows the time zone, and PostgreSQL does not.
+    throw new Problem('validation-failed', { faults: [{ pointer: `/groupBy/${at}/zone`, code: 'invalid-value' }], cause: error });
+  }
+}
+
+const fieldsOf = ({ groups, measures }: AggregateRequest) => [...groups, ...measures.filter((measure) => measure.of !== 'count')];
+
+function assertIndexed(request: AggregateRequest, companion: Companion | undefined): void {
+  if (testsOf(request.filter).some(({ kind }) => kind === 'search') && !companion?.search)
+    throw new Problem('validation-failed', { faults: [{ pointer: '/search', code: 'not-filterable' }] });
+  const faults = fieldsOf(request)
+    .filter(({ field, type }) => !companion || !columnOf(companion, field, type))
+    .map(({ field, pointer }) => ({ pointer, code: 'needs-index' as const, values: { fields: field.join('.') } }));
+  if (faults.length > 0) throw new Problem('query-too-expensive', { faults });
+}
+
+function represent(rows: readonly GroupRow[], { groups, measures, limit }: AggregateRequest): JsonText<Aggregated> {
+  const members = (names: readonly string[], values: readonly (string | null)[]) =>
+    names.map((name, index) => `${JSON.stringify(name)}:${values[index] ?? 'null'}`);
+  const paths = groups.map(({ path }) => path);
+  const names = measures.map(({ name }) => name);
+  const texts = rows
+    .slice(0, limit)
+    .map((row) => `{${[`"key":{${members(paths, row.key).join(',')}}`, ...members(names, row.measures)].join(',')}}`);
+  return new JsonText(`{"groups":[${texts.join(',')}],"complete":${rows.length <= limit}}`);
+}

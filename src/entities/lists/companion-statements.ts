@@ -1,0 +1,135 @@
+/** What the statements of lists read of a companion table. Their rows are keys; the condition of the permit is beside the entity of each key. */
+import { sql, type CompiledQuery } from 'kysely';
+import type { Companion } from '../../companion/layout.ts';
+import { ownFilter, ownPart } from '../../companion/own-rows.ts';
+import { matchesRow } from '../../companion/search.ts';
+import { inSchema } from '../../companion/table.ts';
+import { builder } from '../../database/driver/prepared.ts';
+import { columnRef, companionSource, isOfColumn, keyColumn, type Column } from '../../companion/source.ts';
+import { filterCondition } from '../../filter/compile.ts';
+import { isAfter, type Order, type RowPosition } from '../../filter/order.ts';
+import { candidateCount, candidateRows, inOrder, walkRows } from '../../companion/range-sql.ts';
+import type { ColumnOrder, Range, Walk } from '../../companion/roads.ts';
+import { all, conjuncts, everything, testsOf, type Filter, type Test } from '../../filter/syntax.ts';
+import { entitySource } from '../../filter/source.ts';
+import type { PermitValues } from '../../rights/row-predicate.ts';
+import { entityOf, selected, selectedBeside, type SelectedRows, type PageRows, type WalkEnd } from './list-statements.ts';
+
+/** The conditions of a filter that columns alone decide, and the others. */
+export interface SplitFilter {
+  ofColumns: Filter;
+  ofFields: Filter;
+}
+
+export function splitFilter(filter: Filter, companion: Companion): SplitFilter {
+  return split(filter, (test) => isOfColumn(companion, test));
+}
+
+function split(filter: Filter, isOfColumns: (test: Test) => boolean): SplitFilter {
+  const { columns = [], fields = [] } = Object.groupBy(conjuncts(filter), (condition) =>
+    testsOf(condition).every(isOfColumns) ? 'columns' : 'fields',
+  );
+  return { ofColumns: all(columns), ofFields: all(fields) };
+}
+
+export const isEverything = (filter: Filter): boolean => filter.kind === 'all' && filter.of.length === 0;
+
+/** The rows that a page reads along an index. */
+export interface IndexWalk {
+  companion: Companion;
+  permit: PermitValues;
+  walk: Walk;
+  after: RowPosition | undefined;
+  /** The most rows of the index that PostgreSQL may look at. */
+  budget: number;
+  /** What the walk leaves to be tested. */
+  rest: SplitFilter;
+  /** The columns that the tests and the order need. */
+  columns: readonly Column[];
+}
+
+export function indexRows(query: IndexWalk, limit: number): PageRows {
+  const { companion, permit, walk, after, budget, rest, columns } = query;
+  const source = companionSource(companion);
+  const rows = walkRows(companion, walk, after, budget, columns);
+  // The walk is in the order of the page, so its first rows that fulfil all are the page.
+  const cut = isEverything(rest.ofFields) ? sql`limit ${limit + 1}` : sql``;
+  return {
+    from: sql`(select * from ${rows} as x where ${filterCondition(rest.ofColumns, source)} ${cut}) as x
+      cross join ${entityOf(permit, sql.ref('x.key'))}`,
+    where: filterCondition(rest.ofFields, source),
+    after: undefined,
+    isInOrder: true,
+  };
+}
+
+/** The last row of the walk; no row if the index ends before the budget does. */
+export function indexEndQuery({ companion, walk, after, budget }: IndexWalk): CompiledQuery<WalkEnd> {
+  const values = walk.columns.map((column) => sql`${columnRef(column)}::text`);
+  return sql<WalkEnd>`
+    select x.key, array[${sql.join(values)}]::text[] as position from ${walkRows(companion, walk, after, budget, walk.columns)} as x
+    offset ${budget - 1} limit 1`.compile(builder);
+}
+
+/** The candidates of a page, which are sorted. */
+export interface Candidates {
+  companion: Companion;
+  permit: PermitValues;
+  ranges: readonly Range[];
+  filter: SplitFilter;
+  after: RowPosition | undefined;
+  order: Order;
+  /** The order over columns; undefined if it needs fields. */
+  columnOrder: ColumnOrder | undefined;
+  /** The columns that the tests and the order need. */
+  columns: readonly Column[];
+}
+
+export function candidatesRows(query: Candidates, limit: number): PageRows {
+  const { companion, permit, ranges, filter, after, order, columnOrder, columns } = query;
+  const source = companionSource(companion);
+  const isDecidedByColumns = columnOrder && isEverything(filter.ofFields);
+  const next = isDecidedByColumns
+    ? sql`and ${after ? isAfter(order, after, 'x') : sql`true`}
+        order by ${inOrder([...columnOrder.columns, { ...keyColumn, descending: order.keyDescending }])} limit ${limit + 1}`
+    : sql``;
+  return {
+    from: sql`(
+        select * from ${candidateRows(companion, ranges, columns)} as x
+        where ${filterCondition(filter.ofColumns, source)} ${next}
+      ) as x cross join ${entityOf(permit, sql.ref('x.key'))}`,
+    where: filterCondition(filter.ofFields, source),
+    after,
+    isInOrder: false,
+  };
+}
+
+/** How many rows the ranges have together, `limit` at most. */
+export function rangesQuery(companion: Companion, ranges: readonly Range[], limit: number): CompiledQuery<{ count: number }> {
+  return sql<{ count: number }>`select ${candidateCount(companion, ranges, limit)} as count`.compile(builder);
+}
+
+/** The entities that fulfil the filter. A permit for all rows needs no look at an entity whose columns decide. */
+export function selectedByColumns(companion: Companion, permit: PermitValues, filter: Filter): SelectedRows {
+  const source = { ...companionSource(companion), matches: (words: string) => matchesRow(companion, words) };
+  const { ofColumns, ofFields } = split(filter, (test) => test.kind === 'search' || isOfColumn(companion, test));
+  const columns = filterCondition(ofColumns, source);
+  const table = sql`${inSchema(companion.table)} as x`;
+  if (isEverything(ofFields) && permit.owner === null) return { from: table, where: columns };
+  return selectedBeside(permit, table, sql`${columns} and ${filterCondition(ofFields, source)}`);
+}
+
+/** The entities of an aggregation. Without columns of the companion table it needs none. */
+export function aggregatedRows(
+  companion: Companion | undefined,
+  permit: PermitValues,
+  filter: Filter,
+  needsColumns: boolean,
+): SelectedRows {
+  const { owner } = permit;
+  const isOwn = owner !== null && companion !== undefined && ownPart(companion) !== undefined;
+  const wanted = isOwn ? ownFilter(filter, owner) : filter;
+  const isOfUse = companion && (needsColumns || testsOf(wanted).some((test) => test.kind === 'search' || isOfColumn(companion, test)));
+  if (isOfUse) return selectedByColumns(companion, permit, wanted);
+  return selected({ permit, source: entitySource, table: sql`entity`, keys: everything, rest: filter });
+}

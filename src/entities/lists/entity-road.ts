@@ -1,0 +1,37 @@
+/** A list without an index of fields: by key, looking at a number of rows, or sorted if there are few. */
+import { sql } from 'kysely';
+import { isKey } from '../../filter/fields.ts';
+import { searchedSource } from '../../companion/source.ts';
+import { entitySource } from '../../filter/source.ts';
+import { all, conjuncts, type Filter } from '../../filter/syntax.ts';
+import { candidatesQuery, selected, selectedRows, walkedRows, walkEndQuery, type Selection } from './list-statements.ts';
+import { trashedEntities } from '../removal/trash.ts';
+import { areFew, budgetOf, listLimits, orderFor, type Road, type Wanted } from './road.ts';
+
+export function entityRoad(wanted: Wanted): Road {
+  const { permit, filter, companion, isTrash = false } = wanted;
+  const source = companion ? searchedSource(companion) : entitySource;
+  const { keys = [], rest = [] } = Object.groupBy(conjuncts(filter), (test) => (isServed(test) ? 'keys' : 'rest'));
+  const selection: Selection = { permit, source, table: isTrash ? trashedEntities : sql`entity`, keys: all(keys), rest: all(rest) };
+  const order = orderFor(wanted, source);
+  const isByKey = order.columns.length === 0;
+  const looksAtMore = rest.length > 0 || permit.owner !== null;
+  return {
+    order,
+    isCheap: isByKey && !looksAtMore,
+    selected: selected(selection),
+    async find(run, { after, isBackwards }) {
+      if (isByKey && looksAtMore) {
+        const walk = { keyDescending: order.keyDescending !== isBackwards, after, budget: budgetOf(selection.rest) };
+        return { ...walkedRows(selection, walk), end: walkEndQuery(selection, walk), scans: 'by-index' };
+      }
+      if (!isByKey && !areFew(await run(candidatesQuery(selection, listLimits.candidates + 1)))) return undefined;
+      return { ...selectedRows(selection, after), end: undefined, scans: 'by-index' };
+    },
+  };
+}
+
+/** Whether the primary key finds the rows that the test allows. */
+function isServed(test: Filter): boolean {
+  return (test.kind === 'compare' || test.kind === 'in') && isKey(test.field);
+}

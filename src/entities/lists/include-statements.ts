@@ -1,0 +1,72 @@
+/**
+ * The statements that read entities together with those that they refer to. Like those of lists they have no name. Each has the condition of the
+ * permit for the name that it reads, `rowsCovered` (rule 64).
+ */
+import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
+import { builder } from '../../database/driver/prepared.ts';
+import { entitySource } from '../../filter/source.ts';
+import type { Permit } from '../../rights/permit.ts';
+import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
+import type { Include } from './include.ts';
+import { projectedFields, type Projection } from './projection.ts';
+import { rowColumnList, type EntityRow } from '../row.ts';
+
+const covered = (permit: Permit<'read'>) => {
+  const values = permitValues(permit);
+  return rowsCovered((name) => sql`${values[name]}`);
+};
+
+/** SQL: the keys that the references of a row of `entity` have, in the order of `includes`; null where a field is no key. */
+export function referencesOf(includes: readonly Include[]): RawBuilder<(string | null)[]> {
+  return sql`array[${sql.join(includes.map(({ field }) => sql`${entitySource.typed(field, 'int64')}::text`))}]::text[]`;
+}
+
+/** A row with the keys of its references. */
+export type ReferringRow = EntityRow & { references: (string | null)[] };
+
+/** One entity with its references. */
+export function viewQuery(
+  permit: Permit<'read'>,
+  key: string,
+  projection: Projection | undefined,
+  includes: readonly Include[],
+): CompiledQuery<ReferringRow> {
+  return sql<ReferringRow>`
+    select ${rowColumnList}, ${projectedFields(projection)} as fields, ${referencesOf(includes)} as references
+    from entity where ${covered(permit)} and entity.key = ${key}::bigint`.compile(builder);
+}
+
+/** The entities of one name that are wanted, each with the place in the page of the first item that leads to it. */
+export interface WantedEntities {
+  permit: Permit<'read'>;
+  positions: ReadonlyMap<string, number>;
+  /** The references of these entities that are followed. */
+  further: readonly Include[];
+}
+
+/** A row that was wanted; null in place of fields and references that the page has no room for. */
+export type IncludedRow = Omit<EntityRow, 'fields'> &
+  ({ fields: string; references: (string | null)[] } | { fields: null; references: null }) & { position: number };
+
+/**
+ * All wanted entities that their permits cover, in the order of their positions. Fields beyond `bytes` of JSON text are not read, but for those of
+ * position 0.
+ */
+export function includedQuery(wanted: readonly WantedEntities[], bytes: number): CompiledQuery<IncludedRow> {
+  const rows = wanted.map(
+    ({ permit, positions }) => sql`
+      select entity.*, wanted.position
+      from unnest(${[...positions.keys()]}::bigint[], ${[...positions.values()]}::int[]) as wanted (key, position)
+      join entity on ${covered(permit)} and entity.key = wanted.key`,
+  );
+  const references = wanted.map(({ permit, further }) => sql`when ${permit.entity}::text then ${referencesOf(further)}`);
+  return sql<IncludedRow>`
+    select ${rowColumnList}, position,
+      case when fits then fields::text end as fields,
+      case when fits then case name ${sql.join(references, sql` `)} end end as references
+    from (
+      select *, position = 0 or sum(bytes) over (order by position, name, key rows unbounded preceding) <= ${bytes} as fits
+      from (${sql.join(rows, sql` union all `)}) as wanted
+    ) as entity
+    order by position, name, key`.compile(builder);
+}

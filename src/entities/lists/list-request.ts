@@ -1,0 +1,145 @@
+/** What a list shall have, from the parameters of a URL or from a body. Both are read by the same rules; only the places of faults differ. */
+import type { components, operations } from '../../../generated/api.ts';
+import { Problem } from '../../errors.ts';
+import { maximumFaults, type Fault, type FaultPlace } from '../../faults.ts';
+import { bodyLimits, parseFilter, urlLimits, type FilterLimits } from '../../filter/parse.ts';
+import { parseSort, type NameFault, type SortTerm } from '../../filter/sort.ts';
+import { everything, type Filter } from '../../filter/syntax.ts';
+import { readJson } from '../../http/json.ts';
+import type { Include, ReadIncludes } from './include.ts';
+import type { MatchTargets, ReadScope } from './match.ts';
+import { readProjection, type Projection } from './projection.ts';
+
+export type CountKind = 'none' | 'capped' | 'estimated' | 'exact';
+
+export interface ListRequest {
+  filter: Filter;
+  /** What the references of the filter lead to. */
+  targets: MatchTargets;
+  /** Words to search for; undefined for no search. */
+  search: string | undefined;
+  sort: readonly SortTerm[];
+  limit: number;
+  cursor: string | undefined;
+  /** The fields to send; undefined for all. */
+  projection: Projection | undefined;
+  /** The references to follow. */
+  includes: readonly Include[];
+  count: CountKind;
+  /** Whether the entities in the trash are listed, instead of live ones. */
+  isTrash: boolean;
+  /** The filter, the sort and the search as text, the same for the same query however it came. */
+  canonical: string;
+  /** How the caller sent it, for the places of later faults. */
+  carrier: Carrier;
+}
+
+type Member = 'filter' | 'search' | 'sort' | 'limit' | 'cursor' | 'fields' | 'include' | 'count';
+
+/** Where the members of a query are. */
+export interface Carrier {
+  /** The place of a member, or of something inside of it, which a URL shows for a filter alone. */
+  place: (member: Member, pointer?: string) => FaultPlace;
+}
+
+export const urlCarrier: Carrier = {
+  place: (member, pointer) => (member === 'filter' ? { parameter: member, pointer: pointer ?? '' } : { parameter: member }),
+};
+export const bodyCarrier: Carrier = { place: (member, pointer = '') => ({ pointer: `/${member}${pointer}` }) };
+
+const defaultLimit = 50;
+
+type Query = Partial<NonNullable<operations['listEntities']['parameters']['query']>>;
+
+/** Reads the parameters of a URL. Throws 400 for a filter that is no JSON, and 422 for one that is not accepted. */
+export async function readListQuery(
+  { filter, search, sort, limit, cursor, fields, count, deleted }: Query,
+  includes: ReadIncludes,
+  readScope: ReadScope,
+): Promise<ListRequest> {
+  return await readRequest(
+    {
+      filter: filter === undefined ? {} : readFilterText(filter),
+      search,
+      sort: sort === undefined ? [] : sort.split(','),
+      limit: limit === undefined ? defaultLimit : Number(limit),
+      cursor,
+      fields: fields?.split(','),
+      count,
+      deleted,
+      includes,
+    },
+    readScope,
+    urlCarrier,
+    urlLimits,
+  );
+}
+
+/** Reads the body of a query. Throws 422 for what is not accepted. */
+export async function readListBody(
+  body: components['schemas']['EntityQuery'],
+  includes: ReadIncludes,
+  readScope: ReadScope,
+): Promise<ListRequest> {
+  const { filter = {}, search, sort = [], limit = defaultLimit, cursor, fields, count, deleted } = body;
+  return await readRequest({ filter, search, sort, limit, cursor, fields, count, deleted, includes }, readScope, bodyCarrier, bodyLimits);
+}
+
+function readFilterText(text: string): unknown {
+  const read = readJson(Buffer.from(text));
+  if ('value' in read) return read.value;
+  throw new Problem('malformed-request', { faults: [{ ...read, parameter: 'filter' }] });
+}
+
+interface RawRequest {
+  filter: unknown;
+  search: string | undefined;
+  sort: readonly string[];
+  limit: number;
+  cursor: string | undefined;
+  fields: readonly string[] | undefined;
+  count: CountKind | undefined;
+  deleted: 'only' | undefined;
+  includes: ReadIncludes;
+}
+
+async function readRequest(
+  { includes, ...raw }: RawRequest,
+  readScope: ReadScope,
+  carrier: Carrier,
+  limits: Readonly<FilterLimits>,
+): Promise<ListRequest> {
+  const { fields, targets } = await readScope(raw.filter);
+  const filter = parseFilter(raw.filter, fields, limits);
+  const sort = parseSort(raw.sort, fields);
+  const projection = raw.fields && readProjection(raw.fields, fields);
+  if ('faults' in filter || 'faults' in sort || (projection && 'faults' in projection) || 'faults' in includes) {
+    const faults = [
+      ...('faults' in filter ? filter.faults.map((fault) => Object.assign(fault, carrier.place('filter', fault.pointer))) : []),
+      ...placed(sort, 'sort', carrier),
+      ...placed(projection, 'fields', carrier),
+      ...placed(includes, 'include', carrier),
+    ];
+    throw new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) });
+  }
+  return {
+    filter: filter.filter ?? everything,
+    targets,
+    search: raw.search,
+    sort: sort.sort,
+    limit: raw.limit,
+    cursor: raw.cursor,
+    projection: projection?.projection,
+    includes: includes.includes,
+    count: raw.count ?? 'none',
+    isTrash: raw.deleted === 'only',
+    canonical: JSON.stringify([raw.filter, sort.sort, raw.search, ...(raw.deleted === undefined ? [] : [raw.deleted])]),
+    carrier,
+  };
+}
+
+/** The faults of the names in a member of the query; none if these could be read. */
+export function placed(read: { faults: readonly NameFault[] } | object | undefined, member: Member, { place }: Carrier): Fault[] {
+  if (!read || !('faults' in read)) return [];
+  return read.faults.map(({ index, ...fault }) => ({ ...fault, ...place(member, index === -1 ? '' : `/${index}`) }));
+}

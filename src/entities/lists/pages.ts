@@ -1,0 +1,76 @@
+/** Reads all entities that a filter finds, by key. The cost of each part is bounded as that of a list is (decision 111), so that there is no limit for the whole. */
+import { readable, type Companion } from '../../companion/layout.ts';
+import { exceededStatementTime } from '../../database/failure.ts';
+import type { Run } from '../../database/limited-run.ts';
+import type { Reads } from '../../database/standby/readers.ts';
+import { Problem } from '../../errors.ts';
+import type { RowPosition } from '../../filter/order.ts';
+import type { Filter } from '../../filter/syntax.ts';
+import type { Permit } from '../../rights/permit.ts';
+import { permitValues } from '../../rights/row-predicate.ts';
+import { entityRoad } from './entity-road.ts';
+import { pageQuery, type ListRow, type WalkEnd } from './list-statements.ts';
+import { followMatches, hasMatch, type MatchTargets } from './match.ts';
+import type { Projection } from './projection.ts';
+import type { Road } from './road.ts';
+import type { EntityRow } from '../row.ts';
+
+const pageRows = 1_000;
+const pageBytes = 262_144;
+/** For all statements of a part, in milliseconds. A test lowers it. */
+export const partLimits = { timeMs: 5_000 };
+
+/** What to read of the entities of a name. */
+export interface Wanted {
+  filter: Filter;
+  /** What the references of the filter lead to. */
+  targets: MatchTargets;
+  /** The fields; undefined for all. */
+  projection: Projection | undefined;
+}
+
+/** A part of the entities, and the place after which the next part begins; undefined after the last. */
+export interface EntityPart {
+  rows: EntityRow[];
+  next: RowPosition | undefined;
+}
+
+/**
+ * The entities after `after`: at most 1,000, and 256 KiB of fields unless one alone has more. There may be none, and still a next part. Throws 422
+ * `query-too-expensive` for a part that takes too long.
+ */
+export async function readPart(
+  reads: Reads,
+  permit: Permit<'read'>,
+  { filter, targets, projection }: Wanted,
+  companion: Companion | null | undefined,
+  after: RowPosition | undefined,
+): Promise<EntityPart> {
+  const roadFor = (found: Filter) =>
+    entityRoad({ permit: permitValues(permit), filter: found, sort: [], companion: (companion && readable(companion)) ?? undefined });
+  const read = async (run: Run, road: Road): Promise<EntityPart> => {
+    const found = await road.find(run, { after, isBackwards: false, limit: pageRows });
+    if (!found) throw new Error('a list by key is never too long');
+    const query = { ...found, order: road.order, limit: pageRows, bytes: pageBytes, projection, includes: [] };
+    const rows = await run(pageQuery(query), found.scans);
+    const cut = rows.findIndex(({ fields }, index) => fields === null || index === pageRows);
+    if (cut !== -1) return { rows: rows.slice(0, cut).filter(isWhole), next: positionOf(rows[cut - 1]) };
+    const [end] = found.end ? await run(found.end) : [];
+    return { rows: rows.filter(isWhole), next: positionOf(end) };
+  };
+  const limited = (work: (run: Run) => Promise<EntityPart>) => reads.readOnly(partLimits.timeMs, work);
+  try {
+    if (hasMatch(filter)) return await limited(async (run) => read(run, roadFor(await followMatches(run, filter, targets))));
+    const road = roadFor(filter);
+    return await (road.isCheap ? read((query) => reads.query(query), road) : limited((run) => read(run, road)));
+  } catch (error) {
+    if (!exceededStatementTime(error)) throw error;
+    throw new Problem('query-too-expensive', { faults: [{ parameter: 'filter', pointer: '', code: 'needs-index' }], cause: error });
+  }
+}
+
+const isWhole = (row: ListRow): row is ListRow & { fields: string } => row.fields !== null;
+
+function positionOf(row: ListRow | WalkEnd | undefined): RowPosition | undefined {
+  return row && { values: row.position, key: row.key };
+}

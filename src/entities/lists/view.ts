@@ -1,0 +1,50 @@
+/** One entity as the caller wants to see it: some of its fields, and the entities that it refers to (decisions 139 and 140). */
+import type { components, operations } from '../../../generated/api.ts';
+import { JsonText } from '../../contract/operation.ts';
+import type { Store } from '../../database/port.ts';
+import { Problem } from '../../errors.ts';
+import { maximumFaults } from '../../faults.ts';
+import { undeclaredFields, type FieldTypes } from '../../filter/fields.ts';
+import type { Permit } from '../../rights/permit.ts';
+import { viewTag } from '../etag.ts';
+import type { Include, ReadIncludes } from './include.ts';
+import { viewQuery } from './include-statements.ts';
+import { readIncluded } from './included.ts';
+import { placed, urlCarrier } from './list-request.ts';
+import { readProjection, type Projection } from './projection.ts';
+import { representEntity } from '../represent.ts';
+
+interface ViewRequest {
+  /** The fields to send; undefined for all. */
+  projection: Projection | undefined;
+  includes: readonly Include[];
+}
+
+type Query = Partial<NonNullable<operations['getEntity']['parameters']['query']>>;
+
+/** Reads the parameters of a URL. Throws 422 with the place of each fault. */
+export function readViewQuery({ fields }: Query, includes: ReadIncludes, types: FieldTypes = undeclaredFields): ViewRequest {
+  const projection = fields === undefined ? undefined : readProjection(fields.split(','), types);
+  if (!('faults' in includes) && !(projection && 'faults' in projection))
+    return { projection: projection?.projection, includes: includes.includes };
+  const faults = [...placed(projection, 'fields', urlCarrier), ...placed(includes, 'include', urlCarrier)];
+  throw new Problem('validation-failed', { faults: faults.slice(0, maximumFaults) });
+}
+
+/** The entity, and what its entity tag says about it; undefined when there is none that the permit covers. */
+export async function findView(
+  store: Store,
+  permit: Permit<'read'>,
+  key: string,
+  request: ViewRequest,
+): Promise<{ body: JsonText<components['schemas']['EntityView']>; tag: string } | undefined> {
+  const run: Store['query'] = (query) => store.query(query);
+  const [row] = await run(viewQuery(permit, key, request.projection, request.includes));
+  if (!row) return undefined;
+  const { text } = representEntity(row);
+  if (request.includes.length === 0) return { body: new JsonText(text), tag: row.version };
+  // One entity is never cut.
+  const { members } = await readIncluded(run, [{ text, references: row.references }], request, 0);
+  const body = `${text.slice(0, -1)},${members}}`;
+  return { body: new JsonText(body), tag: viewTag(row.version, body) };
+}

@@ -1,0 +1,50 @@
+/** The references to an entity that prevent its deletion. */
+import { sql, type Kysely } from 'kysely';
+import { readable, type Companion, type CompanionReference } from '../../companion/layout.ts';
+import type { Database } from '../../database/tables.ts';
+import type { Permit } from '../../rights/permit.ts';
+import { permitValues, rowsCovered } from '../../rights/row-predicate.ts';
+import { trashKeepOf } from './trash.ts';
+
+/** A declared type, and its fields that refer to entities of one name, which can be its own. */
+export interface Referrer {
+  name: string;
+  revision: string;
+  companion: Companion;
+  /** How long its deleted entities stay in the trash, as an interval; null if they do not. */
+  trashKeep: string | null;
+  references: readonly CompanionReference[];
+}
+
+/** The types in force that refer to entities called `name`. */
+export async function referrersOf(db: Kysely<Database>, name: string): Promise<Referrer[]> {
+  const { rows } = await sql<Omit<Referrer, 'references' | 'trashKeep'> & { softDelete: unknown }>`
+    select entity_type.name, entity_type.revision, companion, document -> 'x-soft-delete' as "softDelete"
+    from entity_type join entity_type_revision using (revision)
+    where exists (select from json_array_elements(companion -> 'references') as each (reference) where reference ->> 'to' = ${name})
+    order by entity_type.name`.execute(db);
+  return rows.map(({ name: referring, revision, companion, softDelete }) => ({
+    name: referring,
+    revision,
+    companion,
+    trashKeep: trashKeepOf(softDelete),
+    references: referencesInForce(companion).filter(({ to }) => to === name),
+  }));
+}
+
+/** While a table is built, a new reference is in force as a foreign key only: the entity can neither be deleted nor changed by a rule of its type. */
+function referencesInForce(companion: Companion): CompanionReference[] {
+  const complete = readable(companion)?.references ?? [];
+  return companion.references.map(
+    (reference) => complete.find(({ name }) => name === reference.name) ?? { ...reference, onDelete: 'restrict' },
+  );
+}
+
+/** The number of entities that the permit covers and that have one of the `keys`. */
+export async function countReadable(db: Kysely<Database>, permit: Permit<'read'>, keys: readonly string[]): Promise<number> {
+  const values = permitValues(permit);
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from entity
+    where ${rowsCovered((each) => sql`${values[each]}`)} and key = any(${keys}::bigint[])`.execute(db);
+  return rows[0]?.count ?? 0;
+}
