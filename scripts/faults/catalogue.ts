@@ -5,6 +5,8 @@ import { diskBytes, fillDisk } from '../../test/faults/disk-full.ts';
 import { whyNoCluster } from '../../test/faults/failover/cluster.ts';
 import { failOver, failOverAsynchronously } from '../../test/faults/failover/failover.ts';
 import { killService } from '../../test/faults/kill.ts';
+import { startLedger } from '../../test/faults/load.ts';
+import { startManyWriters, typesDirectory } from '../../test/faults/many.ts';
 import { overloadService } from '../../test/faults/overload.ts';
 import { breakages, breakPostgres } from '../../test/faults/postgres.ts';
 import { restartService } from '../../test/faults/restart.ts';
@@ -74,7 +76,7 @@ export const faults: Record<string, Fault> = {
   kill: {
     about: 'the service is killed with -9 while clients write',
     run: (options, progress) =>
-      onDatabase((url, settings) => killService(options, { settings, databaseUrl: () => Promise.resolve(url) }, progress)),
+      onDatabase((url, settings) => killService(options, { settings, databaseUrl: () => Promise.resolve(url) }, startLedger, progress)),
   },
   'kill-embedded': {
     about: 'the service and its embedded PostgreSQL are killed with -9 together while clients write',
@@ -85,7 +87,15 @@ export const faults: Record<string, Fault> = {
           const server = await findServer(layoutOf(dataDir));
           if (server) process.kill(server.pid, 'SIGKILL');
         };
-        return killService(options, { settings, databaseUrl, killAlong }, progress);
+        return killService(options, { settings, databaseUrl, killAlong }, startLedger, progress);
+      }),
+  },
+  'kill-many': {
+    about: 'the service is killed with -9 while clients write batches, bulk creates and imports',
+    run: (options, progress) =>
+      onDatabase((url, settings) => {
+        const target = { settings: { ...settings, ENTITY_TYPES_DIR: typesDirectory }, databaseUrl: () => Promise.resolve(url) };
+        return killService(options, target, startManyWriters, progress);
       }),
   },
   stop: {

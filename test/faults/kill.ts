@@ -1,9 +1,7 @@
 /** The service is repeatedly killed with -9 under load. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startService, type Server } from '../../scripts/lib/processes.ts';
-import { makeCallers } from './callers.ts';
-import { Ledger } from './ledger.ts';
-import { startWriters } from './load.ts';
+import { makeCallers, type Callers } from './callers.ts';
 import type { Outcome, Progress } from './outcome.ts';
 
 export interface KillPlan {
@@ -12,6 +10,20 @@ export interface KillPlan {
   writes: number;
   clients: number;
 }
+
+/** Clients that write, and their record of it. */
+export interface Load {
+  /** The number of acknowledged writes. */
+  readonly acknowledged: number;
+  /** Lets the requests in progress end. */
+  stop(): Promise<void>;
+  /** The differences between the record and the rows, one a line; empty when there are none. */
+  compare(databaseUrl: string): Promise<string[]>;
+  figures(): Outcome['figures'];
+}
+
+/** Starts `clients` clients, which write to the service at `port`. */
+export type StartLoad = (clients: number, port: number, callers: Callers) => Load;
 
 export interface KillTarget {
   /** The service's settings. */
@@ -22,37 +34,39 @@ export interface KillTarget {
   killAlong?: () => Promise<void>;
 }
 
-/** Kills the service each time a share of the writes has been acknowledged, and compares the ledger with the rows at the end. */
-export async function killService({ kills, writes, clients }: KillPlan, target: KillTarget, progress: Progress): Promise<Outcome> {
+/** Kills the service each time a share of the writes has been acknowledged, and compares the record of the load with the rows at the end. */
+export async function killService(
+  { kills, writes, clients }: KillPlan,
+  target: KillTarget,
+  startLoad: StartLoad,
+  progress: Progress,
+): Promise<Outcome> {
   await using opened = new AsyncDisposableStack();
   let server: Server = await startService(target.settings, opened);
   const callers = await makeCallers(await target.databaseUrl(), { sessions: Math.ceil(writes / 10) });
-  const ledger = new Ledger();
+  const load = startLoad(clients, server.port, callers);
   const recoveries: number[] = [];
-  const stop = startWriters(clients, () => server.port, callers, ledger);
   try {
     for (let kill = 1; kill <= kills + 1; kill++) {
       const share = (writes * kill) / (kills + 1);
-      while (ledger.acknowledged < share) await delay(5);
+      while (load.acknowledged < share) await delay(5);
       if (kill > kills) break;
       const killedAt = performance.now();
       await Promise.all([server.kill(), target.killAlong?.()]);
-      server = await startService(target.settings, opened);
+      server = await startService(target.settings, opened, { lean: false, port: server.port });
       recoveries.push(performance.now() - killedAt);
-      progress(`kill ${kill} of ${kills}: ${ledger.acknowledged} writes acknowledged, back after ${recoveries.at(-1)?.toFixed(0)} ms`);
+      progress(`kill ${kill} of ${kills}: ${load.acknowledged} writes acknowledged, back after ${recoveries.at(-1)?.toFixed(0)} ms`);
     }
   } finally {
-    await stop();
+    await load.stop();
   }
-  const violations = await ledger.compare(await target.databaseUrl());
+  const violations = await load.compare(await target.databaseUrl());
   return {
     violations,
     figures: {
       kills,
-      'acknowledged writes': ledger.acknowledged,
-      'requests without an answer': ledger.unanswered,
-      'of them logouts': ledger.ended.length,
-      'of them rotations': ledger.rotated.length,
+      'acknowledged writes': load.acknowledged,
+      ...load.figures(),
       'lost or incomplete': violations.length,
       'slowest recovery (ms)': Math.round(Math.max(0, ...recoveries)),
     },

@@ -4,6 +4,7 @@
  */
 import { Client } from 'pg';
 import { hashToken } from '../../src/sessions/token.ts';
+import { compareHistory } from './history.ts';
 
 /** The name of all entities in ledgers. */
 export const entityName = 'ledger';
@@ -91,7 +92,8 @@ export class Ledger {
     const client = new Client({ connectionString: databaseUrl });
     await client.connect();
     try {
-      return [...this.violations, ...(await this.#compareEntities(client)), ...(await this.#compareSessions(client))];
+      const violations = [this.violations, await this.#compareEntities(client), await this.#compareSessions(client)];
+      return [...violations.flat(), ...(await compareHistory(client, entityName))];
     } finally {
       await client.end();
     }

@@ -5,7 +5,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Callers } from './callers.ts';
 import { Caller, type Reply, type Send } from './http.ts';
-import { entityName, type Ledger, type Line } from './ledger.ts';
+import type { StartLoad } from './kill.ts';
+import { entityName, Ledger, type Line } from './ledger.ts';
 
 /** The pause after a refusal or a missing answer, much shorter than Retry-After. */
 const pauseMilliseconds = 20;
@@ -123,3 +124,21 @@ export function startWriters(count: number, port: () => number, callers: Callers
     await working;
   };
 }
+
+/** Starts the clients with a ledger of their own. */
+export const startLedger: StartLoad = (clients, port, callers) => {
+  const ledger = new Ledger();
+  const stop = startWriters(clients, () => port, callers, ledger);
+  return {
+    get acknowledged() {
+      return ledger.acknowledged;
+    },
+    stop,
+    compare: (databaseUrl) => ledger.compare(databaseUrl),
+    figures: () => ({
+      'requests without an answer': ledger.unanswered,
+      'of them logouts': ledger.ended.length,
+      'of them rotations': ledger.rotated.length,
+    }),
+  };
+};
