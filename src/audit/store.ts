@@ -50,6 +50,7 @@ export const auditEvents = [
   'entity.deleted',
   'entity.restored',
   'entity.purged',
+  'entity.exported',
   'type.declared',
   'type.changed',
   'type.deleted',

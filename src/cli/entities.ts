@@ -5,6 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { findAccount } from '../accounts/users.ts';
+import { recordChange } from '../administration/actor.ts';
 import { administratorAs, originOf } from '../administration/entities.ts';
 import type { ImportMode } from '../entities/bulk/import-statements.ts';
 import { countEntities } from '../entities/scan.ts';
@@ -185,6 +186,8 @@ async function exportFile(admin: Admin, name: string, file: string, options: Exp
   const named = fields?.split(',').map((field) => columnOf(type, field.split('.')));
   const csvOptions = { columns: named ?? columnsOf(type), hasRest: !named, isSafe: options.csvSafe === true };
   const isToOutput = file === '-';
+  const detail = { entity: name, format: formatOf(file, options.format) };
+  await recordChange(store.db, actor, { event: 'entity.exported', detail });
   const progress = new FileProgress(desk.errors, 'entities', filter === undefined ? await countEntities(store.db, name) : undefined);
   const rethrow = async (error: unknown): Promise<never> => {
     throw error;

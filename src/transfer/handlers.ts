@@ -1,7 +1,7 @@
 /** Exports and imports over HTTP. They end with the caller's credential and with the process, and when the client makes no progress. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { recordProblem } from '../audit/record.ts';
+import { recordProblem, recordRefusal } from '../audit/record.ts';
 import { carrierOf, recognise, type Schemes } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
@@ -65,13 +65,15 @@ export function transferHandlers(
   };
 
   return {
-    async exportEntities({ params: { name }, query, headers, principal, request, reply }) {
+    async exportEntities({ params: { name }, query, headers, principal, caller, request, reply }) {
       authorize(principal, name, 'read');
       const mediaType = query.format ? types[query.format] : acceptedType(request.headers.accept, [types.ndjson, types.csv]);
       const type = await entityTypes.find(name);
       const wantedBy = (present: Principal) => readListQuery(query, { includes: [] }, scopeFor(entityTypes, present, type));
       await wantedBy(principal);
       atEnd(reply, exports.take(principal.user.name));
+      const detail = { entity: name, format: mediaType === types.csv ? 'csv' : 'ndjson' };
+      await recordRefusal(context, caller, { event: 'entity.exported', outcome: 'ok', sessionId: principal.session?.id, detail });
       const present = async () => {
         const caller = await presentPrincipal(request);
         return { permit: authorize(caller, name, 'read'), wanted: await wantedBy(caller) };

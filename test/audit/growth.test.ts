@@ -31,6 +31,7 @@ test('every event has one bound in docs/audit.md, and the events of the quota th
     'api-keys/refused',
     'password/change',
     'sessions/login',
+    'transfer/handlers',
   ];
   const code = files.map((file) => readFileSync(new URL(`../../src/${file}.ts`, import.meta.url), 'utf8')).join('\n');
   for (const [, event = ''] of quota.matchAll(/`([^`]+)`/g)) expect(code, event).toContain(`'${event}'`);

@@ -323,6 +323,7 @@ const alone: readonly AuditEventName[] = [
   'token.refused',
   'oidc.started',
   'oidc.failed',
+  'entity.exported',
   'database.copied',
   'database.backed_up',
   'database.restored',

@@ -49,6 +49,8 @@ test('a file is imported in the name of a user, with the administrator in the au
     code: 1,
     stderr: `error: ${target} exists already\n`,
   });
+  const exported = await service().db.selectFrom('audit_event').where('event', '=', 'entity.exported').select('detail').execute();
+  expect(exported[0]?.detail).toMatchObject({ by: 'administrator', via: 'cli', entity: 'article', format: 'csv' });
 });
 
 test('an export takes a filter and fields, and goes to standard output for other programs', async () => {

@@ -161,6 +161,20 @@ test('200 — a caller who reads own entities gets those alone (rule 64)', async
   expect((await get(`${name}/export?format=csv`, owner)).text.split('\r\n')).toHaveLength(3);
 });
 
+test('200, 403 — an export is in the audit trail with its caller and the name, once a minute; a refused one is there as refused', async () => {
+  const name = newName();
+  const reader = await service().openSession((await service().createUser('exporter', { [name]: ['read'] })).id);
+  for (const path of [`${name}/export`, `${name}/export`, `${name}/export?format=csv`, 'payroll/export']) await get(path, reader);
+  const { rows } = await sql<object>`select event, outcome, detail from audit_event where user_name = 'exporter' order by id`.execute(
+    service().db,
+  );
+  expect(rows).toEqual([
+    { event: 'entity.exported', outcome: 'ok', detail: { entity: name, format: 'ndjson' } },
+    { event: 'entity.exported', outcome: 'ok', detail: { entity: name, format: 'csv', leftOut: 1 } },
+    { event: 'permission.denied', outcome: 'refused', detail: expect.objectContaining({ entity: 'payroll' }) as object },
+  ]);
+});
+
 test('403 — a caller who may not read the entities gets none', async () => {
   const name = newName();
   await store(name, {});
