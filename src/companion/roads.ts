@@ -131,7 +131,7 @@ export function candidatesOf(filter: Filter, companion: Companion, mayRead: (ran
     .toSorted((a, b) => b.weight - a.weight)
     .map(({ range }) => [range]);
   const ofAlternatives = conditions.flatMap((condition) => {
-    if (condition.kind !== 'any') return [];
+    if (condition.kind !== 'any' || condition.of.length === 0) return [];
     const each = condition.of.map((alternative) => candidatesOf(alternative, companion)[0]);
     return each.every((ranges) => ranges !== undefined) ? [each.flat()] : [];
   });

@@ -60,7 +60,7 @@ function testCondition(test: Test, source: Source): Condition {
     case 'search':
       return source.matches(test.words);
     case 'lookup':
-      return test.holds(source.typed(field, 'int64'));
+      return test.holds(source.typed(field, test.type));
     case 'match':
       throw new Error('a reference has to be followed before its test is compiled');
   }

@@ -27,7 +27,7 @@ export type Test =
   /** The entity that the reference leads to fulfils the filter; it is called `to`. `entities/match.ts` turns it into a test of the key. */
   | { kind: 'match'; field: Field; to: string; of: Filter }
   /** The key in the field fulfils an SQL condition, which costs as much as this number of tests. */
-  | { kind: 'lookup'; field: Field; holds: (key: RawBuilder<unknown>) => RawBuilder<boolean>; tests: number };
+  | { kind: 'lookup'; field: Field; type: 'int64'; holds: (key: RawBuilder<unknown>) => RawBuilder<boolean>; tests: number };
 
 /** The filter that every entity fulfils. */
 export const everything: Filter = { kind: 'all', of: [] };

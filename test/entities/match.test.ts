@@ -72,6 +72,15 @@ describe('$match', () => {
     }
   });
 
+  test('200 — beside a test that the index of another reference serves, also where no customer fulfils the filter', async () => {
+    await bothWays(async () => {
+      const seller = agents[1];
+      expect(await numbersBy({ seller, customer: { $match: { company: 'C1' } } })).toEqual(['A-1', 'A-4']);
+      expect(await numbersBy({ seller, customer: { $match: { company: 'nobody' } } })).toEqual([]);
+      expect(await numbersBy({ customer: { $match: { company: 'C1' }, $exists: false } })).toEqual([]);
+    });
+  });
+
   test('200 — beside other operators and tests, sorted, counted and by pages, by GET and POST alike', async () => {
     const of = { company: { $in: ['C0', 'C1'] } };
     await bothWays(async () => {

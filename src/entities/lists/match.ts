@@ -137,7 +137,7 @@ async function followed(run: Run, { field, to, of }: Extract<Test, { kind: 'matc
   const companion = (target.type?.companion && readable(target.type.companion)) ?? undefined;
   const keys = await keysOf(run, { permit, filter, sort: [], companion });
   if (keys) return keys.length === 0 ? nothing : { kind: 'in', field, type: 'int64', values: keys };
-  return { kind: 'lookup', field, holds: (key) => isMatchedKey(permit, filter, key), tests: 2 + testsOf(filter).length };
+  return { kind: 'lookup', field, type: 'int64', holds: (key) => isMatchedKey(permit, filter, key), tests: 2 + testsOf(filter).length };
 }
 
 const nothing: Filter = any([]);
