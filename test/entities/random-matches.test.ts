@@ -6,9 +6,9 @@ import * as fc from 'fast-check';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { matchLimits } from '../../src/entities/lists/match.ts';
 import { declareType } from '../support/entities.ts';
-import { fulfils, type ModelRow, type ModelType } from '../support/filter-model.ts';
+import { fulfils, sorted, type ModelRow, type ModelType } from '../support/filter-model.ts';
 import { keysIn, queryBy, seedMany } from '../support/lists.ts';
-import { filtersOver } from '../support/random-filters.ts';
+import { filtersOver, sortsOver } from '../support/random-filters.ts';
 import { useService } from '../support/service.ts';
 
 const cases = Number(process.env['LISTS_CASES'] ?? 300);
@@ -105,16 +105,23 @@ test(
       const targets = [...roots, ...(await store(target, sample(fieldsWith({ up }), 4)))];
       const to = fc.constantFrom(...targets.map(({ $key }) => $key), null, '7000000');
       const sales = await store(sale, sample(fieldsWith({ to }), 10));
-      const queries = fc.record({ filter: filters, caller: fc.constantFrom('ada', 'bob'), isLookedUp: fc.boolean() });
+      const queries = fc.record({
+        filter: filters,
+        caller: fc.constantFrom('ada', 'bob'),
+        sort: sortsOver(['s', 'to']),
+        isLookedUp: fc.boolean(),
+      });
       await fc.assert(
-        fc.asyncProperty(queries, async ({ filter, caller, isLookedUp }) => {
+        fc.asyncProperty(queries, async ({ filter, caller, sort, isLookedUp }) => {
           const covered = (row: ModelRow) => caller === 'ada' || row.$createdBy === caller;
           const asked = resolved(filter, targets.filter(covered)) as Json;
           const expected = sales.filter((row) => covered(row) && fulfils(row, asked, typeOf));
           matchLimits.keys = isLookedUp ? 0 : usual;
-          const answer = await queryBy(service(), callers[caller] ?? { cookie: '' }, sale, { filter, limit: 100 });
+          const query = { filter, limit: 100, sort, count: 'exact' as const };
+          const answer = await queryBy(service(), callers[caller] ?? { cookie: '' }, sale, query);
           expect(answer.status, answer.text).toBe(200);
-          expect(keysIn([answer.body])).toEqual(expected.map(({ $key }) => $key));
+          expect(keysIn([answer.body])).toEqual(sorted(expected, sort, typeOf).map(({ $key }) => $key));
+          expect(answer.body.count).toEqual({ value: expected.length, kind: 'exact' });
           if (expected.length > 0) found += 1;
         }),
         { numRuns: Math.min(queriesOfData, cases - round * queriesOfData), seed: seed + round },
