@@ -21,7 +21,7 @@ import { columnOf, columnsOf } from '../transfer/columns.ts';
 import { readCsv } from '../transfer/csv-reader.ts';
 import { CsvWriter } from '../transfer/csv-writer.ts';
 import { asCsv, asNdjson, exportedParts } from '../transfer/export.ts';
-import { importRows, type ImportCounts } from '../transfer/import.ts';
+import { importRows, type ImportProgress } from '../transfer/import.ts';
 import { readNdjson } from '../transfer/ndjson-reader.ts';
 import { typeName, userName } from './arguments.ts';
 import { group, leaf, onDatabase, onReaders, type Admin, type Desk, type Shown } from './command.ts';
@@ -126,7 +126,7 @@ async function importFile({ desk, actor, config, store }: Admin, name: string, f
         continue;
       }
       progress.show(report.row);
-      if (report.done || report.error !== undefined) return outcomeOf(report, options, report.error);
+      if (report.done || report.error !== undefined) return outcomeOf(report, options);
     }
     throw new Error('an import ends with a report');
   } finally {
@@ -162,15 +162,27 @@ async function* watched(input: Readable, progress: FileProgress, signal: AbortSi
   }
 }
 
-function outcomeOf(counts: ImportCounts, { dryRun }: ImportCommand, error: unknown): Outcome {
-  const { row, created, updated, unchanged, failed } = counts;
-  const document = { row, created, updated, unchanged, failed, done: error === undefined, dryRun: dryRun === true };
+function outcomeOf(counts: ImportProgress, { by, dryRun }: ImportCommand): Outcome {
+  const { row, created, updated, unchanged, failed, error, uncertainTo } = counts;
+  const document = {
+    ...{ row, created, updated, unchanged, failed, done: error === undefined, dryRun: dryRun === true },
+    ...(uncertainTo !== undefined && { uncertainTo }),
+  };
   const text = `${dryRun ? 'Would have created' : 'Created'} ${created}, updated ${updated}, left ${unchanged} unchanged, refused ${failed}.`;
   if (error !== undefined) {
     const reason = error instanceof Problem ? reasonOf(error) : error instanceof Error ? error.message : 'unknown';
-    return { document, text, failure: `the import ended after row ${row}: ${reason}. Go on with --from-row ${row + 1}` };
+    return { document, text, failure: `the import ended after row ${row}: ${reason}. ${adviceOf(row, uncertainTo, by)}` };
   }
   return { document, text, ...(failed > 0 && { failure: failed === 1 ? '1 row was refused' : `${failed} rows were refused` }) };
+}
+
+/** How to go on. Without `by`, rows that may have been written would be created once more. */
+function adviceOf(row: number, uncertainTo: number | undefined, by: string | undefined): string {
+  if (uncertainTo === undefined || by !== undefined) return `Go on with --from-row ${row + 1}`;
+  return (
+    `The rows ${row + 1} to ${uncertainTo} were written, or none of them was: look whether their entities exist. ` +
+    `If so, go on with --from-row ${uncertainTo + 1}, otherwise with --from-row ${row + 1}`
+  );
 }
 
 async function exportFile(admin: Admin, name: string, file: string, options: ExportCommand): Promise<Outcome> {

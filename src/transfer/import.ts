@@ -51,10 +51,17 @@ export interface ImportCounts {
   failed: number;
 }
 
-/** A row that was not written, or the counts after a portion; `error` is why the import ends before the end of the file. */
-export type ImportReport =
-  | { row: number; problem: Problem }
-  | (ImportCounts & { done: boolean; error?: unknown; /** Rows that may have been written or not. */ uncertainTo?: number });
+/** The counts, and how far the import has come. */
+export interface ImportProgress extends ImportCounts {
+  done: boolean;
+  /** Why the import ends before the end of the file. */
+  error?: unknown;
+  /** The last row that may have been written or not: the outcome of its transaction is unknown. */
+  uncertainTo?: number;
+}
+
+/** A row that was not written, or the counts after a portion. */
+export type ImportReport = { row: number; problem: Problem } | ImportProgress;
 
 /** Imports the rows. Throws nothing: the last report says why an import ended early. */
 export async function* importRows(target: ImportTarget, batches: AsyncIterable<readonly ImportRow[]>): AsyncGenerator<ImportReport> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AdminCommand } from '../support/admin.ts';
 import { Cable, commit } from '../support/cable.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { declareType, rowsOf, type Entity } from '../support/entities.ts';
@@ -114,6 +115,39 @@ describe('a connection that breaks at COMMIT (rule 77)', () => {
       await expect.poll(async () => (repeat = await call(path, json, what)).status).not.toBe(409);
       expect([repeat.status < 300, repeat.headers.get('idempotency-replayed')], repeat.text).toEqual([true, 'true']);
       expect(await history()).toBe(before + effects);
+    },
+  );
+
+  test.each([
+    ['', 'The rows 1 to 3 were written, or none of them was'],
+    ['?by=mark', 'Go on with --from-row 1'],
+  ])(
+    '200 — an import%s whose COMMIT was lost ends with 503, and names the rows that may have been written (rule 77)',
+    async (query, advice) => {
+      const cookie = await service.openSession(ada);
+      const rows = (from: number, to: number) =>
+        Array.from({ length: to - from + 1 }, (_, index) => `{"mark":"import${query} ${from + index}"}\n`).join('');
+      const marks = async (text: string) => (await rowsOf(service, 'coin')).filter(({ fields }) => fields.includes(`${text} `)).length;
+      const send = async (raw: string) => {
+        const headers = { 'content-type': 'application/x-ndjson' };
+        const { text } = await service.call('POST', `/rest/entity/coin/import${query}`, { cookie, headers, raw });
+        return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as object;
+      };
+      cable.breaksAt = { what: commit, delivered: 'question' };
+      const lost = await send(rows(1, 700));
+      cable.repair();
+      expect(lost).toMatchObject({ done: false, row: 0, created: 0, uncertainTo: 500, problem: { status: 503, code: 'outcome-unknown' } });
+      await expect.poll(() => marks(`import${query}`)).toBe(500);
+      const again = query === '' ? await send(rows(501, 700)) : await send(rows(1, 700));
+      expect(again).toMatchObject({ done: true, created: 200, unchanged: query === '' ? 0 : 500, failed: 0 });
+
+      const words = ['entities', 'import', 'coin', '-', '--as', 'ada', ...(query === '' ? [] : ['--by', 'mark'])];
+      cable.breaksAt = { what: commit, delivered: 'question' };
+      const input = ['a', 'b', 'c'].map((mark) => `{"mark":"command${query} ${mark}"}\n`).join('');
+      const { code, stderr } = await new AdminCommand(service.databaseUrl).run(words, Buffer.from(input));
+      cable.repair();
+      expect([code, stderr]).toEqual([1, expect.stringContaining(advice)]);
+      await expect.poll(() => marks(`command${query}`)).toBe(3);
     },
   );
 });
