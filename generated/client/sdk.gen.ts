@@ -660,8 +660,9 @@ export const upsertEntity = (options: Options<UpsertEntityData>): RequestResult<
  * The entities of the name that the caller may read, by key, as a stream. An entity is sent as it is when the stream reaches it; the export is no
  * snapshot. Rights count anew on each part.
  *
- * **NDJSON**: each line is an `Entity`. The last line is `{"$complete":true,"entities":1000}`. An export that has to end early says so in its
- * last line: `$complete` is false, and `problem` has the reason.
+ * **NDJSON**: each line is an `Entity`. The last line is `{"$complete":true,"entities":1000,"position":"512"}`: the export has all changes up to
+ * this position, which `getEntity` takes as `asOf`, and may have later ones. An export that has to end early says so in its last line: `$complete`
+ * is false, and `problem` has the reason.
  *
  * **CSV**: UTF-8 with a header. The first column is `$key`, then comes one for each field of the declared type, or of `fields`. Without `fields`
  * the last column is `$fields`: a JSON object of what has no other column. An empty cell is a missing field, `\N` is null, `""` is the empty text.

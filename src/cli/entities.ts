@@ -20,7 +20,7 @@ import { authorize } from '../rights/permit.ts';
 import { columnOf, columnsOf } from '../transfer/columns.ts';
 import { readCsv } from '../transfer/csv-reader.ts';
 import { CsvWriter } from '../transfer/csv-writer.ts';
-import { asCsv, asNdjson, exportedParts } from '../transfer/export.ts';
+import { asCsv, asNdjson, exportedParts, type ExportedPart } from '../transfer/export.ts';
 import { importRows, type ImportProgress } from '../transfer/import.ts';
 import { readNdjson } from '../transfer/ndjson-reader.ts';
 import { typeName, userName } from './arguments.ts';
@@ -165,7 +165,13 @@ async function* watched(input: Readable, progress: FileProgress, signal: AbortSi
 function outcomeOf(counts: ImportProgress, { by, dryRun }: ImportCommand): Outcome {
   const { row, created, updated, unchanged, failed, error, uncertainTo } = counts;
   const document = {
-    ...{ row, created, updated, unchanged, failed, done: error === undefined, dryRun: dryRun === true },
+    row,
+    created,
+    updated,
+    unchanged,
+    failed,
+    done: error === undefined,
+    dryRun: dryRun === true,
     ...(uncertainTo !== undefined && { uncertainTo }),
   };
   const text = `${dryRun ? 'Would have created' : 'Created'} ${created}, updated ${updated}, left ${unchanged} unchanged, refused ${failed}.`;
@@ -234,10 +240,10 @@ async function asOptions<T>(read: Promise<T>): Promise<T> {
 
 const newFile = (file: string): Writable => createWriteStream(file, { flags: 'wx', mode: 0o600 });
 
-async function* counted<R>(parts: AsyncIterable<R[]>, progress: FileProgress): AsyncGenerator<R[]> {
+async function* counted(parts: AsyncIterable<ExportedPart>, progress: FileProgress): AsyncGenerator<ExportedPart> {
   for await (const part of parts) {
     yield part;
-    progress.add(part.length);
+    progress.add(part.rows.length);
     progress.show(progress.done);
   }
 }

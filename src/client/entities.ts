@@ -13,6 +13,7 @@ import {
   exportEntities,
   exportTo,
   importEntities,
+  type ExportEnd,
   type ExportFileOptions,
   type ExportOptions,
   type ImportOptions,
@@ -126,8 +127,11 @@ export class Entities<T extends object, S extends ErrorStyle> {
     return exportEntities<T>(this.#client, this.#name, options);
   }
 
-  /** Writes the export as a file of NDJSON or CSV into the stream, which it closes. An export that is not complete is an error. */
-  async exportTo(target: WritableStream<Uint8Array<ArrayBuffer>>, options: ExportFileOptions<T> = {}): Promise<Outcome<S, void>> {
+  /**
+   * Writes the export as a file of NDJSON or CSV into the stream, which it closes. An export that is not complete is an error. Returns what the last line of NDJSON
+   * says.
+   */
+  async exportTo(target: WritableStream<Uint8Array<ArrayBuffer>>, options: ExportFileOptions<T> = {}): Promise<Outcome<S, ExportEnd>> {
     return deliver(this.#style, await exportTo<T>(this.#client, this.#name, target, options));
   }
 

@@ -13,7 +13,7 @@ export type { EntityFilter, EntityList, EntityPage, EntitySort, FieldFilter, Lis
 export type { CallOptions, Client, WriteOptions, WriteOptions as CreateOptions } from './operation.ts';
 export { resultOf, valueOf, type ErrorStyle, type Failure, type Outcome, type Result, type Success } from './result.ts';
 export type { RetryPolicy } from './retry.ts';
-export type { ExportFileOptions, ExportOptions, ImportOptions, ImportProgress, ImportSource, RefusedRow } from './transfer.ts';
+export type { ExportEnd, ExportFileOptions, ExportOptions, ImportOptions, ImportProgress, ImportSource, RefusedRow } from './transfer.ts';
 export { signInUrl, type SignInUrlOptions } from './sign-in-url.ts';
 export type * from '../../generated/client/types.gen.ts';
 export type { ProblemCode } from '../../generated/client/problem-codes.ts';

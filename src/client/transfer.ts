@@ -69,10 +69,17 @@ export interface ImportProgress {
   uncertainTo?: number;
 }
 
+/** What an export of NDJSON says in its last line; CSV says nothing. */
+export interface ExportEnd {
+  /** The number of entities. */
+  entities?: number;
+  /** The export has all changes up to this position, which `get` takes as `asOf`, and may have later ones. */
+  position?: string;
+}
+
 /** The last line of NDJSON. */
-interface Trailer {
+interface Trailer extends ExportEnd {
   $complete: boolean;
-  entities: number;
   problem?: Problem;
 }
 
@@ -87,7 +94,7 @@ export async function* exportEntities<T extends object>(
     const value = JSON.parse(line) as Entity<T> | Trailer;
     if (!('$complete' in value)) yield value;
     else if (value.$complete) return;
-    else throw failureOf(value);
+    else throw failureOf(value.problem);
   }
   throw new ClientError('answer');
 }
@@ -98,15 +105,16 @@ export async function exportTo<T extends object>(
   name: string,
   target: WritableStream<Bytes>,
   options: ExportFileOptions<T>,
-): Promise<Result<void>> {
+): Promise<Result<ExportEnd>> {
   const opened = await open<T>(client, name, options);
   if (!opened.ok) return opened;
   const { value, status, headers } = opened;
   try {
     const end = new LastLine();
     await value.pipeThrough(end.reader).pipeTo(target);
-    const trailer = options.format === 'csv' ? undefined : (JSON.parse(end.text) as Trailer);
-    return trailer?.$complete === false ? { ok: false, error: failureOf(trailer) } : { ok: true, value: undefined, status, headers };
+    if (options.format === 'csv') return { ok: true, value: {}, status, headers };
+    const { $complete, problem, ...last } = JSON.parse(end.text) as Trailer;
+    return $complete ? { ok: true, value: last, status, headers } : { ok: false, error: failureOf(problem) };
   } catch (cause) {
     return { ok: false, error: new ClientError(options.signal?.aborted ? 'aborted' : 'network', { cause }) };
   }
@@ -123,7 +131,8 @@ function open<T extends object>(client: Client, name: string, options: ExportFil
   return client.stream('GET', { url: '/rest/entity/{name}/export', path: { name }, query, security: [{}], ...call });
 }
 
-const failureOf = ({ problem }: Trailer): Error & (ApiError | ClientError) => (problem ? new ApiError(problem) : new ClientError('answer'));
+const failureOf = (problem: Problem | undefined): Error & (ApiError | ClientError) =>
+  problem ? new ApiError(problem) : new ClientError('answer');
 
 /** The report of an import. Throws the errors of the request, and after the last progress that of an import which has ended early. */
 export async function* importEntities<T extends object>(

@@ -2,6 +2,7 @@
 import { latestOf, type LogPosition } from '../database/standby/log-position.ts';
 import type { Readers } from '../database/standby/readers.ts';
 import { readPart, type Wanted } from '../entities/lists/pages.ts';
+import { newestPosition } from '../entities/history/ticks.ts';
 import { representEntity } from '../entities/represent.ts';
 import type { EntityRow } from '../entities/row.ts';
 import { readByType } from '../entities/type-guard.ts';
@@ -19,25 +20,35 @@ export interface ExportSource {
   present: () => Promise<{ permit: Permit<'read'>; wanted: Wanted }>;
 }
 
+/** Some of the entities, which may be none. */
+export interface ExportedPart {
+  rows: EntityRow[];
+  /** Of the newest tick when the export began; all parts have all changes that it shows. Undefined if there is no tick yet. */
+  position: string | undefined;
+}
+
 /** The entities in parts, by key. */
-export async function* exportedParts({ readers, types, present, after }: ExportSource): AsyncGenerator<EntityRow[]> {
+export async function* exportedParts({ readers, types, present, after }: ExportSource): AsyncGenerator<ExportedPart> {
   let place: RowPosition | undefined;
+  let begun: { position: string | undefined } | undefined;
   // No part is older than the one before it.
-  let position = after;
+  let logPosition = after;
   do {
     const { permit, wanted } = await present();
     const name = permit.entity;
     const spansTypes = wanted.targets.size > 0;
-    const { rows, next } = await readByType(types, name, async (type) => {
-      const read = await readers.begin({ after: position, name, typeRevision: type?.revision ?? '0', spansTypes });
+    const { position, rows, next } = await readByType(types, name, async (type) => {
+      const read = await readers.begin({ after: logPosition, name, typeRevision: type?.revision ?? '0', spansTypes });
       const found = await read(async (reads) => {
+        const { position } = begun ?? { position: await newestPosition(reads) };
         const part = await readPart(reads, permit, wanted, type?.companion, place);
-        return { part, position: part.next && (await reads.position()) };
+        return { ...part, position, logPosition: part.next && (await reads.position()) };
       });
-      position = latestOf([position, found.value.position]);
-      return found.value.part;
+      logPosition = latestOf([logPosition, found.value.logPosition]);
+      return found.value;
     });
-    if (rows.length > 0) yield rows;
+    begun = { position };
+    yield { rows, position };
     place = next;
   } while (place);
 }
@@ -47,23 +58,25 @@ export async function* exportedParts({ readers, types, present, after }: ExportS
  * not.
  */
 export async function* asNdjson(
-  parts: AsyncIterable<readonly EntityRow[]>,
+  parts: AsyncIterable<ExportedPart>,
   problemOf: (error: unknown) => Promise<object>,
 ): AsyncGenerator<string> {
   let entities = 0;
+  let position: string | undefined;
   try {
-    for await (const rows of parts) {
-      yield rows.map((row) => `${representEntity(row).text}\n`).join('');
-      entities += rows.length;
+    for await (const part of parts) {
+      ({ position } = part);
+      if (part.rows.length > 0) yield part.rows.map((row) => `${representEntity(row).text}\n`).join('');
+      entities += part.rows.length;
     }
-    yield `${JSON.stringify({ $complete: true, entities })}\n`;
+    yield `${JSON.stringify({ $complete: true, entities, position })}\n`;
   } catch (error) {
-    yield `${JSON.stringify({ $complete: false, entities, problem: await problemOf(error) })}\n`;
+    yield `${JSON.stringify({ $complete: false, entities, position, problem: await problemOf(error) })}\n`;
   }
 }
 
 /** The parts as CSV. An export that has to end early throws. */
-export async function* asCsv(parts: AsyncIterable<readonly EntityRow[]>, writer: CsvWriter): AsyncGenerator<string> {
+export async function* asCsv(parts: AsyncIterable<ExportedPart>, writer: CsvWriter): AsyncGenerator<string> {
   yield writer.header;
-  for await (const rows of parts) yield rows.map((row) => writer.line(row)).join('');
+  for await (const { rows } of parts) if (rows.length > 0) yield rows.map((row) => writer.line(row)).join('');
 }

@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { allActions } from '../../src/rights/actions.ts';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { resolve, type Operation, type Reference } from '../../src/contract/contract.ts';
+import { makeTick } from '../../src/entities/history/ticks.ts';
 import { declareType, seed } from '../support/entities.ts';
 import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
 import { document, encodeBody, methodOf, operations, urlOf, titled } from '../support/operations.ts';
@@ -32,6 +33,7 @@ beforeAll(async () => {
   await sql`update profile set name = 'sales', label = 'Sales' where name = 'editor'`.execute(db);
   await sql`update profile set name = 'stock', label = 'Stock keeping' where name = 'reader'`.execute(db);
   await sql`update user_account set display_name = 'Ada Lovelace' where id = ${ada}`.execute(db);
+  await makeTick(db);
   trusting = await service().replica({ ISSUERS_FILE: issuersFile });
   return () => trusting.close();
 });
@@ -233,6 +235,7 @@ function normalise(value: unknown, name = ''): unknown {
     return Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, normalise(inner, member)]));
   if (typeof value !== 'string') return value;
   if (name === 'issuer') return 'an issuer';
+  if (name === 'position') return 'a position';
   if (moment.test(value)) return 'a moment';
   if (uuid.test(value)) return 'a UUID';
   if (/^[0-9a-f]{64}$/.test(value)) return 'a digest';

@@ -32,7 +32,7 @@ test('200 — each line is an entity as GET has it, by key, and the last line sa
   const [first = '', ...others] = text.trimEnd().split('\n');
   expect(first).toBe((await get(`${name}/${linesOf(first)[0]?.key}`)).text);
   expect(first).toContain('"price": 1.50');
-  expect(others.at(-1)).toBe('{"$complete":true,"entities":3}');
+  expect(others.at(-1)).toMatch(/^\{"\$complete":true,"entities":3(,"position":"\d+")?\}$/);
   expect(
     linesOf(text)
       .slice(0, -1)
@@ -54,7 +54,7 @@ test('200 — a filter and fields as in lists, over several parts', async () => 
     )
     .execute();
   const all = linesOf((await get(`${name}/export`)).text);
-  expect([all.length, all.at(-1)]).toEqual([2_501, { $complete: true, entities: 2_500 }]);
+  expect([all.length, all.at(-1)]).toMatchObject([2_501, { $complete: true, entities: 2_500 }]);
   const filter = encodeURIComponent('{"odd":true}');
   const odd = linesOf((await get(`${name}/export?filter=${filter}&fields=n`)).text);
   expect(odd.slice(0, -1).map(({ fields }) => fields)).toEqual(Array.from({ length: 1_250 }, (_, n) => ({ n: 2 * n + 1 })));
@@ -73,7 +73,7 @@ test('200 — a part that takes PostgreSQL too long ends the export with query-t
   });
   expect(last).toMatchObject([{ $complete: false, entities: 0, problem: { code: 'query-too-expensive' } }]);
   partLimits.timeMs = usual;
-  expect(linesOf((await get(`${name}/export?filter=${filter}`)).text).at(-1)).toEqual({ $complete: true, entities: 1 });
+  expect(linesOf((await get(`${name}/export?filter=${filter}`)).text).at(-1)).toMatchObject({ $complete: true, entities: 1 });
 });
 
 const text = { type: 'string' };

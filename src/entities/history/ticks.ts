@@ -1,10 +1,21 @@
 /** Ticks: moments in which the whole history can be read as it was (decision 150). Every process tries to make them; PostgreSQL lets one at a time. */
 import { sql, type Kysely } from 'kysely';
-import type { Database } from '../../database/tables.ts';
+import { builder, prepare } from '../../database/driver/prepared.ts';
+import type { Statements } from '../../database/port.ts';
 import { repeatEvery } from '../../database/repeat.ts';
+import type { Database } from '../../database/tables.ts';
 
 /** The function of the database makes at most one tick a second, however many processes there are. */
 const intervalMs = 1_000;
+
+const findNewest = prepare<object, { position: string }>('tick.newest', () =>
+  builder.selectFrom('feed_tick').orderBy('n', 'desc').limit(1).select('n as position').compile(),
+);
+
+/** The position of the newest tick: later statements on the same server see all changes that it shows. Undefined before the first tick. */
+export async function newestPosition(store: Pick<Statements, 'run'>): Promise<string | undefined> {
+  return (await store.run(findNewest, {}))[0]?.position;
+}
 
 /** Makes a tick if changes have been committed since the last one; returns whether it did. */
 export async function makeTick(db: Kysely<Database>): Promise<boolean> {
