@@ -1,12 +1,10 @@
 /** Imports end with the client, with the caller's credential and rights, with the process, and with the database. */
-import { once } from 'node:events';
-import { request } from 'node:http';
-import { text as textOf } from 'node:stream/consumers';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { declareType, rowsOf } from '../support/entities.ts';
 import { Proxy } from '../support/proxy.ts';
 import { useService, TestService } from '../support/service.ts';
+import { upload, type ReportLine } from '../support/upload.ts';
 
 const service = useService();
 
@@ -17,38 +15,6 @@ const caller = async (grants?: Parameters<TestService['createUser']>[1]) => {
   return await service().openSession(id);
 };
 const rows = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => `{"n":${from + n}}\n`).join('');
-
-interface Line {
-  done: boolean;
-  row: number;
-  created: number;
-  uncertainTo?: number;
-  problem?: { code: string; status: number };
-}
-
-/** An upload whose end the client has not sent yet. */
-function upload(to: TestService, name: string, cookie: string, { query = '', type = 'application/x-ndjson' } = {}) {
-  const sent = request(`${to.url}/rest/entity/${name}/import${query}`, { method: 'POST', headers: { cookie, 'content-type': type } });
-  const answer = once(sent, 'response').then(async ([incoming]) => ({
-    status: incoming.statusCode as number,
-    retryAfter: incoming.headers['retry-after'] as string | undefined,
-    text: await textOf(incoming),
-  }));
-  answer.catch(() => undefined);
-  sent.on('error', () => undefined);
-  return {
-    sent,
-    answer,
-    async end(rest = '') {
-      sent.end(rest);
-      const { text } = await answer;
-      return text
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Line);
-    },
-  };
-}
 
 const countOf = async (name: string) => (await rowsOf(service(), name)).length;
 const written = async (name: string, count: number) => await expect.poll(() => countOf(name), { timeout: 10_000 }).toBe(count);
@@ -126,7 +92,7 @@ test('an import ends with the process, and says so in its last line (rule 92)', 
   const under = await begin(name, await caller(), replica);
   const stopped = replica.stop();
   const { text } = await under.answer;
-  const last = JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as Line;
+  const last = JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as ReportLine;
   expect(last).toMatchObject({ done: false, problem: { code: 'unavailable', status: 503 } });
   expect(await countOf(name)).toBe(last.row);
   await stopped;
