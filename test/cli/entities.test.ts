@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -83,6 +83,22 @@ test('an import that cannot read on says from which row to go on', async () => {
   const { code, stderr } = await admin.run(['entities', 'import', 'article', file, '--as', 'ada']);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^row 3: .+CSV.+\nerror: the import ended after row 2: .+ Go on with --from-row 3\n$/);
+});
+
+test('a line of 100 MB is a fault of its row, and the rows beside it are written (rule 71)', async () => {
+  const long = `{"number":"${'9'.repeat(100_000_000)}"}`;
+  const file = await fileOf('long.ndjson', `{"number":"51"}\n${long}\n{"number":"53"}\n`);
+  const { code, stdout, stderr } = await admin.run(['entities', 'import', 'article', file, '--as', 'ada']);
+  expect([code, stdout]).toEqual([1, 'Created 2, updated 0, left 0 unchanged, refused 1.\n']);
+  expect(stderr).toMatch(/^row 2: .{1,200}\nerror: 1 row was refused\n$/);
+});
+
+test('CSV of 2 GB in one open quote ends after 2 MiB, and says at which row (rule 71)', async () => {
+  const file = await fileOf('quote.csv', 'number,stock\n61,1\n"62');
+  await truncate(file, 2 ** 31);
+  const { code, stdout, stderr } = await admin.run(['entities', 'import', 'article', file, '--as', 'ada']);
+  expect([code, stdout]).toEqual([1, 'Created 1, updated 0, left 0 unchanged, refused 1.\n']);
+  expect(stderr).toMatch(/^row 3: .{1,200}\nerror: the import ended after row 2: .{1,200} Go on with --from-row 3\n$/);
 });
 
 test('a user, a rule and a file that do not exist are refused', async () => {
