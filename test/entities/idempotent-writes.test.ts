@@ -240,7 +240,9 @@ describe('a key of any write', () => {
     const before = await history();
     const [claim] = await db.deleteFrom('idempotency').where('key', '=', 'unseen').returningAll().execute();
     if (!claim) throw new Error('the key is not stored');
-    const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    // The service itself may read types meanwhile.
+    const waiting = sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ilike '%idempotency%'`;
     let answer: Promise<Answer<Entity>> | undefined;
     await db.transaction().execute(async (trx) => {
       await sql`lock table entity_type in access exclusive mode`.execute(trx);
