@@ -9,7 +9,7 @@ import { compareHistory } from '../faults/history.ts';
 import { declareType, type Entity } from '../support/entities.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
 
-const cases = Number(process.env['BATCH_CASES'] ?? 300);
+const cases = Number(process.env['BATCH_CASES'] ?? 150);
 const seed = Number(process.env['BATCH_SEED'] ?? Date.now() % 1_000_000);
 
 const service = useService();

@@ -1,4 +1,5 @@
 /** `npm run test:faults -- disk-full` runs longer, with fsync on and a service that manages its database itself. */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -60,8 +61,9 @@ describe.skipIf(reason)(`a full disk${reason ? ` (skipped: ${reason})` : ''}`, (
         'x-unique': [{ fields: ['number'] }],
       });
       const rows = (from: number, to: number) =>
-        Array.from({ length: to - from + 1 }, (_, index) => JSON.stringify({ number: from + index, text: 'x'.repeat(500) })).join('\n') +
-        '\n';
+        Array.from({ length: to - from + 1 }, (_, index) =>
+          JSON.stringify({ number: from + index, text: randomBytes(1_200).toString('base64') }),
+        ).join('\n') + '\n';
       const stored = () => rowsOf(service, 'article');
       const under = upload(service, 'article', cookie);
       under.sent.write(rows(1, 600));

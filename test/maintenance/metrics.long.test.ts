@@ -1,4 +1,4 @@
-/** `GET /metrics` with several workers. `test/journeys/start-database.test.ts` has the most important case. */
+/** `GET /metrics` with several workers. `test/journeys/start-deployed.long.test.ts` has the most important case. */
 import { expect, test, vi } from 'vitest';
 import { cookieHeader } from '../support/client.ts';
 import { createDatabase } from '../support/database.ts';
