@@ -73,9 +73,9 @@ export function updateRows(companion: Companion, input: RawBuilder<unknown>): Ra
     update ${table} as companion set ${sql.join(stored.map(({ name }) => sql`${name} = computed.${name}`))}
     from (select key, ${sql.join(stored.map(({ name, value }) => sql`${value} as ${name}`))} from ${input}) as computed
     cross join lateral (
-      select ctid from ${table} where key = computed.key and row(${names}) is distinct from row(${computed}) offset 0
+      select key from ${table} where key = computed.key and row(${names}) is distinct from row(${computed}) offset 0
     ) as present
-    where companion.ctid = present.ctid`;
+    where companion.key = present.key`;
 }
 
 /**

@@ -110,10 +110,12 @@ export async function resetAttempts(db: Kysely<Database>, name: string): Promise
  */
 export async function deleteIdleAttempts(db: Kysely<Database>, limit: number): Promise<number> {
   const result = await sql`
-    delete from login_attempt where ctid in (
-      select ctid from login_attempt
+    with idle as materialized (
+      select kind, subject from login_attempt
       where (last_at < now() - interval '1 hour' and (kind = 'address' or failures + pending = 0))
          or (last_at < now() - interval '30 days' and failures < 100)
-      limit ${limit} for update skip locked)`.execute(db);
+      limit ${limit} for update skip locked
+    )
+    delete from login_attempt as attempt using idle where (attempt.kind, attempt.subject) = (idle.kind, idle.subject)`.execute(db);
   return Number(result.numAffectedRows ?? 0);
 }

@@ -714,9 +714,11 @@ begin
   for found in select * from month_partitions('entity_change') loop
     if coalesce(found.ends < now() - interval '7 days', true) and deleted < most then
       execute format(
-        'delete from %1$s where ctid = any (array (
-          select change.ctid from %1$s as change left join entity_history_keep using (name)
-          where change.at < now() - coalesce(keep, ''7 days'') limit $1))', found.partition) using most - deleted;
+        'delete from %1$s as change using (
+          select name, key, version, id from %1$s left join entity_history_keep using (name)
+          where at < now() - coalesce(keep, ''7 days'') limit $1) as old
+        where (change.name, change.key, change.version, change.id) = (old.name, old.key, old.version, old.id)', found.partition)
+        using most - deleted;
       get diagnostics count = row_count;
       deleted := deleted + count;
     end if;

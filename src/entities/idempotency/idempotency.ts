@@ -182,7 +182,11 @@ export async function storeEffects(trx: Kysely<Database>, claim: Claim, effects:
 /** Deletes up to `limit` keys that count no more; returns how many. Replicas do not wait for each other. */
 export async function deleteOldKeys(db: Kysely<Database>, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
-    delete from idempotency where ctid = any(array(select ctid from idempotency where not ${live} limit ${limit} for update skip locked))`.execute(
+    with old as materialized (
+      select user_name, entity, operation, key from idempotency where not ${live} limit ${limit} for update skip locked
+    )
+    delete from idempotency as stored using old
+    where (stored.user_name, stored.entity, stored.operation, stored.key) = (old.user_name, old.entity, old.operation, old.key)`.execute(
     db,
   );
   return Number(numAffectedRows ?? 0);

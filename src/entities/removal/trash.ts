@@ -87,8 +87,7 @@ export async function stateOfTrashed(
 /** Deletes up to `limit` entities whose time in the trash is over; returns how many. Replicas do not wait for each other. */
 export async function deleteExpiredTrash(db: Kysely<Database>, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
-    delete from entity_trash where ctid = any(array(
-      select ctid from entity_trash where expires_at <= now() limit ${limit} for update skip locked
-    ))`.execute(db);
+    with expired as materialized (select name, key from entity_trash where expires_at <= now() limit ${limit} for update skip locked)
+    delete from entity_trash as trash using expired where (trash.name, trash.key) = (expired.name, expired.key)`.execute(db);
   return Number(numAffectedRows ?? 0);
 }
