@@ -83,6 +83,8 @@ function databaseFailure(error: unknown, config: Config): string | undefined {
       return `${server} does not let the user ${user} in (${message}): check the user and pg_hba.conf${withoutTls.test(message) ? `, or end ${setting} with ?sslmode=verify-full` : ''}`;
     case '3D000':
       return `${server} has no database ${database}: create it first`;
+    case '25006':
+      return `${server} accepts no writes now: if it recovers, wait until it has ended; if it is a standby, set ${setting} to the primary`;
     case '3F000':
     case '42501':
       return `${server}: the user ${user} lacks a right (${message}): first run "${adminCommand} migrate" as the owner of the tables, and give this user the rights of docs/application-role.sql`;

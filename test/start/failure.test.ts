@@ -74,6 +74,11 @@ describe('the reason why the service cannot start', () => {
     ],
     ['the database is missing', refusal('3D000', 'does not exist'), `${server} has no database entities: create it first`],
     [
+      'the server is in recovery',
+      refusal('25006', 'cannot execute DELETE in a read-only transaction'),
+      `${server} accepts no writes now: if it recovers, wait until it has ended; if it is a standby, set DATABASE_URL to the primary`,
+    ],
+    [
       'a right is missing',
       refusal('42501', 'permission denied for schema public'),
       `${server}: the user ada lacks a right (permission denied for schema public): first run "npm run admin -- migrate" as the owner of the tables, and give this user the rights of docs/application-role.sql`,
