@@ -1,11 +1,11 @@
 /** The commands of docs/backup.md: a backup and its restore, and a database brought back to a moment with the tools of PostgreSQL. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test, vi } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
 import { AdminCommand } from '../support/admin.ts';
-import { DebianPostgres, whyNoDebianPostgres } from '../support/debian-postgres.ts';
+import { DebianPostgres, whyNoDebianPostgres, whyNoPgBackRest } from '../support/debian-postgres.ts';
 import { projectDirectory, runAll, stepsOf } from '../support/document-runner.ts';
 import type { Entity } from '../support/entities.ts';
 import { readDocument, section } from '../support/markdown.ts';
@@ -34,9 +34,9 @@ test('a backup of the running service is whole, and its restore starts with the 
   const created = await fetch(`${service.url}/rest/entity/customer`, { method: 'POST', headers, body: '{"city":"London"}' });
   expect(created.status).toBe(201);
 
-  const steps = stepsOf(section(page, '## One file, while the service runs'));
+  const commands = stepsOf(section(page, '## One file, while the service runs'));
   const [written = '', verified = ''] = await runAll(
-    steps.map(({ command }) => command),
+    commands.map(({ command }) => command),
     cwd,
   );
   expect(written).toMatch(/^Wrote the state of .* into backups\/monday\.backup: \d+ rows, \d+ bytes\.$/m);
@@ -58,13 +58,21 @@ test('a backup of the running service is whole, and its restore starts with the 
   expect((await again.ended).code).toBe(0);
 });
 
-const why = whyNoDebianPostgres();
+/** A way to bring a server back whose files are lost, as a section of the page has it. */
+interface Way {
+  title: string;
+  /** Puts the addresses of the test into a text of the page. */
+  here: (text: string) => string;
+  /** Where the restored server has its files. */
+  restored: string;
+}
 
-test.skipIf(why)(`the steps of docs/backup.md bring an own server back to a moment${why ? `: ${why}` : ''}`, async () => {
-  const title = '## Any moment, with your own server';
-  const postgres = await DebianPostgres.create();
-  const here = (text: string) => text.replaceAll('/backups/', `${postgres.directory}/`).replaceAll('/srv/', `${postgres.directory}/`);
-  await postgres.shell('mkdir wal');
+const steps = '## Any moment, with your own server';
+
+/** Writes, makes a backup, writes again, loses all files of the server and brings it back to the moment between. */
+async function bringBack(postgres: DebianPostgres, { title, here, restored }: Way): Promise<void> {
+  const [backup = '', restore = ''] = blocksOf(title, 'sh').map(here);
+  const [tell = ''] = blocksOf(steps, 'sh').slice(2);
   await postgres.initialise('primary', here(blocksOf(title, 'ini')[0] ?? ''));
   await postgres.start('primary');
   await migrate(postgres.url);
@@ -79,9 +87,8 @@ test.skipIf(why)(`the steps of docs/backup.md bring an own server back to a mome
   const statusOf = async (at: TestService, key: string, by: object = caller) =>
     (await at.call('GET', `/rest/entity/note/${key}`, by)).status;
 
-  const [baseBackup = '', restore = '', tell = ''] = blocksOf(title, 'sh');
-  const first = await create(service, 'before the base backup');
-  await postgres.shell(here(baseBackup));
+  const first = await create(service, 'before the backup');
+  await postgres.shell(backup);
   const second = await create(service, 'before the moment');
   const { rows } = await sql<{ now: string }>`select clock_timestamp()::text as now`.execute(service.db);
   const moment = rows[0]?.now ?? '';
@@ -90,17 +97,14 @@ test.skipIf(why)(`the steps of docs/backup.md bring an own server back to a mome
   expect(await statusOf(service, third, session)).toBe(200);
 
   // The server ends as in a crash, once its log is in the archive, and all of its files are lost.
-  await sql`select pg_switch_wal()`.execute(service.db);
-  await vi.waitFor(async () =>
-    expect(await postgres.shell('ls wal/*.backup; ls wal | wc -l; ls primary/pg_wal/archive_status/*.ready || true')).not.toContain(
-      '.ready',
-    ),
-  );
+  const switched = await sql<{ file: string }>`select pg_walfile_name(pg_switch_wal()) as file`.execute(service.db);
+  const archived = `primary/pg_wal/archive_status/${switched.rows[0]?.file}.done`;
+  await vi.waitFor(() => postgres.shell(`test -e ${archived}`), { timeout: 30_000 });
   await postgres.stop('primary', 'immediate');
   await service.stop();
   await postgres.shell('rm -r primary');
   await postgres.shell(
-    here(restore).replace('2026-11-22 21:28:25+00', moment).replace('-w start', '-w -l restored.log start >restored.out 2>&1'),
+    restore.replace('2026-11-22 21:28:25+00', moment).replace('-w start', '-w -l restored.log start >restored.out 2>&1'),
   );
 
   const admin = new AdminCommand(postgres.url);
@@ -111,10 +115,41 @@ test.skipIf(why)(`the steps of docs/backup.md bring an own server back to a mome
     if (words[0] !== 'doctor') expect(code, stdout + stderr).toBe(0);
     else expect(stdout).toMatch(/^ok +migrations +complete$/m);
   }
-  const restored = await TestService.start({}, own);
-  expect(await Promise.all([first, second, third].map((key) => statusOf(restored, key)))).toEqual([200, 200, 404]);
-  for (const ended of [session, leaving]) expect((await restored.call('GET', '/auth', ended)).status).toBe(401);
-  expect(BigInt(await create(restored, 'new')) - BigInt(third)).toBeGreaterThan(900_000n);
-  await restored.stop();
-  await postgres.stop('restored', 'fast');
+  const again = await TestService.start({}, own);
+  expect(await Promise.all([first, second, third].map((key) => statusOf(again, key)))).toEqual([200, 200, 404]);
+  for (const ended of [session, leaving]) expect((await again.call('GET', '/auth', ended)).status).toBe(401);
+  expect(BigInt(await create(again, 'new')) - BigInt(third)).toBeGreaterThan(900_000n);
+  await again.stop();
+  await postgres.stop(restored, 'fast');
+}
+
+const why = whyNoDebianPostgres();
+
+test.skipIf(why)(`the steps of docs/backup.md bring an own server back to a moment${why ? `: ${why}` : ''}`, async () => {
+  const postgres = await DebianPostgres.create();
+  const here = (text: string) => text.replaceAll('/backups/', `${postgres.directory}/`).replaceAll('/srv/', `${postgres.directory}/`);
+  await postgres.shell('mkdir wal');
+  await bringBack(postgres, { title: steps, here, restored: 'restored' });
+});
+
+const whyNot = whyNoPgBackRest();
+
+test.skipIf(whyNot)(`so do those with pgBackRest${whyNot ? `: ${whyNot}` : ''}`, async () => {
+  const title = '## Any moment, with pgBackRest';
+  const postgres = await DebianPostgres.create();
+  const { directory, port } = postgres;
+  const configuration = join(directory, 'pgbackrest.conf');
+  const here = (text: string) =>
+    text
+      .replaceAll('/backups/', `${directory}/`)
+      .replaceAll('/srv/', `${directory}/`)
+      .replaceAll('pgbackrest --', `pgbackrest --config=${configuration} --`);
+  const [written = ''] = blocksOf(title, 'text').map(here);
+  const lines = [
+    written.replace('[global]', `[global]\nlog-path=${directory}\nlock-path=${directory}`).replace('=5432', `=${port}`),
+    `pg1-socket-path=${directory}`,
+    'pg1-user=postgres',
+  ];
+  await writeFile(configuration, `${lines.join('\n')}\n`);
+  await bringBack(postgres, { title, here, restored: 'primary' });
 });

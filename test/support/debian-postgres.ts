@@ -1,7 +1,7 @@
 /** Debian's PostgreSQL with its tools, which the embedded package lacks. Without it, tests that need it are skipped with the reason. */
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { globSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -22,6 +22,17 @@ export function whyNoDebianPostgres(): string | undefined {
     ? 'no PostgreSQL with pg_verifybackup in /usr/lib/postgresql: run "apt-get install postgresql"'
     : 'the user postgres runs the server, which only root can become';
   if (process.env['POSTGRES_TOOLS_REQUIRED']) throw new Error(reason);
+  return reason;
+}
+
+/**
+ * Why pgBackRest cannot back up such a PostgreSQL; undefined when it can.
+ * @throws Error if it cannot and PGBACKREST_REQUIRED is set.
+ */
+export function whyNoPgBackRest(): string | undefined {
+  const reason =
+    whyNoDebianPostgres() ?? (existsSync('/usr/bin/pgbackrest') ? undefined : 'no pgBackRest: run "apt-get install pgbackrest"');
+  if (reason && process.env['PGBACKREST_REQUIRED']) throw new Error(reason);
   return reason;
 }
 
