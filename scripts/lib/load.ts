@@ -37,7 +37,10 @@ export type OnAnswer = (answer: Answer, inTime: boolean) => void;
  */
 export async function drive(port: number, connections: number, seconds: number, requestOf: RequestOf, onAnswer?: OnAnswer): Promise<Round> {
   let n = 0;
-  return converseOverAll(port, connections, seconds, () => ({ bytes: requestOf(n++), dueAt: performance.now() }), onAnswer);
+  return converseOverAll(port, connections, seconds, {
+    take: () => ({ bytes: requestOf(n++), dueAt: performance.now() }),
+    observe: onAnswer,
+  });
 }
 
 /**
@@ -47,7 +50,7 @@ export async function drive(port: number, connections: number, seconds: number, 
 export async function pace(port: number, connections: number, seconds: number, requestOf: RequestOf, perSecond: number): Promise<Round> {
   let n = 0;
   const due: Next[] = [];
-  const free: ((next: Next) => void)[] = [];
+  const free: ((next: Next | undefined) => void)[] = [];
   const began = performance.now();
   const tick = setInterval(() => {
     const dueAt = performance.now();
@@ -59,7 +62,13 @@ export async function pace(port: number, connections: number, seconds: number, r
     }
   }, 1);
   try {
-    return await converseOverAll(port, connections, seconds, () => due.shift() ?? new Promise((resolve) => free.push(resolve)));
+    return await converseOverAll(port, connections, seconds, {
+      take: () => due.shift() ?? new Promise((resolve) => free.push(resolve)),
+      // At a low rate some connections are never needed, and the server would end them as too slow.
+      onEnd: () => {
+        for (const send of free.splice(0)) send(undefined);
+      },
+    });
   } finally {
     clearInterval(tick);
   }
@@ -114,13 +123,15 @@ interface Next {
   dueAt: number;
 }
 
-async function converseOverAll(
-  port: number,
-  connections: number,
-  seconds: number,
-  take: () => Next | Promise<Next>,
-  observe?: OnAnswer,
-): Promise<Round> {
+interface Conversation {
+  /** The next request of a connection. */
+  take: () => Next | Promise<Next | undefined>;
+  observe?: OnAnswer | undefined;
+  /** Called when the time is over. */
+  onEnd?: () => void;
+}
+
+async function converseOverAll(port: number, connections: number, seconds: number, { take, observe, onEnd }: Conversation): Promise<Round> {
   const all = await Promise.all(Array.from({ length: connections }, () => open(port)));
   const round: Round = { answers: 0, seconds, latencies: [], statuses: new Map(), refused: { count: 0, first: undefined } };
   const end = performance.now() + seconds * 1_000;
@@ -136,9 +147,11 @@ async function converseOverAll(
     round.refused.count++;
     round.refused.first ??= answer.bytes.toString('latin1');
   };
+  const timer = setTimeout(() => onEnd?.(), seconds * 1_000);
   try {
     await Promise.all(all.map((connection) => converse(connection, nextRequest, onAnswer)));
   } finally {
+    clearTimeout(timer);
     for (const { socket } of all) socket.destroy();
   }
   return round;
