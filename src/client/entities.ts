@@ -7,6 +7,7 @@ import type { Changes, Entity, GetOptions, History, HistoryOptions, UpsertOption
 import { ApiError, ClientError } from './errors.ts';
 import { EntityList, withIncluded, type ListOptions, type WithIncluded } from './list.ts';
 import { keyed, type CallOptions, type Client, type WriteOptions } from './operation.ts';
+import type { FieldPath, Projected } from './projection.ts';
 import { deliver, mapResult, type ErrorStyle, type Outcome, type Result } from './result.ts';
 import { conflictPauseMs } from './retry.ts';
 import {
@@ -25,6 +26,11 @@ import {
 /** The references to follow: up to five, with a dot to the next one. */
 interface Including {
   include: readonly string[];
+}
+
+/** The fields to send. The fields of the entities then have a type with these alone. */
+interface Projecting<F extends string> {
+  fields: readonly F[];
 }
 
 /** How long `change` goes on after conflicts: it begins no round after `totalMs` milliseconds. */
@@ -66,15 +72,17 @@ export class Entities<T extends object, S extends ErrorStyle> {
    * The entity in its present version, in the one given, or as it was at a time; `not-found` if there is none. With `include` it comes with the entities that it
    * refers to; `I` has the types of their fields by name.
    */
+  async get<I extends object = Record<string, Fields>, const F extends FieldPath<T> = FieldPath<T>>(
+    key: Int64,
+    options: GetOptions & Including & Projecting<F>,
+  ): Promise<Outcome<S, Entity<Projected<T, F>> & WithIncluded<I>>>;
+  async get<const F extends FieldPath<T>>(key: Int64, options: GetOptions & Projecting<F>): Promise<Outcome<S, Entity<Projected<T, F>>>>;
   async get<I extends object = Record<string, Fields>>(
     key: Int64,
     options: GetOptions & Including,
   ): Promise<Outcome<S, Entity<T> & WithIncluded<I>>>;
   async get(key: Int64, options?: GetOptions): Promise<Outcome<S, Entity<T>>>;
-  async get(
-    key: Int64,
-    { version, asOf, fields, include, ...options }: GetOptions & Partial<Including> = {},
-  ): Promise<Outcome<S, Entity<T>>> {
+  async get(key: Int64, { version, asOf, fields, include, ...options }: GetOptions & Partial<Including> = {}): Promise<unknown> {
     const query = {
       ...(version !== undefined && { version: String(version) }),
       ...(asOf !== undefined && { asOf }),
@@ -113,9 +121,13 @@ export class Entities<T extends object, S extends ErrorStyle> {
    * The entities that the filter finds, page after page: `for await (const entity of customers.list({ filter: { city: 'London' } }))`. Nothing is
    * sent before the first is asked for. With `include` they come with the entities that they refer to; `I` has the types of their fields by name.
    */
+  list<I extends object = Record<string, Fields>, const F extends FieldPath<T> = FieldPath<T>>(
+    options: ListOptions<T> & Including & Projecting<F>,
+  ): EntityList<Projected<T, F>, S, WithIncluded<I>>;
+  list<const F extends FieldPath<T>>(options: ListOptions<T> & Projecting<F>): EntityList<Projected<T, F>, S>;
   list<I extends object = Record<string, Fields>>(options: ListOptions<T> & Including): EntityList<T, S, WithIncluded<I>>;
   list(options?: ListOptions<T>): EntityList<T, S>;
-  list(options: ListOptions<T> = {}): EntityList<T, S> {
+  list(options: ListOptions<T> = {}): unknown {
     return new EntityList<T, S>(this.#client, this.#style, this.#name, options);
   }
 
@@ -123,6 +135,8 @@ export class Entities<T extends object, S extends ErrorStyle> {
    * All entities that the filter finds, by key, in one request: `for await (const entity of customers.export())`. Iterating throws the errors of either
    * error style, also for an export that ends before it is complete.
    */
+  export<const F extends FieldPath<T>>(options: ExportOptions<T> & Projecting<F>): AsyncGenerator<Entity<Projected<T, F>>, void>;
+  export(options?: ExportOptions<T>): AsyncGenerator<Entity<T>, void>;
   export(options: ExportOptions<T> = {}): AsyncGenerator<Entity<T>, void> {
     return exportEntities<T>(this.#client, this.#name, options);
   }

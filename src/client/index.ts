@@ -11,6 +11,7 @@ export { ApiError, ClientError, EntityServiceError, type ApiErrorCode, type Clie
 export type { Credential, Fetch } from './http.ts';
 export type { EntityFilter, EntityList, EntityPage, EntitySort, FieldFilter, ListOptions, WithIncluded } from './list.ts';
 export type { CallOptions, Client, WriteOptions, WriteOptions as CreateOptions } from './operation.ts';
+export type { FieldPath, Projected } from './projection.ts';
 export { resultOf, valueOf, type ErrorStyle, type Failure, type Outcome, type Result, type Success } from './result.ts';
 export type { RetryPolicy } from './retry.ts';
 export type { ExportEnd, ExportFileOptions, ExportOptions, ImportOptions, ImportProgress, ImportSource, RefusedRow } from './transfer.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
-import type { Entity, EntityFilter, EntitySort, WithIncluded } from '../../src/client/index.ts';
+import type { Entity, EntityFilter, EntitySort, FieldPath, Fields, Projected, WithIncluded } from '../../src/client/index.ts';
 import { clientOf, json, PausingClock, problem, scriptedServer } from '../support/client.ts';
 import { declareType } from '../support/entities.ts';
 import { seedMany } from '../support/lists.ts';
@@ -11,6 +11,11 @@ interface Customer {
   credit: number;
   tags?: string[];
   address?: { zip: string };
+}
+
+interface Chain {
+  next?: Chain;
+  zip: string;
 }
 
 const service = useService();
@@ -42,6 +47,28 @@ describe('list', () => {
     expect(await companies(list)).toEqual(['C10', 'C8', 'C6', 'C4']);
     expect(await companies(list), 'a list can be read again').toHaveLength(4);
     expect(await companies(customers().list())).toHaveLength(12);
+  });
+
+  test('has the chosen fields alone, also in its types', async () => {
+    const chosen = customers().list({ fields: ['company', 'address.zip'], sort: ['credit'], limit: 5 });
+    expect((await allOf(chosen))[0]?.fields).toEqual({ company: 'C0' });
+    type Chosen = { company: string; address?: { zip: string } };
+    expectTypeOf(chosen).toExtend<AsyncIterable<Entity<Chosen>>>();
+    expectTypeOf(customers().list({ fields: ['tags'] })).toExtend<AsyncIterable<Entity<{ tags?: string[] }>>>();
+    expectTypeOf<{ company: string }>().not.toExtend<Projected<Customer, 'city'>>();
+    expectTypeOf<Projected<Customer, 'city'>>().toEqualTypeOf<{ city?: string | null }>();
+    const { key } = (
+      await customers()
+        .list({ sort: ['credit'] })
+        .page()
+    ).items[0] ?? { key: '' };
+    const one = await customers().get(key, { fields: ['credit'] });
+    expect(one.fields).toEqual({ credit: 0 });
+    expectTypeOf(one.fields).toEqualTypeOf<{ credit: number }>();
+    expectTypeOf<Projected<Fields, 'city'>>().toEqualTypeOf<Fields>();
+    expectTypeOf<'next.next.next.zip'>().toExtend<FieldPath<Chain>>();
+    const names: readonly string[] = ['company'];
+    expectTypeOf(customers().list({ fields: names })).toExtend<AsyncIterable<Entity<Customer>>>();
   });
 
   test('looks through references, by GET and by POST', async () => {
