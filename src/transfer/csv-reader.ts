@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { finished } from 'node:stream/promises';
 import { CsvError, parse, type Parser } from 'csv-parse';
 import type { EntityType } from '../entity-types/types.ts';
+import { BegunLine } from './begun-line.ts';
 import { CsvHeader, type Cell } from './csv-header.ts';
 import { nullCell } from './columns.ts';
 import { malformed, refusedRow, tooLarge, UnreadableError, type ImportRow } from './import-row.ts';
@@ -32,19 +33,21 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, format: CsvFormat)
 
 /** The same bytes in blocks of whole lines, or of a line that is too long, so that no character is divided. */
 async function* blocksOf(chunks: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<Buffer> {
-  let begun: Buffer = Buffer.alloc(0);
+  const begun = new BegunLine();
   for await (const chunk of chunks) {
     const end = chunk.lastIndexOf(lineFeed) + 1;
-    if (end > 0) yield Buffer.concat([begun, chunk.subarray(0, end)]);
-    begun = end > 0 ? Buffer.from(chunk.subarray(end)) : Buffer.concat([begun, chunk]);
+    begun.append(chunk.subarray(0, end));
+    if (end > 0) yield begun.take();
+    begun.append(chunk.subarray(end));
     // What is too long for a row is refused as one.
     if (begun.length > limitBytes) {
-      const end = lastCharacter(begun);
-      yield begun.subarray(0, end);
-      begun = Buffer.from(begun.subarray(end));
+      const bytes = begun.take();
+      const end = lastCharacter(bytes);
+      yield bytes.subarray(0, end);
+      begun.append(bytes.subarray(end));
     }
   }
-  if (begun.length > 0) yield begun;
+  if (begun.length > 0) yield begun.take();
 }
 
 class CsvRows {

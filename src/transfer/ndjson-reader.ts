@@ -1,6 +1,7 @@
 /** Reads NDJSON: a JSON object in each line. Empty lines count, and have no row. */
 import { jsonLimits, readJson } from '../http/json.ts';
 import { memberTexts } from '../http/json-parts.ts';
+import { BegunLine } from './begun-line.ts';
 import { malformed, refusedRow, tooLarge, type ImportRow } from './import-row.ts';
 
 const lineFeed = 10;
@@ -22,8 +23,8 @@ export async function* readNdjson(chunks: AsyncIterable<Buffer>, limitBytes: num
 class Lines {
   readonly #limitBytes: number;
   #row = 1;
-  /** The beginning of a line whose end has not come yet. */
-  #begun: Buffer[] = [];
+  readonly #begun = new BegunLine();
+  /** Of the line, also of one that is too long to be kept. */
   #begunBytes = 0;
 
   constructor(limitBytes: number) {
@@ -49,19 +50,17 @@ class Lines {
 
   #begin(part: Buffer): void {
     this.#begunBytes += part.length;
-    if (this.#begunBytes > this.#limitBytes) this.#begun = [];
-    // A copy, since the part is a view of a buffer that is many times as long.
-    else if (part.length > 0) this.#begun.push(Buffer.from(part));
+    if (this.#begunBytes > this.#limitBytes) this.#begun.take();
+    else this.#begun.append(part);
   }
 
   #line(rest: Buffer): ImportRow[] {
     const row = this.#row++;
     const bytes = this.#begunBytes + rest.length;
-    const begun = this.#begun;
-    this.#begun = [];
     this.#begunBytes = 0;
+    const begun = this.#begun.take();
     if (bytes > this.#limitBytes) return [{ row, problem: tooLarge(this.#limitBytes) }];
-    const line = begun.length > 0 ? Buffer.concat([...begun, rest]) : rest;
+    const line = begun.length > 0 ? Buffer.concat([begun, rest]) : rest;
     const read = rowOf(row, row === 1 ? withoutMark(line) : line);
     return read ? [read] : [];
   }

@@ -2,6 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { readCsv } from '../../src/transfer/csv-reader.ts';
+import { readNdjson } from '../../src/transfer/ndjson-reader.ts';
+import type { ImportRow } from '../../src/transfer/import-row.ts';
 import { streamOf } from '../../src/transfer/streams.ts';
 import { readUpload } from '../../src/transfer/upload.ts';
 
@@ -44,6 +47,28 @@ test('an upload ends when the client sends nothing for a minute, or less than 16
     ),
   ).toEqual([10, 'request-timeout']);
 });
+
+// A reader that copies the line for each byte would need minutes, and one that keeps an object for each byte hundreds of megabytes.
+test('a line of 1 MB that arrives byte by byte costs a reader time and memory in proportion to its length (rule 80)', async () => {
+  const text = 'x'.repeat(1_000_000);
+  const read = async (batches: AsyncIterable<ImportRow[]>) => {
+    const found: ImportRow[] = [];
+    for await (const rows of batches) found.push(...rows);
+    return found;
+  };
+  const limitBytes = 2 ** 21;
+  expect(await read(readCsv(byteByByte(`text\n${text}\n`), { delimiter: ',', type: undefined, limitBytes }))).toEqual([
+    { row: 2, fields: { text }, text: JSON.stringify({ text }) },
+  ]);
+  expect(await read(readNdjson(byteByByte(`${JSON.stringify({ text })}\n`), limitBytes))).toEqual([
+    { row: 1, fields: { text }, text: JSON.stringify({ text }) },
+  ]);
+});
+
+async function* byteByByte(text: string) {
+  const bytes = Buffer.from(text);
+  for (let index = 0; index < bytes.length; index++) yield await Promise.resolve(bytes.subarray(index, index + 1));
+}
 
 test('an answer ends when the client does not read for a minute (rule 80)', async () => {
   async function* texts() {
