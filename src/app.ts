@@ -34,6 +34,7 @@ import { prepareDrain } from './http/drain.ts';
 import { securityHeaders, sendSecurityHeaders } from './http/headers.ts';
 import { serveHealth } from './maintenance/health.ts';
 import { boundHeldBytes } from './http/held-bytes.ts';
+import { joinBodies } from './http/joined-body.ts';
 import { AddressLimit, limitStrangers, limitUnrecognised, limitUnrouted, limitUrls, limitUsers } from './http/rate-limit.ts';
 import { logRequests, loggerOptions } from './telemetry/logging.ts';
 import { sendServerTiming } from './telemetry/server-timing.ts';
@@ -100,6 +101,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   answerPreflights(app, config.trustedOrigins);
   refuseUnknownPaths(app);
   boundHeldBytes(app, context.heldBytes);
+  joinBodies(app);
   await readBodies(app);
   knowEveryMethod(app);
 

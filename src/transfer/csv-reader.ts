@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { finished } from 'node:stream/promises';
 import { CsvError, parse, type Parser } from 'csv-parse';
 import type { EntityType } from '../entity-types/types.ts';
-import { BegunLine } from './begun-line.ts';
+import { GrowingBuffer } from '../http/growing-buffer.ts';
 import { CsvHeader, type Cell } from './csv-header.ts';
 import { nullCell } from './columns.ts';
 import { malformed, refusedRow, tooLarge, UnreadableError, type ImportRow } from './import-row.ts';
@@ -33,7 +33,7 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, format: CsvFormat)
 
 /** The same bytes in blocks of whole lines, or of a line that is too long, so that no character is divided. */
 async function* blocksOf(chunks: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<Buffer> {
-  const begun = new BegunLine();
+  const begun = new GrowingBuffer();
   for await (const chunk of chunks) {
     const end = chunk.lastIndexOf(lineFeed) + 1;
     begun.append(chunk.subarray(0, end));

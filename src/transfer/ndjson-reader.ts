@@ -1,7 +1,7 @@
 /** Reads NDJSON: a JSON object in each line. Empty lines count, and have no row. */
 import { jsonLimits, readJson } from '../http/json.ts';
 import { memberTexts } from '../http/json-parts.ts';
-import { BegunLine } from './begun-line.ts';
+import { GrowingBuffer } from '../http/growing-buffer.ts';
 import { malformed, refusedRow, tooLarge, type ImportRow } from './import-row.ts';
 
 const lineFeed = 10;
@@ -23,7 +23,7 @@ export async function* readNdjson(chunks: AsyncIterable<Buffer>, limitBytes: num
 class Lines {
   readonly #limitBytes: number;
   #row = 1;
-  readonly #begun = new BegunLine();
+  readonly #begun = new GrowingBuffer();
   /** Of the line, also of one that is too long to be kept. */
   #begunBytes = 0;
 

@@ -1,9 +1,9 @@
-/** The beginning of a line whose end has not come yet. */
+/** Collects bytes that arrive in parts, such as a body or a line. */
 
 const initialBytes = 1_024;
 
-/** Collects parts. Many small ones cost no more memory or time than a large one, since their array doubles when it is full. */
-export class BegunLine {
+/** Many small parts cost no more memory or time than a large one, since the array doubles when it is full. */
+export class GrowingBuffer {
   #bytes: Buffer = Buffer.alloc(0);
   #length = 0;
 
