@@ -131,7 +131,7 @@ describe.skipIf(reason)(`two replicas behind nginx${reason ? ` (skipped: ${reaso
     await expect.poll(() => ledger.acknowledged).toBeGreaterThan(before + 100);
     await stop();
     expect([ledger.unanswered, ledger.refused]).toEqual([0, 0]);
-    expect([...ledger.statuses.keys()].filter((status) => status >= 300)).toEqual([]);
+    expect([...ledger.statuses].filter(([status]) => status >= 300)).toEqual([]);
     expect(await ledger.compare(one.databaseUrl)).toEqual([]);
   });
 });
