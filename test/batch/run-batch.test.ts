@@ -128,6 +128,15 @@ test('200 — `Prefer: dry-run` tells what the batch would do, and writes nothin
   expect((await run(operations)).headers.get('preference-applied')).toBeNull();
 });
 
+test('200 — `dry-run` within a quoted value is none', async () => {
+  const applied = async (prefer: string) =>
+    (await run([{ op: 'create', name: 'order', fields: { number: newNumber() } }], { headers: { prefer } })).headers.get(
+      'preference-applied',
+    );
+  expect(await applied(String.raw`a="x\", dry-run", b="c"`)).toBeNull();
+  expect(await applied(String.raw`a="x\\", dry-run; b="c"`)).toBe('dry-run');
+});
+
 test('200 — batches lock what they change in one order, whatever the order of their operations', async () => {
   const [first, second] = [await create('customer', {}), await create('customer', {})];
   const opposite = [second, first].map(({ key }) => ({ op: 'update', name: 'customer', key, fields: { city: 'Rome' } }));
