@@ -15,6 +15,6 @@ const read = await getEntity(name, key, {}, signedIn);
 if (read.status !== 200) throw new Error(String(read.status));
 const updated = await updateEntity(name, key, { city: 'Paris' }, signedIn);
 if (updated.status !== 200) throw new Error(updated.data.detail);
-await deleteEntity(name, key, signedIn);
+await deleteEntity(name, key, {}, signedIn);
 const gone = await getEntity(name, key, {}, signedIn);
 report(created.data.version, GetEntityResponse.parse(read.data).fields, updated.data.version, gone.status);
