@@ -9,6 +9,7 @@ import { maximumFaults, type Fault } from '../faults.ts';
 import type { Field } from '../filter/fields.ts';
 import { itemTexts, memberTexts, withReplaced } from '../http/json-parts.ts';
 import { pointerTo } from '../http/pointer.ts';
+import { Pauses } from '../http/turns.ts';
 import { authorize, type Permit } from '../rights/permit.ts';
 
 type Sent = components['schemas']['BatchOperation'];
@@ -97,7 +98,7 @@ export class BatchReader {
   readonly #principal: Principal;
   readonly #limitBytes: number;
   readonly #ids: ReadonlySet<string>;
-  /** The JSON text of each operation's fields; empty for one without. */
+  /** The JSON text of each operation. */
   readonly #texts: readonly string[];
   /** The creates that `$ref` can lead to, by their ids. */
   readonly #created = new Map<string, { key: string; index: number }>();
@@ -108,7 +109,7 @@ export class BatchReader {
     this.#ids = new Set(sent.flatMap(({ id }) => id ?? []));
     this.#principal = principal;
     this.sent = sent;
-    this.#texts = itemTexts(memberTexts(bodyText).get('operations') ?? '[]').map((text) => memberTexts(text).get('fields') ?? '');
+    this.#texts = itemTexts(memberTexts(bodyText).get('operations') ?? '[]');
   }
 
   /** Whether an operation refers to a later one. */
@@ -160,7 +161,9 @@ export class BatchReader {
     for (const [index, key] of keys.entries()) this.learn(index, key);
     const operations: Operation[] = [];
     const faults: Fault[] = [];
+    const pauses = new Pauses();
     for (const [index, key] of keys.entries()) {
+      await pauses.whenLong();
       try {
         operations.push(await this.read(types, index, key));
       } catch (error) {
@@ -204,7 +207,8 @@ export class BatchReader {
 
   /** The fields, with the key of a create in place of each reference to it. */
   async #withKeys(index: number, { fields = {} }: Sent, type: EntityType | undefined): Promise<{ text: string; fields: unknown }> {
-    let text = this.#texts[index] ?? '{}';
+    const sent = memberTexts(this.#texts[index] ?? '{}').get('fields') ?? '{}';
+    let text = sent;
     await inFields(() => requireEntityLimits(text, this.#limitBytes));
     const references = new Set<string>();
     for (const { column } of type?.companion?.references ?? []) {
@@ -221,7 +225,7 @@ export class BatchReader {
     const stray = Object.keys(fields).find((name) => this.#ids.has(referenceAt(fields, [name]) ?? '') && !references.has(name));
     if (stray !== undefined)
       throw new Problem('validation-failed', { faults: [{ pointer: `/fields${pointerTo([stray])}`, code: 'not-a-reference' }] });
-    return { text, fields: text === this.#texts[index] ? fields : (JSON.parse(text) as unknown) };
+    return { text, fields: text === sent ? fields : (JSON.parse(text) as unknown) };
   }
 }
 

@@ -1,8 +1,7 @@
 /** The texts of parts of a JSON text that `json.ts` has accepted, digit for digit: parsing would turn `1.50` into `1.5`. */
 
 const [quote, comma, backslash] = [34, 44, 92];
-const opens = new Set([91, 123]);
-const closes = new Set([93, 125]);
+const [openArray, closeArray, openObject, closeObject] = [91, 93, 123, 125];
 
 /** The texts of the items of an array, or of the members of an object with their names, without the spaces around them. */
 function partsOf(text: string): string[] {
@@ -13,8 +12,8 @@ function partsOf(text: string): string[] {
   for (let at = start; depth >= 0; at++) {
     const code = text.charCodeAt(at);
     if (code === quote) at = endOfString(text, at);
-    else if (opens.has(code)) depth++;
-    else if (closes.has(code)) depth--;
+    else if (code === openArray || code === openObject) depth++;
+    else if (code === closeArray || code === closeObject) depth--;
     if (depth < 0 || (depth === 0 && code === comma)) {
       const part = text.slice(from, at).trim();
       if (part !== '') parts.push(part);
@@ -27,7 +26,7 @@ function partsOf(text: string): string[] {
 /** The place of the quote that ends the string which begins at `at`. */
 function endOfString(text: string, at: number): number {
   let end = at + 1;
-  while (text.charCodeAt(end) !== quote) end += text.charCodeAt(end) === backslash ? 2 : 1;
+  for (let code = text.charCodeAt(end); code !== quote; code = text.charCodeAt(end)) end += code === backslash ? 2 : 1;
   return end;
 }
 

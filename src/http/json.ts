@@ -154,8 +154,19 @@ function endOfString(text: string, at: number): number | Refusal {
 
 /** The UTF-16 unit of four hexadecimal digits. */
 function hexUnit(text: string, at: number): number | undefined {
-  const digits = text.slice(at, at + 4);
-  return /^[0-9a-fA-F]{4}$/.test(digits) ? Number.parseInt(digits, 16) : undefined;
+  let unit = 0;
+  for (let end = at + 4; at < end; at++) {
+    const digit = hexDigit(text.charCodeAt(at));
+    if (digit === undefined) return undefined;
+    unit = 16 * unit + digit;
+  }
+  return unit;
+}
+
+function hexDigit(code: number): number | undefined {
+  if (isDigit(code)) return code - 48;
+  const letter = (code | 32) - 97;
+  return letter >= 0 && letter < 6 ? letter + 10 : undefined;
 }
 
 const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff;

@@ -1,5 +1,6 @@
 /** Divides long synchronous work into pieces, so that other requests are served between two pieces. */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** The pieces of each caller that has any, in the order of the callers' turns. */
 const waiting = new Map<string, (() => void)[]>();
@@ -37,4 +38,16 @@ function runFirst(caller: string, pieces: (() => void)[]): void {
   const piece = pieces.shift();
   if (pieces.length > 0) waiting.set(caller, pieces);
   piece?.();
+}
+
+/** Work in many small steps that returns to the event loop whenever it has held it for long. */
+export class Pauses {
+  #since = performance.now();
+
+  /** Lets other requests be served if the steps since the last pause took more than 2 ms; call it between two steps. */
+  async whenLong(): Promise<void> {
+    if (performance.now() - this.#since <= longMilliseconds) return;
+    await nextTurn();
+    this.#since = performance.now();
+  }
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { inTurn } from '../../src/http/turns.ts';
+import { inTurn, Pauses } from '../../src/http/turns.ts';
 import { BoundedQueue } from '../../src/http/concurrency-limit.ts';
 import { rowsOf, type Entity } from '../support/entities.ts';
 import { useService } from '../support/service.ts';
@@ -52,6 +52,24 @@ test('a refusal comes before long pieces that wait (rule 80)', async () => {
   await Promise.all([end(), refused]);
   leave();
   expect(done).toEqual(['a1', 'refused', 'a2', 'a3']);
+});
+
+test('other work runs between two steps after the steps have taken long (rule 80)', async () => {
+  let others = 0;
+  const other = () => {
+    others += 1;
+    next = setImmediate(other);
+  };
+  let next = setImmediate(other);
+  onTestFinished(() => clearImmediate(next));
+  const pauses = new Pauses();
+  await pauses.whenLong();
+  expect(others).toBe(0);
+  for (const step of [1, 2, 3]) {
+    spin(5);
+    await pauses.whenLong();
+    expect(others).toBeGreaterThanOrEqual(step);
+  }
 });
 
 /** Opens a connection, and returns a function that sends `body` on it, to create an entity. */

@@ -6,6 +6,7 @@ import type { Caller } from '../../authn/caller.ts';
 import type { EntityType } from '../../entity-types/types.ts';
 import { Problem } from '../../errors.ts';
 import { maximumFaults, type Fault } from '../../faults.ts';
+import { Pauses } from '../../http/turns.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { bulkRowOf } from './bulk-statements.ts';
 import { changeValues, type ChangeValues } from '../changed.ts';
@@ -45,7 +46,7 @@ export async function createMany(
   items: readonly NewFields[],
   limitBytes: number,
 ): Promise<CreatedKey[] | undefined> {
-  const checked = checkAll(type, items, limitBytes);
+  const checked = await checkAll(type, items, limitBytes);
   return await queues.runHeavy(permit, caller, async () => {
     const bulk = new Bulk(permit, caller, checked);
     try {
@@ -76,10 +77,12 @@ function isViolation(error: unknown): error is Problem {
 }
 
 /** Throws 422 with the faults of all items. */
-function checkAll(type: EntityType | undefined, items: readonly NewFields[], limitBytes: number): CheckedFields[] {
+async function checkAll(type: EntityType | undefined, items: readonly NewFields[], limitBytes: number): Promise<CheckedFields[]> {
   const faults: Fault[] = [];
   const checked: CheckedFields[] = [];
+  const pauses = new Pauses();
   for (const [index, { fields, text }] of items.entries()) {
+    await pauses.whenLong();
     try {
       requireEntityLimits(text, limitBytes);
       type?.check(fields);
