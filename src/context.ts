@@ -12,6 +12,7 @@ import type { ServiceSecrets } from './database/service-secrets.ts';
 import type { EntityTypes } from './entity-types/types.ts';
 import type { IssuerRegistry } from './oidc/tokens/issuer-registry.ts';
 import type { HeldBytes } from './http/held-bytes.ts';
+import type { DailyBackups } from './maintenance/daily-backups.ts';
 import type { OpenScope } from './telemetry/spans.ts';
 import type { Hashing } from './credentials/hash.ts';
 import type { PasswordPolicy } from './credentials/policy.ts';
@@ -46,6 +47,8 @@ export interface Context extends Hashing {
   metricsTokens: Current<readonly Secret[]> | undefined;
   /** The files of secrets that this process follows. */
   secretFiles: readonly FollowedFile[];
+  /** The backup of each day; undefined without BACKUP_DIR. */
+  dailyBackups: DailyBackups | undefined;
   /** Traces requests; undefined if traces are off. */
   trace: OpenScope | undefined;
   /** The version of the contract. */

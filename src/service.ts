@@ -32,6 +32,7 @@ import { addressIn } from './http/address.ts';
 import { runSteps, serviceStopSteps } from './shutdown.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { scheduleCleanup } from './maintenance/cleanup.ts';
+import { openDailyBackups, scheduleBackups } from './maintenance/daily-backups.ts';
 import { followSecretFiles } from './maintenance/secret-files.ts';
 import { explainFailure, ListenError } from './start/failure.ts';
 import { leftPasswordFile } from './start/first-password.ts';
@@ -133,6 +134,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       metricsTokens,
       secretFiles,
       serviceSecrets,
+      dailyBackups: await openDailyBackups(config, { store, directUrl }, contract.document.info.version),
       throttle: createThrottle(db, serviceSecrets),
       policy: await createPasswordPolicy(config),
       trace: traces?.open,
@@ -165,6 +167,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     };
     const stopStatistics = scheduleStatistics(db, onHousekeepingError);
     const stopTicks = scheduleTicks(db, onHousekeepingError);
+    const stopBackups = context.dailyBackups && scheduleBackups(context.dailyBackups, running.log);
     const stopFollowing = followSecretFiles(secretFiles, running.log);
     const record = (event: 'configuration.loaded' | 'service.start' | 'service.stop', detail: Record<string, unknown> = {}) =>
       recordEvent(context, running.log, undefined, { event, outcome: 'ok', detail: { process: process.pid, ...detail } });
@@ -178,6 +181,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
         stopStatistics();
         stopTicks();
         stopFollowing();
+        return stopBackups?.();
       },
       // Together, because each waits until a database that does not answer counts as lost.
       recordStop: async () => void (await Promise.allSettled([record('service.stop'), withdraw()])),

@@ -47,7 +47,7 @@ export function processStopSteps(opened: Opened, started: Promise<void>): Step[]
 /** What the steps of a service act on. */
 export interface ServiceParts {
   app: FastifyInstance;
-  stopCleanup: () => void;
+  stopCleanup: () => Promise<void> | undefined;
   /** Writes the audit event `service.stop`; does not throw. */
   recordStop: () => Promise<void>;
   traces: { close(): Promise<void> } | undefined;

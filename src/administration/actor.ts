@@ -8,8 +8,8 @@ export interface Actor {
   name: string;
   /** The request that caused the change; undefined without a request, as with `cli`. */
   origin: Origin | undefined;
-  /** The source of the change: the administration command, a request, the first start of the service, or the files of types at any start. */
-  via: 'cli' | 'api' | 'start' | 'files';
+  /** The source of the change: the administration command, a request, the first start of the service, the files of types at any start, or its daily backup. */
+  via: 'cli' | 'api' | 'start' | 'files' | 'schedule';
 }
 
 /** The service itself, which creates the first administrator if the database has no user. */
@@ -18,7 +18,10 @@ export const theService: Actor = { name: 'entity-service', origin: undefined, vi
 /** The service itself, which applies the files of ENTITY_TYPES_DIR. */
 export const typeFiles: Actor = { ...theService, via: 'files' };
 
-const partyOf = { cli: 'administrator', api: 'administrator', start: 'first start', files: 'service' } as const;
+/** The service itself, which writes the backup of each day. */
+export const schedule: Actor = { ...theService, via: 'schedule' };
+
+const partyOf = { cli: 'administrator', api: 'administrator', start: 'first start', files: 'service', schedule: 'service' } as const;
 
 type Change = Pick<AuditEvent, 'event' | 'userName' | 'detail'>;
 

@@ -1,8 +1,12 @@
 /** The check of `doctor` that concerns backups: what the service and PostgreSQL know of them (docs/backup.md). */
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
+import { newestBackup } from '../maintenance/daily-backups.ts';
 import { fail, ok, warn, type Finding } from './check.ts';
 import { timeText } from './output.ts';
+
+/** The age at which two daily backups are missing. */
+const lateMilliseconds = 48 * 3_600_000;
 
 /** An archive of the log that fails, and in production neither an archive nor a `database backup` within seven days. */
 export async function checkBackups(db: Kysely<Database>, isProduction: boolean): Promise<Finding> {
@@ -18,6 +22,15 @@ export async function checkBackups(db: Kysely<Database>, isProduction: boolean):
   if (!mayRead) return ok('not known: the role may not read the audit trail');
   const finding = 'no "database backup" within seven days, and the server has no archive of its log';
   return isProduction ? warn(`${finding}: see docs/backup.md, unless other tools copy the database`) : ok(finding);
+}
+
+/** The newest file in `directory`, BACKUP_DIR, into which the service writes one each day. */
+export async function checkDailyBackups(directory: string): Promise<Finding> {
+  const newest = await newestBackup(directory);
+  const reason = 'the log of the service says why ("event":"backup")';
+  if (!newest) return warn(`no backup in ${directory}: the service writes one when it starts, or ${reason}`);
+  const finding = `the newest backup in ${directory} is of ${timeText(newest)}`;
+  return Date.now() - newest.getTime() > lateMilliseconds ? fail(`${finding}: ${reason}`) : ok(finding);
 }
 
 /** What the server says of the archive of its log; undefined without one. */

@@ -30,6 +30,10 @@ export interface Config {
   /** How old the answer of a standby may be. */
   readLagSeconds: number;
   dataDir: string;
+  /** Where the service writes a backup each day; undefined: nowhere. */
+  backupDir: string | undefined;
+  /** The number of these that it keeps. */
+  backupKeep: number;
   databasePoolSize: number;
   /** In normal form. */
   adminUser: string;
@@ -122,6 +126,8 @@ function readSettings(read: Reader): Config {
     documentationUrl: readDocumentationUrl(read),
     ...readDatabase(read, production),
     dataDir: read.text('DATA_DIR', './data'),
+    backupDir: read.text('BACKUP_DIR'),
+    backupKeep: read.integer('BACKUP_KEEP', 7, 1, 1_000),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
     adminUser: readAdminUser(read),
     adminPassword: read.secret('ADMIN_PASSWORD'),

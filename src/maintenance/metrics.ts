@@ -84,7 +84,7 @@ export class MetricSet {
 /** The metrics of a process on `context`, and those of Node.js; `measureRequests` adds those of requests. */
 export function createMetricSet(context: Context): MetricSet {
   const meters = new MetricSet();
-  const { store, readers, listener, principals, issuers, auditQuota, secretFiles, version } = context;
+  const { store, readers, listener, principals, issuers, auditQuota, secretFiles, dailyBackups, version } = context;
   new Gauge({
     name: `${prefix}build_info`,
     help: 'Always 1; the labels say what is running.',
@@ -173,6 +173,12 @@ export function createMetricSet(context: Context): MetricSet {
     'file',
     () => Object.fromEntries(secretFiles.map(({ name, problem }) => [name, Number(problem === undefined)])),
     'min',
+  );
+  meters.gauge(
+    'last_backup_timestamp_seconds',
+    'When the newest file in BACKUP_DIR was written; 0 if there is none, absent without BACKUP_DIR.',
+    () => dailyBackups && (dailyBackups.newest?.getTime() ?? 0) / 1_000,
+    'max',
   );
   meters.counter('audit_left_out_total', 'Refusals that the quota has kept out of the audit trail.', () => auditQuota.leftOut);
 

@@ -1,6 +1,6 @@
 /** The commands of docs/backup.md: a backup and its restore, and a database brought back to a moment with the tools of PostgreSQL. */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test, vi } from 'vitest';
 import { migrate } from '../../src/database/migrate.ts';
@@ -25,7 +25,9 @@ const blocksOf = (title: string, language: string) =>
 test('a backup of the running service is whole, and its restore starts with the entities and without sessions', async () => {
   const cwd = await projectDirectory();
   await mkdir(join(cwd, 'backups'));
-  const service = await npmStart({}, { cwd });
+  const [start = ''] = blocksOf('## One file a day, by the service', 'sh');
+  const [, name = '', value = ''] = /^(BACKUP_DIR)=\/(\w+) npm start$/.exec(start) ?? [];
+  const service = await npmStart({ [name]: join(cwd, value) }, { cwd });
   await service.ready;
   const [secret = ''] = /\b[a-z0-9]{6}(-[a-z0-9]{6}){3}\b/.exec(service.told()) ?? [];
   const signIn = (url: string) => fetch(`${url}/auth`, { method: 'POST', body: new URLSearchParams({ user: 'admin', password: secret }) });
@@ -41,11 +43,14 @@ test('a backup of the running service is whole, and its restore starts with the 
   );
   expect(written).toMatch(/^Wrote the state of .* into backups\/monday\.backup: \d+ rows, \d+ bytes\.$/m);
   expect(verified).toMatch(/^backups\/monday\.backup is whole: the state of .*, \d+ rows, written by version .*\.$/m);
+  const today = `backups/entity-service-${new Date().toISOString().slice(0, 10)}.backup`;
+  await vi.waitFor(async () => expect(await readdir(join(cwd, 'backups'))).toContain(basename(today)), 30_000);
+  const [daily = ''] = await runAll([`npm run -s admin -- database verify --from ${today}`], cwd);
+  expect(daily).toContain(`${today} is whole`);
   service.signal('SIGINT');
   expect((await service.ended).code).toBe(0);
 
-  const [daily = '', restore = ''] = blocksOf('## One file, while the service runs', 'sh');
-  await runAll(daily.split('\n'), cwd);
+  const [restore = ''] = blocksOf('## One file, while the service runs', 'sh');
   const [restored, checked] = await runAll(restore.split('\n').slice(0, 2), cwd);
   expect(restored).toContain('Restored the state of');
   expect(checked).toMatch(/^ok +migrations +complete$/m);

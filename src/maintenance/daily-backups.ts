@@ -1,0 +1,141 @@
+/** A backup of all data for each day (UTC) in BACKUP_DIR: written, read to its end, and deleted when there are enough newer ones (docs/backup.md). */
+import { constants } from 'node:fs';
+import { access, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FastifyBaseLogger } from 'fastify';
+import { schedule } from '../administration/actor.ts';
+import { backUpDatabase, type From } from '../administration/transfer.ts';
+import { ConfigError, type Config } from '../config/settings.ts';
+import { verifyBackup } from '../database/transfer/backup-file.ts';
+import { inLongTransaction } from '../database/transfer/snapshot.ts';
+
+const everyMilliseconds = 600_000;
+const fileName = /^entity-service-\d{4}-\d\d-\d\d\.backup$/;
+/** What a process that was killed has left behind. */
+const partialName = /^entity-service-\d{4}-\d\d-\d\d\.backup\.[0-9a-f]+\.partial$/;
+
+/** One process at a time writes the backups of a database. The numbers of an advisory lock of our own. */
+const backupLock = '1936941420, 3';
+
+/** A backup that was written and found whole. */
+export interface DailyBackup {
+  file: string;
+  bytes: number;
+  rows: number;
+  /** The names of the files that were deleted. */
+  deleted: string[];
+}
+
+export class DailyBackups {
+  readonly #from: From;
+  readonly #directory: string;
+  readonly #keep: number;
+  readonly #version: string;
+  readonly #now: () => Date;
+  #newest: Date | undefined;
+
+  /** `keep` is the number of files to keep, and `version` that of the service. */
+  constructor(from: From, settings: { directory: string; keep: number; version: string }, now = () => new Date()) {
+    this.#from = from;
+    this.#directory = settings.directory;
+    this.#keep = settings.keep;
+    this.#version = settings.version;
+    this.#now = now;
+  }
+
+  /** When the newest file was written, as the last {@link run} saw it; undefined: there was none. */
+  get newest(): Date | undefined {
+    return this.#newest;
+  }
+
+  /**
+   * Writes the backup of today. Undefined if it is there, or while another process writes one. Throws if it cannot be written or read, and leaves no file of today
+   * then. `signal` cancels it.
+   */
+  async run(signal: AbortSignal): Promise<DailyBackup | undefined> {
+    const file = join(this.#directory, `entity-service-${this.#now().toISOString().slice(0, 10)}.backup`);
+    this.#newest = await newestBackup(this.#directory);
+    if (await exists(file)) return undefined;
+    const { directUrl } = this.#from;
+    return await inLongTransaction(directUrl, 'begin', signal, async (client) => {
+      const { rows } = await client.query<{ locked: boolean }>(`select pg_try_advisory_xact_lock(${backupLock}) as locked`);
+      if (rows[0]?.locked !== true || (await exists(file))) return undefined;
+      for (const name of await namesIn(this.#directory, partialName)) await rm(join(this.#directory, name), { force: true });
+      const written = await this.#write(file, signal);
+      const deleted = await this.#deleteOld();
+      this.#newest = await newestBackup(this.#directory);
+      return { file, ...written, deleted };
+    });
+  }
+
+  async #write(file: string, signal: AbortSignal): Promise<{ bytes: number; rows: number }> {
+    const watch = { signal, onRows: () => undefined, onContents: () => undefined };
+    const { bytes, tables } = await backUpDatabase(this.#from, schedule, file, this.#version, watch);
+    try {
+      await verifyBackup(file);
+    } catch (error) {
+      await rm(file, { force: true });
+      throw error;
+    }
+    return { bytes, rows: tables.reduce((sum, { rows }) => sum + rows, 0) };
+  }
+
+  async #deleteOld(): Promise<string[]> {
+    const names = (await namesIn(this.#directory, fileName)).slice(0, -this.#keep);
+    for (const name of names) await rm(join(this.#directory, name), { force: true });
+    return names;
+  }
+}
+
+/** When the newest of the daily backups in `directory` was written; undefined if there is none. Throws if the directory cannot be read. */
+export async function newestBackup(directory: string): Promise<Date | undefined> {
+  const newest = (await namesIn(directory, fileName)).at(-1);
+  return newest === undefined ? undefined : (await stat(join(directory, newest))).mtime;
+}
+
+async function namesIn(directory: string, pattern: RegExp): Promise<string[]> {
+  return (await readdir(directory)).filter((name) => pattern.test(name)).toSorted();
+}
+
+const exists = async (file: string): Promise<boolean> => (await stat(file).catch(() => undefined)) !== undefined;
+
+/** The backups of the database `from`; undefined without BACKUP_DIR. Throws ConfigError for a directory that is missing or cannot be written to. */
+export async function openDailyBackups(
+  { backupDir, backupKeep }: Pick<Config, 'backupDir' | 'backupKeep'>,
+  from: From,
+  version: string,
+): Promise<DailyBackups | undefined> {
+  if (backupDir === undefined) return undefined;
+  const isDirectory = (await stat(backupDir).catch(() => undefined))?.isDirectory() ?? false;
+  if (!isDirectory) throw new ConfigError([`BACKUP_DIR: there is no directory ${backupDir}: create it for the user of the service`]);
+  await access(backupDir, constants.W_OK | constants.X_OK).catch(() => {
+    throw new ConfigError([`BACKUP_DIR: this user may not write into ${backupDir}`]);
+  });
+  return new DailyBackups(from, { directory: backupDir, keep: backupKeep, version });
+}
+
+/**
+ * Runs the backups at once and then every ten minutes, until the returned function is called. That cancels one under way and waits for its end. A failure is logged,
+ * and the next run tries again.
+ */
+export function scheduleBackups(backups: DailyBackups, log: FastifyBaseLogger): () => Promise<void> {
+  const stopping = new AbortController();
+  const work = async () => {
+    const began = performance.now();
+    try {
+      const written = await backups.run(stopping.signal);
+      if (written) log.info({ event: 'backup', outcome: 'ok', ...written, durationMs: Math.round(performance.now() - began) });
+    } catch (error) {
+      if (!stopping.signal.aborted) log.error({ event: 'backup', outcome: 'failed', err: error });
+    }
+  };
+  let running = work();
+  const timer = setInterval(() => {
+    running = running.then(work);
+  }, everyMilliseconds).unref();
+  return async () => {
+    clearInterval(timer);
+    stopping.abort();
+    await running;
+  };
+}
