@@ -1,7 +1,7 @@
 /** What comments, tests and documents refer to is inside the repository: rules, decisions, documents; a section is one of a named standard. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readDocument, section, tableRows } from '../support/markdown.ts';
 
@@ -61,6 +61,15 @@ test('documents and files that are named exist', () => {
       prose.test(path)
         ? [...text.matchAll(named)].map(([, name = '']) => name).filter((name) => !exists(name, path) && !below(path, name))
         : [],
+    ),
+  ).toEqual([]);
+});
+
+test('tests that another test names exist', () => {
+  const names = new Set(texts.map(({ path }) => basename(path)));
+  expect(
+    findings((text) =>
+      [...text.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, name = '']) => name).filter((name) => !names.has(basename(name))),
     ),
   ).toEqual([]);
 });

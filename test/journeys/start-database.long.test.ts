@@ -1,4 +1,4 @@
-/** More of `npm start` on a given database than in `start-database.test.ts`. */
+/** `npm start` on a given database. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';

@@ -49,7 +49,7 @@ test('faults of .env are reported with their lines, and nothing is started; doct
   );
 });
 
-// `first-password.test.ts` starts the embedded database in production, with DATABASE=embedded.
+// `first-password-file.long.test.ts` starts the embedded database in production, with DATABASE=embedded.
 test('production without DATABASE_URL starts no embedded database (rule 86)', async () => {
   const settings = {
     NODE_ENV: 'production',
