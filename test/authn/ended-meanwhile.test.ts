@@ -36,13 +36,22 @@ const waiting = async () => {
   return (await query.execute(service().db)).rows.length;
 };
 
-/** The answer to `act`, which waits for the user's row while another transaction ends the session, and the user's data before and after. */
-async function whileEnding<T>({ userId, sessionId }: Holder, act: () => Promise<Answer<T>>) {
+/** What another transaction does to the session: it ends it, or changes the password by it, which goes on with another token. */
+const endings = {
+  'is revoked': ({ sessionId }: Holder) => sql`update session set revoked_at = now(), revoked_reason = 'revoked' where id = ${sessionId}`,
+  'has changed the password': ({ userId, sessionId }: Holder) => sql`
+    with changed as (update user_account set credential_version = credential_version + 1 where id = ${userId} returning credential_version)
+    update session set credential_version = changed.credential_version, token_hash = sha256(token_hash) from changed where session.id = ${sessionId}`,
+};
+
+/** The answer to `act`, which waits for the user's row while another transaction does `ending`, and the user's data before and after. */
+async function whileEnding<T>(holder: Holder, act: () => Promise<Answer<T>>, ending: keyof typeof endings = 'is revoked') {
+  const { userId } = holder;
   const acting = await service()
     .db.transaction()
     .execute(async (trx) => {
       await sql`select from user_account where id = ${userId} for update`.execute(trx);
-      await sql`update session set revoked_at = now(), revoked_reason = 'revoked' where id = ${sessionId}`.execute(trx);
+      await endings[ending](holder).execute(trx);
       const answer = act();
       await expect.poll(waiting).toBe(1);
       return { answer, before: await holdingsOf({ db: trx }, userId) };
@@ -56,10 +65,12 @@ describe('a session that ends during its request', () => {
     const allowed = await holderCalled(`allowed-${operationId.toLowerCase()}`);
     expect((await send(service(), operationId, allowed)).status).toBeLessThan(300);
 
-    const holder = await holderCalled(`ended-${operationId.toLowerCase()}`);
-    const { answer, before, after } = await whileEnding(holder, () => send(service(), operationId, holder));
-    expect([answer.status, answer.body.code], answer.text).toEqual([401, 'unauthenticated']);
-    expect(after).toEqual(before);
+    for (const [index, ending] of (['is revoked', 'has changed the password'] as const).entries()) {
+      const holder = await holderCalled(`ended-${index}-${operationId.toLowerCase()}`);
+      const { answer, before, after } = await whileEnding(holder, () => send(service(), operationId, holder), ending);
+      expect([answer.status, answer.body.code], `${ending}: ${answer.text}`).toEqual([401, 'unauthenticated']);
+      expect(after, ending).toEqual(before);
+    }
   });
 
   test('cannot complete a link', async () => {
