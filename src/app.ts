@@ -16,6 +16,7 @@ import { recordProblem } from './audit/record.ts';
 import type { Schemes } from './authn/authenticate.ts';
 import { originPolicy } from './config/public-url.ts';
 import type { Context } from './context.ts';
+import { Problem } from './errors.ts';
 import { batchHandlers } from './batch/handlers.ts';
 import { transferHandlers } from './transfer/handlers.ts';
 import { entityHandlers } from './entities/handlers.ts';
@@ -111,7 +112,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   // What streams would otherwise go on until it is cut off.
   const stopping = new AbortController();
   app.addHook('preClose', (done) => {
-    stopping.abort();
+    stopping.abort(new Problem('unavailable', { values: { seconds: 2 } }));
     done();
   });
   const handlers: Handlers = {

@@ -35,7 +35,7 @@ const lingerMs = { usual: 10_000, stopping: 500 };
 const delimiters = { comma: ',', semicolon: ';', tab: '\t' } as const;
 const types = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const;
 
-/** `stopping` is aborted when the process stops. */
+/** `stopping` is aborted with a problem when the process stops. */
 export function transferHandlers(
   context: Context,
   schemes: Schemes,
@@ -47,7 +47,7 @@ export function transferHandlers(
 
   /** The caller as its credential and rights are now. Throws 401 when the credential has ended, and 503 when the process ends. */
   const presentPrincipal = async (request: FastifyRequest): Promise<Principal> => {
-    if (stopping.aborted) throw new Problem('unavailable', { values: { seconds: 2 } });
+    stopping.throwIfAborted();
     const id = request.principal?.session?.id;
     // The client may have refreshed the session meanwhile, so the token of the request counts no more.
     const principal = id === undefined ? await recognise(request, carrierOf(request.raw), schemes) : await findLiveSession(context, id);

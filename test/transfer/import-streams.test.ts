@@ -1,6 +1,7 @@
 /** Imports end with the client, with the caller's credential and rights, with the process, and with the database. */
+import { once } from 'node:events';
 import { sql } from 'kysely';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { declareType, rowsOf } from '../support/entities.ts';
 import { Proxy } from '../support/proxy.ts';
 import { useService, TestService } from '../support/service.ts';
@@ -98,6 +99,18 @@ test('an import ends with the process, and says so in its last line (rule 92)', 
   await stopped;
 });
 
+test('an import whose rows are all written ends with the process, and says so too (rule 92)', async () => {
+  const replica = await service().replica();
+  const name = newName();
+  const under = upload(replica, name, await caller());
+  under.sent.write(rows(1, 500));
+  await written(name, 500);
+  const stopped = replica.stop();
+  const { text } = await under.answer;
+  expect(JSON.parse(text.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ done: false, row: 500, problem: { code: 'unavailable' } });
+  await stopped;
+});
+
 test('an import ends with the database, and its report names the rows that are written', async () => {
   const proxy = await Proxy.open(service().databaseUrl);
   onTestFinished(() => proxy.close());
@@ -142,6 +155,20 @@ test('a file beyond 64 MiB without a length ends with 413 (rule 70)', async () =
     problem: { code: 'content-too-large', status: 413 },
   });
   expect(sent).toBeLessThan(100);
+});
+
+test('a client that goes on sending after the answer is cut off after ten seconds (rule 80)', async () => {
+  const under = upload(service(), newName(), await caller(), { type: 'text/csv' });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const closed = once(under.sent, 'close');
+  under.sent.write('a\n"x"y\nmore\n');
+  const { text } = await under.answer;
+  expect(JSON.parse(text.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ done: false, problem: { status: 400 } });
+  await vi.advanceTimersByTimeAsync(9_900);
+  expect(under.sent.destroyed).toBe(false);
+  await vi.advanceTimersByTimeAsync(100);
+  await closed;
 });
 
 describe('a header of CSV', () => {
