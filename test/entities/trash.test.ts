@@ -231,6 +231,21 @@ describe('the trash of a name', () => {
     expect(await inTrash('paper')).toEqual([other.key]);
   });
 
+  test('entities whose time is over are deleted without waiting for one that another process deletes or restores', async () => {
+    await declareType(service(), 'straw', { type: 'object', 'x-soft-delete': { keep: 'P1M' } });
+    const [held, free] = [await removed('straw'), await removed('straw')];
+    await deleteExpiredTrash(service().db, 1_000);
+    await sql`update entity_trash set expires_at = now() where name = 'straw'`.execute(service().db);
+    await service()
+      .db.transaction()
+      .execute(async (trx) => {
+        await sql`select from entity_trash where name = 'straw' and key = ${held.key}::bigint for update`.execute(trx);
+        expect(await deleteExpiredTrash(service().db, 1_000)).toBe(1);
+        expect(await inTrash('straw'), free.key).toEqual([held.key]);
+      });
+    expect(await deleteExpiredTrash(service().db, 1_000)).toBe(1);
+  });
+
   test('200 — what is in the trash stays for its time when the type loses the keyword', async () => {
     await declareType(service(), 'pad', { type: 'object', 'x-soft-delete': { keep: 'P1M' } });
     const [entity, other] = [await removed('pad'), await removed('pad')];
