@@ -65,7 +65,7 @@ async function makeAll(mistakes: Iterable<Mutation>): Promise<Result[]> {
   const server = await startServer();
   try {
     const tests = { directory: copy.directory, env: { DATABASE_URL: server.url }, timeoutMs: options.timeoutMs };
-    const cacheFile = join(project, 'node_modules/.cache/mutants/reach.json');
+    const cacheFile = join(project, 'node_modules/.cache/mutants/reach-by-name.json');
     const reach = await recordReach(cacheFile, { ...tests, timeoutMs: 1_800_000 }, progress);
     const results: Result[] = [];
     let lastFiles: readonly string[] = [];

@@ -66,7 +66,8 @@ function changesOf(node: ts.Node, text: string): Change[] {
   }
   if (ts.isIfStatement(node)) return change('condition negated', node.expression, `!(${node.expression.getText()})`);
   if (ts.isConditionalExpression(node)) return change('condition negated', node.condition, `!(${node.condition.getText()})`);
-  if (ts.isAwaitExpression(node)) return isReturned(node) ? [] : change('await removed', node, node.expression.getText());
+  if (ts.isAwaitExpression(node))
+    return isReturned(node) || isStatement(node) ? [] : change('await removed', node, node.expression.getText());
   if (ts.isExpressionStatement(node)) return isCall(node.expression) ? change('call removed', node, ';') : [];
   if (ts.isThrowStatement(node)) return change('throw removed', node, ';');
   if (ts.isReturnStatement(node)) return isEarly(node) ? change('early return removed', node, ';') : [];
@@ -93,6 +94,9 @@ function isCall(expression: ts.Expression): boolean {
 function isReturned({ parent }: ts.AwaitExpression): boolean {
   return ts.isReturnStatement(parent) && !ts.findAncestor(parent, (node) => (ts.isFunctionLike(node) ? 'quit' : ts.isTryStatement(node)));
 }
+
+/** `npm run check` refuses a promise that nobody waits for (no-floating-promises). */
+const isStatement = ({ parent }: ts.AwaitExpression): boolean => ts.isExpressionStatement(parent);
 
 /** A return that is not the last statement of its function. */
 function isEarly(node: ts.ReturnStatement): boolean {

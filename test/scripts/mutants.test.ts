@@ -1,6 +1,6 @@
 /** The mistakes that `npm run test:mutants` makes. `mutants.long.test.ts` runs it. */
 import { describe, expect, test } from 'vitest';
-import { withProbes } from '../../scripts/mutants/functions.ts';
+import { functionBodies, withProbes } from '../../scripts/mutants/functions.ts';
 import { findMutations } from '../../scripts/mutants/mutations.ts';
 import { applyMutation, orderedMutations, showMutation } from '../../scripts/mutants/select.ts';
 
@@ -13,7 +13,8 @@ describe('a mistake', () => {
     ['inverts a comparison', 'a !== b;', ['a === b;']],
     ['swaps "and" and "or"', 'a && b;', ['a || b;']],
     ['negates a condition', 'if (a) b;', ['if (!(a)) b;']],
-    ['removes await and call', 'await settle();', [';', 'settle();']],
+    ['removes a call', 'await settle();', [';']],
+    ['removes await', 'if (await settled()) a();', ['if (settled())']],
     ['removes an early return', 'function f() { if (a) return 1; return b; }', ['if (!(a))', 'if (a) ;', 'return 2;']],
     ['removes a throw', 'throw fault;', [';']],
     ['moves a limit', 'const most = 50;', ['const most = 51;']],
@@ -54,9 +55,17 @@ describe('a mistake', () => {
   });
 });
 
-test('every function with a body has a probe', () => {
+test('every function with a body has a probe, with an id that lasts when other functions come', () => {
   const text = 'function a() { return 1; }\nconst b = () => { return () => 2; };';
-  expect(withProbes('src/a.ts', text)).toBe(
-    `function a() { globalThis.noteReached?.('src/a.ts#0'); return 1; }\nconst b = () => { globalThis.noteReached?.('src/a.ts#1'); return () => 2; };`,
-  );
+  const probed = `function a() { globalThis.noteReached?.('src/a.ts#a'); return 1; }\nconst b = () => { globalThis.noteReached?.('src/a.ts#b'); return () => 2; };`;
+  expect(withProbes('src/a.ts', text)).toBe(probed);
+  const idsOf = (code: string) => functionBodies('src/a.ts', code).map(({ id }) => id.replace('src/a.ts#', ''));
+  expect(idsOf(`function z() {}\n${text}`)).toEqual(['z', 'a', 'b']);
+  expect(idsOf('class A { #b() { run(() => {}); run(() => {}); } get c() {} } const { d } = { e: function () {} };')).toEqual([
+    'A.b',
+    'A.b.function',
+    'A.b.function~1',
+    'A.c',
+    'e',
+  ]);
 });
