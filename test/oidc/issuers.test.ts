@@ -201,6 +201,15 @@ describe('the check of a file', () => {
       { claimNames: { sub: 'oid' } },
       'claimNames: sub is not known here; known are client_id, jti, scope',
     ],
+    ...['\u00e9a', 'a\u00e9', 'a'.repeat(257)].flatMap((text): [string, Record<string, unknown>, string][] => [
+      [`an audience that is ${text.slice(0, 3)}`, { audience: text }, 'audience must be 1 to 256 printable ASCII characters'],
+      [`a clientId that is ${text.slice(0, 3)}`, { clientId: text }, 'clientId must be 1 to 256 printable ASCII characters'],
+      [
+        `a client of Swagger UI that is ${text.slice(0, 3)}`,
+        { swaggerUi: { clientId: text } },
+        'swaggerUi: clientId must be 1 to 256 printable ASCII characters',
+      ],
+    ]),
     ['Swagger UI without a client', { swaggerUi: { scopes: ['a'] } }, 'swaggerUi: clientId is required'],
     [
       'Swagger UI with a secret, which the page would disclose',
