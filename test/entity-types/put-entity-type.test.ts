@@ -154,6 +154,8 @@ const bad: [what: string, document: unknown, fault: string][] = [
   ['a trash that is off', { 'x-soft-delete': false }, 'invalid-value /x-soft-delete'],
   ['a history without a duration', { 'x-history': {} }, 'invalid-value /x-history'],
   ['a history of hours', { 'x-history': { keep: 'PT5H' } }, 'invalid-value /x-history'],
+  ['a history with a word before its duration', { 'x-history': { keep: 'aP5D' } }, 'invalid-value /x-history'],
+  ['a history with a word after its duration', { 'x-history': { keep: 'P5Da' } }, 'invalid-value /x-history'],
   ['an index on an object', { properties: { a: { type: 'object' } }, 'x-index': [['a']] }, 'invalid-type /x-index/0/0'],
   ['an index on two types', { properties: { a: { type: ['string', 'number'] } }, 'x-index': [['-a']] }, 'invalid-type /x-index/0/0'],
   ['an index on a field that any value fits', { 'x-index': [['a']] }, 'invalid-type /x-index/0/0'],
