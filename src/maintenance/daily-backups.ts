@@ -6,6 +6,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { schedule } from '../administration/actor.ts';
 import { backUpDatabase, type From } from '../administration/transfer.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
+import { assertOnlyRootMayReplace } from '../database/embedded/trusted-path.ts';
 import { verifyBackup } from '../database/transfer/backup-file.ts';
 import { inLongTransaction } from '../database/transfer/snapshot.ts';
 
@@ -99,7 +100,10 @@ async function namesIn(directory: string, pattern: RegExp): Promise<string[]> {
 
 const exists = async (file: string): Promise<boolean> => (await stat(file).catch(() => undefined)) !== undefined;
 
-/** The backups of the database `from`; undefined without BACKUP_DIR. Throws ConfigError for a directory that is missing or cannot be written to. */
+/**
+ * The backups of the database `from`; undefined without BACKUP_DIR. Throws ConfigError for a directory that is missing or cannot be written to, and under root for one that
+ * another user may replace.
+ */
 export async function openDailyBackups(
   { backupDir, backupKeep }: Pick<Config, 'backupDir' | 'backupKeep'>,
   from: From,
@@ -111,6 +115,10 @@ export async function openDailyBackups(
   await access(backupDir, constants.W_OK | constants.X_OK).catch(() => {
     throw new ConfigError([`BACKUP_DIR: this user may not write into ${backupDir}`]);
   });
+  if (process.getuid?.() === 0)
+    await assertOnlyRootMayReplace(backupDir).catch((error: Error) => {
+      throw new ConfigError([`BACKUP_DIR: ${error.message}`]);
+    });
   return new DailyBackups(from, { directory: backupDir, keep: backupKeep, version });
 }
 

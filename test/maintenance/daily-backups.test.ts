@@ -1,5 +1,5 @@
 /** The backup that the service writes each day into BACKUP_DIR. */
-import { mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -106,6 +106,14 @@ test('a service does not start with a BACKUP_DIR that is missing or a file', asy
   await writeFile(join(directory, 'file'), '');
   await expect(TestService.start({ BACKUP_DIR: join(directory, 'file') })).rejects.toThrow('BACKUP_DIR: there is no directory');
 });
+
+test.runIf(process.getuid?.() === 0)(
+  'under root a service does not start with a BACKUP_DIR that another user may replace (rule 91)',
+  async () => {
+    await chown(directory, 65_534, 65_534);
+    await expect(TestService.start({ BACKUP_DIR: directory })).rejects.toThrow(/^BACKUP_DIR: .* belongs to another user/);
+  },
+);
 
 test('doctor tells of a missing and of a late backup', async () => {
   const find = async () => {
