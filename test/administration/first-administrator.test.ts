@@ -32,3 +32,23 @@ test('of four processes that start at once on an empty database, one creates the
     await sql`truncate user_account, role, profile cascade`.execute(first.db);
   }
 });
+
+test('with its role, grants and profile from before, the first administrator gets them, and what they lack', async () => {
+  const [store] = stores;
+  if (!store) throw new Error('no store');
+  expect(await createFirstAdministrator(store, 'admin', 'a hash that no password has')).toBe(true);
+  const rights = async () =>
+    (
+      await sql`
+        select user_account.name, profile.name as profile, role.name as role, array_agg(action order by action) as actions
+        from user_account join user_profile on user_account.id = user_id join profile on profile.id = profile_id
+        join profile_role using (profile_id) join role on role.id = profile_role.role_id join role_grant on role.id = role_grant.role_id
+        where is_default and entity = '*' group by 1, 2, 3`.execute(store.db)
+    ).rows;
+  const before = await rights();
+  expect(before).toHaveLength(1);
+  await sql`delete from user_account`.execute(store.db);
+  await sql`delete from role_grant where action = 'read'`.execute(store.db);
+  expect(await createFirstAdministrator(store, 'admin', 'a hash that no password has')).toBe(true);
+  expect(await rights()).toEqual(before);
+});
