@@ -265,6 +265,13 @@ describe('a document that is refused, and no type is declared', () => {
   test('422 — names all faults at once, at most 20', async () => {
     const properties = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`p${n}`, { default: n }]));
     expect((await put<ProblemBody>({ properties })).body.errors).toHaveLength(20);
+    const rules = await put<ProblemBody>({ 'x-unique': [{ field: ['a'] }], 'x-index': 5, 'x-search': { fields: [] } });
+    expect(rules.body.errors?.map(({ pointer, expected }) => [pointer, expected])).toEqual([
+      ['/x-unique/0/fields', 'array'],
+      ['/x-unique/0/field', 'one of fields, fold'],
+      ['/x-index', 'array'],
+      ['/x-search/fields', 'minimum number of items 1'],
+    ]);
   });
 });
 
