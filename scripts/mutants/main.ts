@@ -113,7 +113,9 @@ function describe({ file, line, kind, before, after }: Shown): string {
 }
 
 /** Whether the mistake still needs a test, a reason or another run. */
-const isOpen = ({ status }: Result) => status !== 'caught' && status !== 'accepted';
+function isOpen({ status }: Result): boolean {
+  return status !== 'caught' && status !== 'accepted';
+}
 
 function report(results: Result[]): void {
   const count = (status: Result['status']) => results.filter((result) => result.status === status).length;

@@ -70,6 +70,8 @@ describe('requests', () => {
     expect(grown('none', '405')).toBe(1);
     expect(after.value('entity_service_problems_total', { code: 'forbidden' })).toBe(1);
     expect(after.value('entity_service_requests_in_flight')).toBe(1);
+    const buckets = after.labels('entity_service_request_duration_seconds_bucket');
+    expect([...new Set(buckets.map(({ le }) => le))].join(' ')).toBe('0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 +Inf');
     const operations = new Set(after.labels(name).map(({ operation }) => operation));
     expect([...operations].filter((operation) => /[^a-zA-Z]/.test(operation ?? '/'))).toEqual([]);
   });
