@@ -1,7 +1,7 @@
 /** Records refused keys and the reasons in the audit trail. A key whose id never existed leaves only the log line of its request. */
 import { timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
-import { recordRefusal } from '../audit/record.ts';
+import { recordWithinQuota } from '../audit/record.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Context } from '../context.ts';
 
@@ -26,5 +26,5 @@ export async function auditRefusedKey(context: Context, caller: Caller, id: stri
   const event = { event: 'api_key.refused', outcome: 'refused', userName, detail: { key: id, reason } } as const;
   // The id of a key is no secret, so any client can cause this event. Therefore it counts against a budget of its own instead of the
   // owner's.
-  await recordRefusal(context, caller, event, wrong ? { subject: { budget: 'named', name: `key ${id}` } } : {});
+  await recordWithinQuota(context, caller, event, wrong ? { subject: { budget: 'named', name: `key ${id}` } } : {});
 }

@@ -43,7 +43,7 @@ export async function recordProblem(
     detail: { operation, reason: reasonOf(problem), limit, entity },
   };
   // A stranger can try any operation, so events of one limit are of one kind.
-  await recordRefusal(context, caller, refusal, limit === undefined ? {} : { kind: `${event} ${limit}` });
+  await recordWithinQuota(context, caller, refusal, limit === undefined ? {} : { kind: `${event} ${limit}` });
 }
 
 function reasonOf({ audit, code, cause }: Problem): string | undefined {
@@ -71,19 +71,19 @@ interface Counting {
  * Writes an event that callers can cause at will, unless its subject has caused enough of them lately; says how many were left out. Never
  * throws, and keeps the answer waiting for a second at most.
  */
-export async function recordRefusal(
+export async function recordWithinQuota(
   context: Pick<Context, 'store' | 'auditQuota'>,
   caller: Caller,
   event: AuditEvent,
   counting: Counting = {},
 ): Promise<void> {
-  const admitted = admitRefusal(context, caller, event, counting);
+  const admitted = admitToQuota(context, caller, event, counting);
   if (!admitted) return;
   await Promise.race([recordEvent(context, caller.log, caller.origin, admitted), delay(auditWriteTimeoutMs, undefined, { ref: false })]);
 }
 
 /** The event as it is to be written, with the number of those left out; undefined when the quota does not allow it. */
-export function admitRefusal(
+export function admitToQuota(
   { auditQuota }: Pick<Context, 'auditQuota'>,
   caller: Caller,
   { detail = {}, ...event }: AuditEvent,

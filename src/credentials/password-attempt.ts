@@ -1,6 +1,6 @@
 /** One attempt at a password, by a sign-in or by a change of the password. An attempt that locks the account is audited. */
 import { findAccount, type Account } from '../accounts/users.ts';
-import { recordRefusal } from '../audit/record.ts';
+import { recordWithinQuota } from '../audit/record.ts';
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Context } from '../context.ts';
@@ -29,7 +29,7 @@ export async function underThrottle<T>(
     // An account is locked once until an administrator unlocks it. Any number of names do not exist, so their events count against a
     // budget.
     if (account) await insertEvent(db, caller.origin, event);
-    else await recordRefusal(context, caller, event);
+    else await recordWithinQuota(context, caller, event);
   }
   return granted;
 }

@@ -2,7 +2,7 @@
  * Changes a password in one transaction: sets the new password, ends all other sessions and gives this session a new token. If a part
  * fails, nothing has changed (security rules 43 and 44).
  */
-import { recordRefusal } from '../audit/record.ts';
+import { recordWithinQuota } from '../audit/record.ts';
 import { insertEvent } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Principal } from '../authn/principal.ts';
@@ -79,7 +79,7 @@ async function confirmPresent(context: Context, caller: Caller, account: Account
 
 /** Audits each refused change of the caller, as far as the quota allows. */
 function recordRefusedChange(context: Context, caller: Caller, reasons: string[]): Promise<void> {
-  return recordRefusal(
+  return recordWithinQuota(
     context,
     caller,
     { event: 'password.refused', outcome: 'refused', detail: { reasons } },

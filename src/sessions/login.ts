@@ -4,7 +4,7 @@
  */
 import { updateHash, type Account } from '../accounts/users.ts';
 import type { Subject } from '../audit/quota.ts';
-import { admitRefusal } from '../audit/record.ts';
+import { admitToQuota } from '../audit/record.ts';
 import { eventInsertion } from '../audit/store.ts';
 import type { Caller } from '../authn/caller.ts';
 import type { Context } from '../context.ts';
@@ -65,7 +65,7 @@ async function succeed(
  */
 function fail(context: Context, caller: Caller, { account, onFailure }: Attempt): void {
   const event = { event: 'login.failed', outcome: 'refused', userName: account?.name } as const;
-  const admitted = admitRefusal(context, caller, event, account && { subject: accountSubject(account), kind: caller.origin.requestId });
+  const admitted = admitToQuota(context, caller, event, account && { subject: accountSubject(account), kind: caller.origin.requestId });
   if (admitted) onFailure(eventInsertion(context.store.db, caller.origin, admitted));
 }
 

@@ -1,7 +1,7 @@
 /** Exports and imports over HTTP. They end with the caller's credential and with the process, and when the client makes no progress. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { recordProblem, recordRefusal } from '../audit/record.ts';
+import { recordProblem, recordWithinQuota } from '../audit/record.ts';
 import { carrierOf, recognise, type Schemes } from '../authn/authenticate.ts';
 import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
@@ -73,7 +73,7 @@ export function transferHandlers(
       await wantedBy(principal);
       atEnd(reply, exports.take(principal.user.name));
       const detail = { entity: name, format: mediaType === types.csv ? 'csv' : 'ndjson' };
-      await recordRefusal(context, caller, { event: 'entity.exported', outcome: 'ok', sessionId: principal.session?.id, detail });
+      await recordWithinQuota(context, caller, { event: 'entity.exported', outcome: 'ok', sessionId: principal.session?.id, detail });
       const present = async () => {
         const caller = await presentPrincipal(request);
         return { permit: authorize(caller, name, 'read'), wanted: await wantedBy(caller) };

@@ -1,6 +1,6 @@
 /** Ends sessions after their session at the provider has ended (OpenID Connect Back-Channel Logout 1.0). */
 import { decodeProtectedHeader, errors, type JWTPayload } from 'jose';
-import { recordRefusal } from '../../audit/record.ts';
+import { recordWithinQuota } from '../../audit/record.ts';
 import { insertEvent } from '../../audit/store.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
@@ -39,7 +39,7 @@ async function readLogoutToken(context: Context, caller: Caller, provider: Provi
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error instanceof Problem ? error : issuerUnavailable(30, error);
     const detail = { issuer: provider.issuer, reason: 'bad-logout-token', error: error.code };
-    await recordRefusal(context, caller, { event: 'oidc.failed', outcome: 'refused', detail });
+    await recordWithinQuota(context, caller, { event: 'oidc.failed', outcome: 'refused', detail });
     throw new Problem('malformed-request', { faults: [{ pointer: '/logout_token', code: 'invalid-value' }], cause: error });
   }
 }

@@ -8,7 +8,7 @@ import {
   randomState,
   type Configuration,
 } from 'openid-client';
-import { recordRefusal } from '../../audit/record.ts';
+import { recordWithinQuota } from '../../audit/record.ts';
 import type { Caller } from '../../authn/caller.ts';
 import { publicAddress } from '../../config/public-url.ts';
 import type { Context } from '../../context.ts';
@@ -48,7 +48,7 @@ export function beginSignIn(context: Context, caller: Caller, provider: Provider
     await bindBrowser(context, caller, provider, beginning, secrets);
     const { principal } = caller;
     const detail = { issuer: provider.issuer };
-    await recordRefusal(context, caller, { event: 'oidc.started', outcome: 'ok', userName: principal?.user.name, detail });
+    await recordWithinQuota(context, caller, { event: 'oidc.started', outcome: 'ok', userName: principal?.user.name, detail });
     return await authorizationUrl(context, client, provider, beginning, secrets);
   });
 }

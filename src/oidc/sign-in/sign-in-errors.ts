@@ -2,7 +2,7 @@
  * Reasons why a sign-in at a provider failed, for the audit trail (security rule 85). The provider's own texts are not recorded, because
  * any client can send them.
  */
-import { recordRefusal } from '../../audit/record.ts';
+import { recordWithinQuota } from '../../audit/record.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import { Problem } from '../../errors.ts';
@@ -57,9 +57,14 @@ export async function auditSignInErrors<T>(context: Context, caller: Caller, { i
   } catch (error) {
     if (error instanceof SignInError) {
       const { reason, about, userName } = error;
-      await recordRefusal(context, caller, { event: 'oidc.failed', outcome: 'refused', userName, detail: { issuer, reason, ...about } });
+      await recordWithinQuota(context, caller, {
+        event: 'oidc.failed',
+        outcome: 'refused',
+        userName,
+        detail: { issuer, reason, ...about },
+      });
     } else if (error instanceof Problem && error.code === 'issuer-unavailable') {
-      await recordRefusal(context, caller, { event: 'oidc.failed', outcome: 'failed', detail: { issuer, reason: error.code } });
+      await recordWithinQuota(context, caller, { event: 'oidc.failed', outcome: 'failed', detail: { issuer, reason: error.code } });
     }
     throw error;
   }

@@ -1,5 +1,5 @@
 /** Records refused tokens and the reasons in the audit trail (security rule 85). It records neither the token nor unsigned claims of it. */
-import { recordRefusal } from '../../audit/record.ts';
+import { recordWithinQuota } from '../../audit/record.ts';
 import type { Caller } from '../../authn/caller.ts';
 import type { Context } from '../../context.ts';
 import { TokenError } from './token-errors.ts';
@@ -11,7 +11,7 @@ export async function auditTokenErrors<T>(context: Context, caller: Caller, work
   } catch (error) {
     if (error instanceof TokenError) {
       const { reason, about, userName } = error;
-      await recordRefusal(context, caller, { event: 'token.refused', outcome: 'refused', userName, detail: { reason, ...about } });
+      await recordWithinQuota(context, caller, { event: 'token.refused', outcome: 'refused', userName, detail: { reason, ...about } });
     }
     throw error;
   }
