@@ -60,7 +60,7 @@ export function serviceStopSteps({ app, stopCleanup, recordStop, traces, listene
   const { server } = app;
   let closed: Promise<void> | undefined;
   return [
-    { name: 'stop the cleanup timer', run: stopCleanup },
+    { name: 'stop the cleanup timer, and a daily backup under way', timeoutMs: 1_000, run: stopCleanup },
     {
       name: 'answer 503 at /health/ready',
       run: () => {

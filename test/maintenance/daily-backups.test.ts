@@ -101,6 +101,19 @@ test('a service with BACKUP_DIR writes at its start, and a metric tells when', a
   });
 });
 
+test('a backup under way is cancelled when the service stops, and leaves no file (rule 92)', async () => {
+  const own = await TestService.start({ LOG_LEVEL: 'silent' });
+  await inLongTransaction(own.databaseUrl, 'begin', never, async (client) => {
+    await client.query('lock table entity in access exclusive mode');
+    const waiting = `select from pg_locks where relation = 'entity'::regclass and not granted`;
+    const under = await own.replica({ BACKUP_DIR: directory });
+    await vi.waitFor(async () => expect((await client.query(waiting)).rowCount).toBe(1));
+    await under.stop();
+  });
+  expect(await readdir(directory)).toEqual([]);
+  await own.close();
+});
+
 test('a service does not start with a BACKUP_DIR that is missing or a file', async () => {
   await expect(TestService.start({ BACKUP_DIR: join(directory, 'absent') })).rejects.toThrow('BACKUP_DIR: there is no directory');
   await writeFile(join(directory, 'file'), '');
