@@ -238,6 +238,41 @@ test('201 — while the password of the role changes under load: each connection
   }
 });
 
+test('a function of the owner reads no table or view that the role has put in front of one of PostgreSQL (rule 88)', async () => {
+  const client = new Client({ connectionString: applicationUrl });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query('select analyze_grown_tables()');
+  await client.query(`
+    create function pg_temp.caller() returns oid language plpgsql as $$
+    begin
+      raise exception 'runs as %', current_user;
+    end $$`);
+  for (const name of ['pg_class', 'pg_proc', 'audit_retention', 'entity_history_keep', 'feed_tick', 'entity_change'])
+    await client.query(
+      `create temp view ${name} as select pg_temp.caller() as oid, pg_temp.caller() as relnamespace, pg_temp.caller() as pronamespace, 'r' as relkind, 0 as relpages`,
+    );
+  await expect(client.query('select oid from pg_temp.pg_class')).rejects.toThrow(`runs as ${role}`);
+  for (const call of [
+    'analyze_grown_tables()',
+    'maintain_audit_trail()',
+    'maintain_entity_history(1)',
+    'make_feed_tick()',
+    'delete_old_feed_ticks(1)',
+    `purge_entity_history('note', 1, 1)`,
+  ])
+    await expect(client.query(`select ${call}`), call).resolves.toBeDefined();
+});
+
+test('each function that runs with the rights of its owner looks for the tables of its caller last (rule 88)', async () => {
+  const paths = await rows<{ name: string; config: string[] | null }>(
+    ownerUrl,
+    `select proname as name, proconfig as config from pg_proc where prosecdef and pronamespace = 'public'::regnamespace order by proname`,
+  );
+  expect(paths.length).toBeGreaterThan(5);
+  for (const { name, config } of paths) expect(config, name).toContain('search_path=public, pg_temp');
+});
+
 test('a migration that replaces the table of the audit trail leaves the role its rights, and gives it no others (rule 88)', async () => {
   await execute(ownerUrl, 'create database earlier');
   const owner = withDatabase(ownerUrl, 'earlier');

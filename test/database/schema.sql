@@ -485,7 +485,7 @@ CREATE OR REPLACE FUNCTION public.analyze_grown_tables()
  RETURNS SETOF text
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO '$user', 'public'
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   pages integer := current_setting('block_size');
