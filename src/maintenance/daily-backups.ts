@@ -3,10 +3,12 @@ import { constants } from 'node:fs';
 import { access, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
+import { sql, type Kysely } from 'kysely';
 import { schedule } from '../administration/actor.ts';
 import { backUpDatabase, type From } from '../administration/transfer.ts';
 import { ConfigError, type Config } from '../config/settings.ts';
 import { assertOnlyRootMayReplace } from '../database/embedded/trusted-path.ts';
+import type { Database } from '../database/tables.ts';
 import { verifyBackup } from '../database/transfer/backup-file.ts';
 import { inLongTransaction } from '../database/transfer/snapshot.ts';
 
@@ -101,8 +103,8 @@ async function namesIn(directory: string, pattern: RegExp): Promise<string[]> {
 const exists = async (file: string): Promise<boolean> => (await stat(file).catch(() => undefined)) !== undefined;
 
 /**
- * The backups of the database `from`; undefined without BACKUP_DIR. Throws ConfigError for a directory that is missing or cannot be written to, and under root for one that
- * another user may replace.
+ * The backups of the database `from`; undefined without BACKUP_DIR. Throws ConfigError for a directory that is missing, cannot be written to, or, under root, may be
+ * replaced by another user; and for a database role that may not read all tables.
  */
 export async function openDailyBackups(
   { backupDir, backupKeep }: Pick<Config, 'backupDir' | 'backupKeep'>,
@@ -115,11 +117,21 @@ export async function openDailyBackups(
   await access(backupDir, constants.W_OK | constants.X_OK).catch(() => {
     throw new ConfigError([`BACKUP_DIR: this user may not write into ${backupDir}`]);
   });
+  if (!(await mayReadAll(from.store.db)))
+    throw new ConfigError([
+      'BACKUP_DIR: the database role may not read the audit trail: run "database backup" as the owner of the tables instead',
+    ]);
   if (process.getuid?.() === 0)
     await assertOnlyRootMayReplace(backupDir).catch((error: Error) => {
       throw new ConfigError([`BACKUP_DIR: ${error.message}`]);
     });
   return new DailyBackups(from, { directory: backupDir, keep: backupKeep, version });
+}
+
+/** The audit trail is what a role of its own for the service cannot read (rule 88). */
+async function mayReadAll(db: Kysely<Database>): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`select has_table_privilege('audit_event', 'select') as may`.execute(db);
+  return rows[0]?.may === true;
 }
 
 /**

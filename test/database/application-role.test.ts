@@ -264,6 +264,11 @@ test('a function of the owner reads no table or view that the role has put in fr
     await expect(client.query(`select ${call}`), call).resolves.toBeDefined();
 });
 
+test('a service whose role may not read the audit trail does not start with BACKUP_DIR (rule 88)', async () => {
+  const start = TestService.start({ BACKUP_DIR: tmpdir() }, { url: applicationUrl, drop: async () => undefined });
+  await expect(start).rejects.toThrow('BACKUP_DIR: the database role may not read the audit trail');
+});
+
 test('each function that runs with the rights of its owner looks for the tables of its caller last (rule 88)', async () => {
   const paths = await rows<{ name: string; config: string[] | null }>(
     ownerUrl,
