@@ -2,7 +2,7 @@
 import { chown, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { runChecks } from '../../src/cli/doctor.ts';
 import { verifyBackup } from '../../src/database/transfer/backup-file.ts';
 import { inLongTransaction } from '../../src/database/transfer/snapshot.ts';
@@ -81,24 +81,22 @@ test('a backup that cannot be written leaves no file, and the next one is writte
     await client.query('lock table entity in access exclusive mode');
     const refused = expect(backups.run(cancelled.signal)).rejects.toThrow('cancelled');
     const waiting = `select from pg_locks where relation = 'entity'::regclass and not granted`;
-    await vi.waitFor(async () => expect((await client.query(waiting)).rowCount).toBe(1));
+    await expect.poll(async () => (await client.query(waiting)).rowCount).toBe(1);
     cancelled.abort();
     await refused;
   });
   await locked;
   expect(await readdir(directory)).toEqual([]);
   // Until the server has noticed that the connection of the cancelled one has ended.
-  await vi.waitFor(async () => expect(await backups.run(never)).toBeDefined());
+  await expect.poll(() => backups.run(never)).toBeDefined();
 });
 
 test('a service with BACKUP_DIR writes at its start, and a metric tells when', async () => {
   const own = await TestService.start({ BACKUP_DIR: directory, METRICS_TOKEN: metricsToken });
   onTestFinished(() => own.stop());
-  await vi.waitFor(async () => expect(await readdir(directory)).toEqual([fileOf(new Date().toISOString().slice(0, 10))]));
-  await vi.waitFor(async () => {
-    const seconds = (await scrape(own.url)).value('entity_service_last_backup_timestamp_seconds');
-    expect(Math.abs(seconds * 1_000 - Date.now())).toBeLessThan(60_000);
-  });
+  await expect.poll(() => readdir(directory)).toEqual([expect.stringMatching(/^entity-service-[-\d]{10}\.backup$/)]);
+  const seconds = async () => (await scrape(own.url)).value('entity_service_last_backup_timestamp_seconds');
+  await expect.poll(async () => Math.abs((await seconds()) * 1_000 - Date.now())).toBeLessThan(60_000);
 });
 
 test('a backup under way is cancelled when the service stops, and leaves no file (rule 92)', async () => {
@@ -107,7 +105,7 @@ test('a backup under way is cancelled when the service stops, and leaves no file
     await client.query('lock table entity in access exclusive mode');
     const waiting = `select from pg_locks where relation = 'entity'::regclass and not granted`;
     const under = await own.replica({ BACKUP_DIR: directory });
-    await vi.waitFor(async () => expect((await client.query(waiting)).rowCount).toBe(1));
+    await expect.poll(async () => (await client.query(waiting)).rowCount).toBe(1);
     await under.stop();
   });
   expect(await readdir(directory)).toEqual([]);
