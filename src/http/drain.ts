@@ -24,11 +24,18 @@ export function prepareDrain(app: FastifyInstance): void {
     keepIdleConnections(server);
     const startedAt = performance.now();
     lastRequestAt = startedAt;
-    const timer = setInterval(() => {
+    const isSilent = () => {
       const now = performance.now();
-      if (now - lastRequestAt < silenceMs && now - startedAt < timeoutMs) return;
-      clearInterval(timer);
-      closeIdle();
+      return now - lastRequestAt >= silenceMs || now - startedAt >= timeoutMs;
+    };
+    const timer = setInterval(() => {
+      if (!isSilent()) return;
+      // A process that was held up runs its timers before it reads the requests that have arrived meanwhile.
+      setImmediate(() => {
+        if (!isSilent()) return;
+        clearInterval(timer);
+        closeIdle();
+      });
     }, silenceMs / 5).unref();
   });
 }
