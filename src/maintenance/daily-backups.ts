@@ -1,7 +1,7 @@
 /** A backup of all data for each day (UTC) in BACKUP_DIR: written, read to its end, and deleted when there are enough newer ones (docs/backup.md). */
 import { constants } from 'node:fs';
 import { access, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { sql, type Kysely } from 'kysely';
 import { schedule } from '../administration/actor.ts';
@@ -36,6 +36,8 @@ export class DailyBackups {
   readonly #version: string;
   readonly #now: () => Date;
   #newest: Date | undefined;
+  /** The last file that {@link #assertOwn} has found to be of this database. */
+  #own: string | undefined;
 
   /** `keep` is the number of files to keep, and `version` that of the service. */
   constructor(from: From, settings: { directory: string; keep: number; version: string }, now = () => new Date()) {
@@ -53,12 +55,15 @@ export class DailyBackups {
 
   /**
    * Writes the backup of today. Undefined if it is there, or while another process writes one. Throws if it cannot be written or read, and leaves no file of today
-   * then. `signal` cancels it.
+   * then; and if the file of today is of another database. `signal` cancels it.
    */
   async run(signal: AbortSignal): Promise<DailyBackup | undefined> {
     const file = join(this.#directory, `entity-service-${this.#now().toISOString().slice(0, 10)}.backup`);
     this.#newest = await newestBackup(this.#directory);
-    if (await exists(file)) return undefined;
+    if (await exists(file)) {
+      await this.#assertOwn(file);
+      return undefined;
+    }
     const { directUrl } = this.#from;
     return await inLongTransaction(directUrl, 'begin', signal, async (client) => {
       const { rows } = await client.query<{ locked: boolean }>(`select pg_try_advisory_xact_lock(${backupLock}) as locked`);
@@ -69,6 +74,18 @@ export class DailyBackups {
       this.#newest = await newestBackup(this.#directory);
       return { file, ...written, deleted };
     });
+  }
+
+  /** Throws if the audit trail of this database does not have the file: two databases in one directory would take each other's files for theirs. */
+  async #assertOwn(file: string): Promise<void> {
+    if (file === this.#own) return;
+    const { rows } = await sql`
+      select from audit_event
+      where event = 'database.backed_up' and user_name is null and at > now() - interval '2 days' and detail ->> 'file' like ${`%${basename(file)}`}
+      limit 1`.execute(this.#from.store.db);
+    if (rows.length === 0)
+      throw new Error(`${file} is a backup of another database, or of before a restore: give each database its own BACKUP_DIR`);
+    this.#own = file;
   }
 
   async #write(file: string, signal: AbortSignal): Promise<{ bytes: number; rows: number }> {

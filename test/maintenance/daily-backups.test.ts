@@ -63,6 +63,20 @@ test('the newest files are kept, and what has other names', async () => {
   expect((await readdir(directory)).toSorted()).toEqual([...others, fileOf('2026-11-23'), fileOf('2026-11-24')].toSorted());
 });
 
+test('the file of another database is not taken for the own one', async () => {
+  now = new Date('2026-12-01T10:00:00Z'); // No other test has written files of these days.
+  const other = await TestService.start();
+  onTestFinished(() => other.close());
+  const { context, databaseUrl: directUrl } = other;
+  const backups = new DailyBackups({ store: context.store, directUrl }, { directory, keep: 7, version: '0.1.0' }, () => now);
+  expect(await open().run(never)).toBeDefined();
+  await expect(backups.run(never)).rejects.toThrow('is a backup of another database');
+  expect(await open().run(never)).toBeUndefined();
+  nextDay();
+  expect(await backups.run(never)).toBeDefined();
+  await expect(open().run(never)).rejects.toThrow('is a backup of another database');
+});
+
 test('of several processes one writes', async () => {
   const results = await Promise.all([open(), open(), open()].map((backups) => backups.run(never)));
   expect(results.filter((written) => written !== undefined)).toHaveLength(1);
