@@ -95,7 +95,7 @@ function isReturned({ parent }: ts.AwaitExpression): boolean {
   return ts.isReturnStatement(parent) && !ts.findAncestor(parent, (node) => (ts.isFunctionLike(node) ? 'quit' : ts.isTryStatement(node)));
 }
 
-/** `npm run check` refuses a promise that nobody waits for (no-floating-promises). */
+/** `npm run check` refuses a statement that does not await its promise (no-floating-promises). */
 const isStatement = ({ parent }: ts.AwaitExpression): boolean => ts.isExpressionStatement(parent);
 
 /** A return that is not the last statement of its function. */
