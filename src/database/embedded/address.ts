@@ -39,7 +39,7 @@ export function nameOfAddress({ kind, port }: Address): string {
  * The address as a URL with the password: do not log it. With its `require_auth` the service's clients accept only a server that proves that it
  * knows the password too (`../verified-client.ts`).
  */
-export function urlOf({ kind, port }: Address, { cluster }: Layout, password: string, database = databaseName): string {
+export function urlOf({ kind, port }: Address, { cluster }: Layout, password: string, database = databaseName, role = roleName): string {
   const host = kind === 'tcp' ? '127.0.0.1' : encodeURIComponent(cluster);
-  return `postgres://${roleName}:${encodeURIComponent(password)}@${host}:${port}/${database}?require_auth=scram-sha-256`;
+  return `postgres://${role}:${encodeURIComponent(password)}@${host}:${port}/${database}?require_auth=scram-sha-256`;
 }

@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, lstat, mkdir, mkdtemp, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { databaseName, roleName, writeAccess } from './access.ts';
+import { databaseName, passwordStatements, roleName, runAlone, writeAccess } from './access.ts';
 import { inDirectory } from './account.ts';
 import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
@@ -145,10 +145,9 @@ export async function buildCluster(
     await runToEnd(binaries.initdb, ['-D', pgdata, ...flags], options, { signal });
 
     const password = randomBytes(32).toString('base64url');
-    const single = ['--single', '-D', pgdata, '-c', 'exit_on_error=on', '-c', 'log_min_error_statement=panic', 'postgres'];
-    const createRole = `create role ${roleName} login createdb password '${password}'`;
-    const createDatabase = `create database ${databaseName} owner ${roleName}`;
-    await runToEnd(binaries.postgres, single, options, { input: `${createRole}\n${createDatabase}\n`, signal });
+    const makeRole = `create role ${roleName} login createdb`;
+    const makeDatabase = `create database ${databaseName} owner ${roleName}`;
+    await runAlone(cluster, account, binaries.postgres, [makeRole, makeDatabase, ...passwordStatements(password)], { signal });
 
     await writeAccess(cluster, account);
     await writeSynced(join(building, 'password'), `${password}\n`);
@@ -165,7 +164,7 @@ export async function buildCluster(
 }
 
 /** A rename fails if the target directory is not empty. That decides between two processes that build a cluster. */
-async function renameUnlessThere(from: string, to: string): Promise<boolean> {
+export async function renameUnlessThere(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
     return true;

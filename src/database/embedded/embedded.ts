@@ -8,6 +8,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverAccount } from './account.ts';
+import { archiveRoleName } from './access.ts';
 import { socketAddress, urlOf } from './address.ts';
 import { findBinaries } from './binaries.ts';
 import { buildCluster, hasCluster, prepareDataDir, readPassword } from './cluster.ts';
@@ -22,6 +23,8 @@ const reviveMilliseconds = 1000;
 export interface EmbeddedDatabase {
   /** `postgres://…` with the password: do not log it. */
   url: string;
+  /** The same for the role that may receive the log. */
+  archiveUrl: string;
   /** The state that this call found: no cluster, a cluster without a server, or a running server. */
   origin: 'created' | 'started' | 'joined';
   /**
@@ -71,8 +74,10 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
     created = await buildCluster(layout, binaries, account, { sync: settings['fsync'] !== 'off', signal });
   } else await changeOwner(layout.cluster, await serverAccount(layout.cluster));
   const reached = await reachServer(layout, launcher, { preferred: options.tcp ? undefined : socketAddress(layout) }, signal);
+  const password = await readPassword(layout);
   return {
-    url: urlOf(reached.address, layout, await readPassword(layout)),
+    url: urlOf(reached.address, layout, password),
+    archiveUrl: urlOf(reached.address, layout, password, archiveRoleName, archiveRoleName),
     origin: created ? 'created' : reached.launched ? 'started' : 'joined',
     ...remain(layout, launcher, reached, options.onError),
   };

@@ -11,7 +11,7 @@ import { inDirectory } from './account.ts';
 import type { Account } from './account.ts';
 import type { Address } from './address.ts';
 import type { Binaries } from './binaries.ts';
-import { scratchPath } from './cluster.ts';
+import { readPassword, scratchPath } from './cluster.ts';
 import type { Layout } from './cluster.ts';
 import { clusterMark } from './lock-file.ts';
 
@@ -48,7 +48,7 @@ export interface Reason {
  * service needs its database to finish its requests.
  */
 export async function startServer(layout: Layout, { binaries, account, settings }: Launcher, address: Address): Promise<Launch> {
-  await completeAccess(layout.cluster, account);
+  await completeAccess(layout.cluster, account, binaries.postgres, await readPassword(layout));
   const all: Settings = {
     port: String(address.port),
     listen_addresses: address.kind === 'tcp' ? '127.0.0.1' : '',
@@ -62,6 +62,9 @@ export async function startServer(layout: Layout, { binaries, account, settings 
     // The service gets the errors of statements. In the log they would take space and repeat values of rows.
     log_min_messages: 'log',
     log_checkpoints: 'off',
+    // What the server keeps for an archive that does not receive the log, so that its disk does not become full.
+    max_slot_wal_keep_size: '4GB',
+    idle_replication_slot_timeout: '1d',
     cluster_name: await clusterMark(layout),
     ...settings,
   };

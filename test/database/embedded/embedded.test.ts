@@ -128,7 +128,9 @@ test('a cluster of version 0.1.0, which accepts no socket connection, is opened 
   expect(database.origin).toBe('started');
   await connect(database.url);
   expect(await socketDirectory(sharedDir)).toBe('.');
-  expect(await readFile(access, 'utf8')).toBe(`local all entity_service scram-sha-256\n${old}`);
+  const role = 'entity_service_archive';
+  const added = ['local all entity_service', `local replication ${role}`, `host replication ${role} 127.0.0.1/32`];
+  expect(await readFile(access, 'utf8')).toBe(`${added.map((line) => `${line} scram-sha-256\n`).join('')}${old}`);
 });
 
 test('a running server that listens on TCP, as those of version 0.1.0 do, is joined there', async () => {
