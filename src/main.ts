@@ -10,6 +10,7 @@ import { readConfig, type Config } from './config/settings.ts';
 import { readEnvironment } from './config/environment.ts';
 import { readIssuers } from './oidc/issuers-file/read.ts';
 import { lowerThreadPoolPriority } from './credentials/thread-pool.ts';
+import { Archive, readArchive } from './maintenance/archive.ts';
 import { prepareDatabase } from './start/prepare-database.ts';
 import { openService } from './service.ts';
 import { lastStepMs, processStopSteps, runSteps, stopTimeoutMs, type Opened } from './shutdown.ts';
@@ -32,6 +33,7 @@ function printError(...lines: string[]): void {
 async function run(settings: Config): Promise<void> {
   const log = openLog(settings);
   log.info({ event: 'service.start', process: process.pid, version: readContract().document.info.version, workers: settings.workers });
+  const archive = await readArchive(settings);
   const onError = ({ message }: Error) => printError(`${message}; it is tried again each second`);
   const prepared = await prepareDatabase(settings, { onError, onWait: printError, signal: stopping.signal });
   opened.database = prepared;
@@ -39,6 +41,7 @@ async function run(settings: Config): Promise<void> {
   // Before any other step can fail, because the password is printed only once.
   if (prepared.administrator) process.stderr.write(firstAdministratorText(prepared.administrator));
   if (stopping.signal.aborted) return;
+  if (archive && prepared.archiveUrl !== undefined) opened.archive = new Archive(prepared.archiveUrl, archive, log);
   if (settings.workers === 1) {
     opened.service = await openService(settings, prepared.url);
   } else {

@@ -28,6 +28,7 @@ export interface Step {
 export interface Opened {
   service?: { close(): Promise<void> };
   workers?: Workers;
+  archive?: { close(): Promise<void> };
   database?: { close(): Promise<void> };
 }
 
@@ -40,6 +41,7 @@ export function processStopSteps(opened: Opened, started: Promise<void>): Step[]
     // leaves the last worker 7 s for its own steps, should one of the others have a slow client.
     { name: 'stop all workers but one', timeoutMs: 3_000, run: () => opened.workers?.stopAllButOne() },
     { name: 'stop the last worker', run: (timeout) => opened.workers?.stopAll(timeout) },
+    { name: 'archive the rest of the log', timeoutMs: 2_000, run: () => opened.archive?.close() },
     { name: 'leave the embedded database', run: () => opened.database?.close() },
   ];
 }

@@ -1,12 +1,15 @@
 /** The check of `doctor` that concerns backups: what the service and PostgreSQL know of them (docs/backup.md). */
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
+import { archiveReach } from '../database/archive/histories.ts';
 import { newestBackup } from '../maintenance/daily-backups.ts';
 import { fail, ok, warn, type Finding } from './check.ts';
 import { timeText } from './output.ts';
 
 /** The age at which two daily backups are missing. */
 const lateMilliseconds = 48 * 3_600_000;
+
+const archiveLateMilliseconds = 60_000;
 
 /** An archive of the log that fails, and in production neither an archive nor a `database backup` within seven days. */
 export async function checkBackups(db: Kysely<Database>, isProduction: boolean): Promise<Finding> {
@@ -31,6 +34,15 @@ export async function checkDailyBackups(directory: string): Promise<Finding> {
   if (!newest) return warn(`no backup in ${directory}: the service writes one when it starts, or ${reason}`);
   const finding = `the newest backup in ${directory} is of ${timeText(newest)}`;
   return Date.now() - newest.getTime() > lateMilliseconds ? fail(`${finding}: ${reason}`) : ok(finding);
+}
+
+/** How far `directory`, ARCHIVE_DIR, reaches. While the service runs that is two seconds ago. */
+export async function checkArchive(directory: string): Promise<Finding> {
+  const reach = await archiveReach(directory);
+  const reason = 'the log of the service says why ("event":"archive")';
+  if (!reach) return warn(`nothing in ${directory}: the service archives while it runs, or ${reason}`);
+  const finding = `${directory} has every moment until ${timeText(reach)}`;
+  return Date.now() - reach.getTime() > archiveLateMilliseconds ? warn(`${finding}: if the service runs, ${reason}`) : ok(finding);
 }
 
 /** What the server says of the archive of its log; undefined without one. */

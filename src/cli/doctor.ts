@@ -13,7 +13,7 @@ import { isPlainHttpOnNetwork, lacksProxy, leftPasswordRisk, plainHttpRisk } fro
 import { unnamedProxyRisk } from '../http/client-address.ts';
 import { leftPasswordFile } from '../start/first-password.ts';
 import { check, fail, ok, warn, type Check, type Finding } from './check.ts';
-import { checkDailyBackups } from './doctor-backup.ts';
+import { checkArchive, checkDailyBackups } from './doctor-backup.ts';
 import { examineDatabase } from './doctor-database.ts';
 import { checkSecrets } from './doctor-secrets.ts';
 import { messagesOf } from './failure.ts';
@@ -34,8 +34,9 @@ export async function runChecks(environment: () => NodeJS.ProcessEnv, all = fals
   const passwordFile = await leftPasswordFile(config);
   if (passwordFile !== undefined) await check(checks, config, 'first password', () => warn(leftPasswordRisk(passwordFile)));
   const issuers = await examineIssuers(checks, config, environment());
-  const { backupDir } = config;
+  const { archiveDir, backupDir } = config;
   if (backupDir !== undefined) await check(checks, config, 'daily backups', () => checkDailyBackups(backupDir));
+  if (archiveDir !== undefined) await check(checks, config, 'archive', () => checkArchive(archiveDir));
   await check(checks, config, 'secrets', () => checkSecrets(config, issuers));
   await examineDatabase(checks, config, issuers, all);
   return checks;

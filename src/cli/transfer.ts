@@ -1,4 +1,5 @@
 /** `database …`: copies of all data, while the service runs. */
+import { stat } from 'node:fs/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import {
   assertKnownSchema,
@@ -20,11 +21,17 @@ import { CancelledError } from '../database/transfer/snapshot.ts';
 import { explainFailure } from '../start/failure.ts';
 import { openDatabase } from '../start/prepare-database.ts';
 import { operatingSystemUser } from './actor.ts';
+import { restoreFromArchive, verifyWholeArchive } from './archive.ts';
 import { group, leaf, onAnyDatabase, onDatabase, print, type Admin, type Desk, type Shown } from './command.ts';
 import { Refusal, table, timeText, type Outcome } from './output.ts';
 import { Progress } from './progress.ts';
 import { isInstant } from '../filter/values.ts';
 import { readVersion } from '../config/version.ts';
+
+interface RestoreFlags {
+  from: string;
+  until?: string;
+}
 
 export function transferCommands(program: Command, desk: Desk): void {
   const database = group(program, 'database', 'copies of all data, also while the service runs', [
@@ -39,17 +46,34 @@ export function transferCommands(program: Command, desk: Desk): void {
   leaf(database, 'backup', 'write everything except sessions into a new file', ['database backup --to /backups/monday.backup'])
     .requiredOption('--to <file>', 'the file, which must not exist')
     .action((options: Shown & { to: string }) => onDatabase(desk, options, (admin) => backUp(admin, options.to)));
-  leaf(database, 'restore', 'fill an empty database from a backup', ['database restore --from /backups/monday.backup'])
-    .requiredOption('--from <file>', 'the backup')
-    .action((options: Shown & { from: string }) => restore(desk, options));
-  leaf(database, 'verify', 'read a backup to its end, and change nothing', ['database verify --from /backups/monday.backup'])
-    .requiredOption('--from <file>', 'the backup')
-    .action(async (options: Shown & { from: string }) => print(desk, options, await verify(options.from)));
+  leaf(database, 'restore', 'fill an empty database from a backup, or a new DATA_DIR from an archive', [
+    'database restore --from /backups/monday.backup',
+    'database restore --from /archive --until 2026-11-22T21:28:25Z',
+  ])
+    .requiredOption('--from <path>', 'the file of the backup, or the directory of the archive')
+    .option(
+      '--until <time>',
+      'from an archive: the moment whose state to restore, such as 2026-11-22T21:28:25Z; without it the last one',
+      pastTime,
+    )
+    .action((options: Shown & RestoreFlags) => restore(desk, options));
+  leaf(database, 'verify', 'read a backup or an archive to its end, and change nothing', [
+    'database verify --from /backups/monday.backup',
+    'database verify --from /archive',
+  ])
+    .requiredOption('--from <path>', 'the file of the backup, or the directory of the archive')
+    .action(async ({ from, ...shown }: Shown & { from: string }) =>
+      print(desk, shown, await ((await isDirectory(from)) ? verifyWholeArchive(from) : verify(from))),
+    );
   leaf(database, 'after-restore', 'end sessions and move keys on, after the tools of PostgreSQL have restored the database', [
     'database after-restore --taken-at 2026-11-22T21:28:25Z',
   ])
     .requiredOption('--taken-at <time>', 'the moment whose state the database has, such as 2026-11-22T21:28:25Z', pastTime)
     .action((options: Shown & { takenAt: string }) => onDatabase(desk, options, (admin) => afterRestore(admin, options.takenAt)));
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
 function targetUrl(text: string): string {
@@ -93,7 +117,9 @@ async function backUp(admin: Admin, file: string): Promise<Outcome> {
   };
 }
 
-async function restore(desk: Desk, { from: file, ...shown }: Shown & { from: string }): Promise<void> {
+async function restore(desk: Desk, { from: file, until, ...shown }: Shown & RestoreFlags): Promise<void> {
+  if (await isDirectory(file)) return print(desk, shown, await restoreFromArchive(desk, file, until));
+  if (until !== undefined) throw new Refusal(`--until is for an archive, and ${file} is no directory`, 2);
   // Before anything is created or changed.
   const header = await usableBackup(file);
   const work = async ({ directUrl }: Admin): Promise<Outcome> => {

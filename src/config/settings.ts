@@ -34,6 +34,10 @@ export interface Config {
   backupDir: string | undefined;
   /** The number of these that it keeps. */
   backupKeep: number;
+  /** Where the service archives the log of the embedded database; undefined: nowhere. */
+  archiveDir: string | undefined;
+  /** For how many days the archive has every moment. */
+  archiveDays: number;
   databasePoolSize: number;
   /** In normal form. */
   adminUser: string;
@@ -128,6 +132,8 @@ function readSettings(read: Reader): Config {
     dataDir: read.text('DATA_DIR', './data'),
     backupDir: read.text('BACKUP_DIR'),
     backupKeep: read.integer('BACKUP_KEEP', 7, 1, 1_000),
+    archiveDir: read.text('ARCHIVE_DIR'),
+    archiveDays: read.integer('ARCHIVE_DAYS', 7, 1, 1_000),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 1, 1_000),
     adminUser: readAdminUser(read),
     adminPassword: read.secret('ADMIN_PASSWORD'),
@@ -155,6 +161,9 @@ function readSettings(read: Reader): Config {
     production,
     serverTiming: mode === 'development',
   };
+  if (config.archiveDir !== undefined && config.databaseUrl !== undefined) {
+    read.problems.push('ARCHIVE_DIR is for the embedded database: your own PostgreSQL archives its log itself (docs/backup.md)');
+  }
   if (config.sessionIdleSeconds > config.sessionAbsoluteSeconds) {
     read.problems.push('SESSION_IDLE_SECONDS must not be more than SESSION_ABSOLUTE_SECONDS');
   }

@@ -4,6 +4,7 @@
  */
 import { collectDefaultMetrics, Counter, Gauge, Registry, type Aggregator } from 'prom-client';
 import type { Context } from '../context.ts';
+import { archiveReach } from '../database/archive/histories.ts';
 import { countLive } from '../sessions/count.ts';
 
 const prefix = 'entity_service_';
@@ -84,7 +85,7 @@ export class MetricSet {
 /** The metrics of a process on `context`, and those of Node.js; `measureRequests` adds those of requests. */
 export function createMetricSet(context: Context): MetricSet {
   const meters = new MetricSet();
-  const { store, readers, listener, principals, issuers, auditQuota, secretFiles, dailyBackups, version } = context;
+  const { config, store, readers, listener, principals, issuers, auditQuota, secretFiles, dailyBackups, version } = context;
   new Gauge({
     name: `${prefix}build_info`,
     help: 'Always 1; the labels say what is running.',
@@ -180,12 +181,24 @@ export function createMetricSet(context: Context): MetricSet {
     () => dailyBackups && (dailyBackups.newest?.getTime() ?? 0) / 1_000,
     'max',
   );
+  meters.gauge(
+    'archive_reach_timestamp_seconds',
+    'The moment up to which ARCHIVE_DIR has the log; 0 if it has none, absent without ARCHIVE_DIR.',
+    async () => (config.archiveDir === undefined ? undefined : ((await reachOf(config.archiveDir)) ?? 0)),
+    'max',
+  );
   meters.counter('audit_left_out_total', 'Refusals that the quota has kept out of the audit trail.', () => auditQuota.leftOut);
 
   collectDefaultMetrics({ register: meters.registry });
   // The default, the mean of the workers, would hide one that is blocked.
   Object.assign(meters.registry.getSingleMetric('nodejs_eventloop_lag_p99_seconds') ?? {}, { aggregator: 'max' satisfies Aggregator });
   return meters;
+}
+
+/** In seconds since 1970; undefined also if the directory cannot be read. */
+async function reachOf(archiveDir: string): Promise<number | undefined> {
+  const reach = await archiveReach(archiveDir).catch(() => undefined);
+  return reach && reach.getTime() / 1_000;
 }
 
 /** Counts the live sessions and caches the number; undefined if the database does not answer. */

@@ -19,6 +19,8 @@ export interface Prepared {
   url: string;
   /** The same database without a pooler that pools by transaction. */
   directUrl: string;
+  /** The embedded database for the role that may receive its log; undefined with any other. Holds the password too. */
+  archiveUrl: string | undefined;
   /** For a person: which database this is, without secrets. */
   database: string;
   /** Only when one was made just now with a generated password. */
@@ -45,6 +47,7 @@ export async function openDatabase(config: Config, options: OpenOptions = {}): P
     return {
       url: databaseUrl.reveal(),
       directUrl: databaseDirectUrl.reveal(),
+      archiveUrl: undefined,
       database: `PostgreSQL at ${databaseUrl.toString()}`,
       lost: Promise.withResolvers<Error>().promise,
       close: async () => undefined,
@@ -55,6 +58,7 @@ export async function openDatabase(config: Config, options: OpenOptions = {}): P
   return {
     url: embedded.url,
     directUrl: embedded.url,
+    archiveUrl: embedded.archiveUrl,
     database: `embedded PostgreSQL in ${config.dataDir} (${embedded.origin})`,
     lost: embedded.lost,
     close: () => embedded.stop(),

@@ -1,12 +1,14 @@
 /** The commands of docs/backup.md: a backup and its restore, and a database brought back to a moment with the tools of PostgreSQL. */
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test, vi } from 'vitest';
+import { readHistories } from '../../src/database/archive/histories.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { DebianPostgres, whyNoDebianPostgres, whyNoPgBackRest } from '../support/debian-postgres.ts';
 import { projectDirectory, runAll, stepsOf } from '../support/document-runner.ts';
+import { serverPid } from '../support/embedded.ts';
 import type { Entity } from '../support/entities.ts';
 import { readDocument, section } from '../support/markdown.ts';
 import { TestService } from '../support/service.ts';
@@ -21,6 +23,55 @@ const blocksOf = (title: string, language: string) =>
   [...section(page, title).matchAll(new RegExp(`^( *)\`\`\`${language}\n(.*?)^ *\`\`\`$`, 'gms'))].map(([, indent = '', block = '']) =>
     block.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trim(),
   );
+
+test('after the loss of all files the archive gives back any moment: all before it, nothing after it, no session, and no key twice', async () => {
+  const cwd = await projectDirectory();
+  await mkdir(join(cwd, 'archive'));
+  const here = (command: string) => command.replaceAll(/(?<= |=)\/archive/g, join(cwd, 'archive'));
+  const [start = '', commands = ''] = blocksOf('## Any moment of the embedded database', 'sh').map(here);
+  const [, value = ''] = /^ARCHIVE_DIR=(\S+) npm start$/.exec(start) ?? [];
+  const service = await npmStart({ ARCHIVE_DIR: value }, { cwd });
+  await service.ready;
+  const [secret = ''] = /\b[a-z0-9]{6}(-[a-z0-9]{6}){3}\b/.exec(service.told()) ?? [];
+  const signIn = (url: string) => fetch(`${url}/auth`, { method: 'POST', body: new URLSearchParams({ user: 'admin', password: secret }) });
+  const cookieOf = (answer: Response) => answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const create = async (url: string, cookie: string) => {
+    const headers = { cookie, 'content-type': 'application/json' };
+    const answer = await fetch(`${url}/rest/entity/customer`, { method: 'POST', headers, body: '{"city":"London"}' });
+    expect(answer.status).toBe(201);
+    return BigInt(((await answer.json()) as Entity).key);
+  };
+  const cookie = cookieOf(await signIn(service.url));
+  const reach = async () => (await readHistories(value)).at(-1)?.reach ?? new Date(0);
+  const untilReach = (at: Date) => vi.waitFor(async () => expect((await reach()) >= at).toBe(true), 30_000);
+  await vi.waitFor(async () => expect((await readHistories(value)).at(-1)?.bases).toHaveLength(1), 30_000);
+  await untilReach((await readHistories(value)).at(-1)?.bases[0]?.at ?? new Date());
+  const before = [await create(service.url, cookie), await create(service.url, cookie)];
+  const moment = new Date();
+  const after = [await create(service.url, cookie), await create(service.url, cookie)];
+  await untilReach(new Date());
+  const server = await serverPid(join(cwd, 'data'));
+  service.signal('SIGKILL');
+  if (server !== undefined) process.kill(server, 'SIGKILL');
+  await service.ended;
+  await rm(join(cwd, 'data'), { recursive: true, maxRetries: 10, retryDelay: 200 });
+
+  const lines = commands.replace(/(?<=--until )\S+/, moment.toISOString()).split('\n');
+  const [verified = '', restored = ''] = await runAll(lines.slice(0, 2), cwd);
+  expect(verified).toContain('is whole');
+  expect(restored).toContain('Restored the state of');
+  const again = await npmStart({ DATABASE: 'embedded', DATA_DIR: 'restored' }, { cwd });
+  await again.ready;
+  const read = async (key: bigint, as: string) =>
+    (await fetch(`${again.url}/rest/entity/customer/${key}`, { headers: { cookie: as } })).status;
+  expect(await read(before[0] ?? 0n, cookie)).toBe(401);
+  const anew = cookieOf(await signIn(again.url));
+  for (const key of before) expect(await read(key, anew)).toBe(200);
+  for (const key of after) expect(await read(key, anew)).toBe(404);
+  expect(await create(again.url, anew)).toBeGreaterThan(after.at(-1) ?? 0n);
+  again.signal('SIGINT');
+  expect((await again.ended).code).toBe(0);
+});
 
 test('a backup of the running service is whole, and its restore starts with the entities and without sessions', async () => {
   const cwd = await projectDirectory();

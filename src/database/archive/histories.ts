@@ -1,0 +1,133 @@
+/**
+ * What ARCHIVE_DIR contains. A history is an unbroken piece of the log of one cluster, with copies of the cluster's files from which the log
+ * can be replayed.
+ *
+ * ARCHIVE_DIR/7711654892674652223-20261124T084020Z/   a history: the cluster's name and when it begins
+ *   base-20261124T084021Z/base.tar.gz                 the files at that time
+ *   base-20261124T084021Z/backup_manifest             of PostgreSQL, with a checksum of each file
+ *   log/000000010000000000000004.gz                   a whole segment of the log
+ *   log/000000010000000000000005.partial              the last one, which grows
+ *   reach                                             the moment up to which the log is complete, as a time of RFC 3339
+ */
+import { readFile, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseSegmentName, segmentBytes } from './segments.ts';
+
+export const baseArchive = 'base.tar.gz';
+export const baseManifest = 'backup_manifest';
+/** The end of the name of what is not complete. */
+export const unfinished = '.unfinished';
+
+const historyName = /^(\d+)-(\d{8}T\d{6}Z)$/;
+const baseName = /^base-(\d{8}T\d{6}Z)$/;
+const segmentFile = /^([\dA-F]{24})\.(gz|partial)$/;
+
+export interface Base {
+  path: string;
+  /** When the copy was complete: every later moment of the history can be restored from it. */
+  at: Date;
+}
+
+export interface Segment {
+  path: string;
+  name: string;
+  timeline: number;
+  start: bigint;
+  isWhole: boolean;
+}
+
+export interface History {
+  path: string;
+  systemId: string;
+  /** From the oldest to the newest. */
+  bases: Base[];
+  segments: Segment[];
+  /** The moment up to which its log is complete; undefined: not known, since it has just begun. */
+  reach: Date | undefined;
+}
+
+/** A moment as part of a name, to the second. */
+export function timeName(at: Date): string {
+  return at.toISOString().replaceAll(/[-:]|\.\d+/g, '');
+}
+
+function parseTimeName(text: string): Date {
+  return new Date(text.replace(/(....)(..)(..T..)(..)(..Z)/, '$1-$2-$3:$4:$5'));
+}
+
+export const logOf = (history: string): string => join(history, 'log');
+export const reachFile = (history: string): string => join(history, 'reach');
+
+/** The histories in `directory`, ARCHIVE_DIR, from the oldest to the newest. Throws if it cannot be read. */
+export async function readHistories(directory: string): Promise<History[]> {
+  const found = (await readdir(directory)).map((name) => historyName.exec(name)).filter((match) => match !== null);
+  const byTime = found.toSorted((one, other) => ((one[2] ?? '') < (other[2] ?? '') ? -1 : 1));
+  return await Promise.all(byTime.map(([name, systemId = '']) => readHistory(join(directory, name), systemId)));
+}
+
+async function readHistory(path: string, systemId: string): Promise<History> {
+  const bases = (await readdir(path))
+    .map((name) => baseName.exec(name))
+    .filter((match) => match !== null)
+    .map(([name, time = '']) => ({ path: join(path, name), at: parseTimeName(time) }));
+  return {
+    path,
+    systemId,
+    bases: bases.toSorted((one, other) => one.at.getTime() - other.at.getTime()),
+    segments: await readSegments(logOf(path)),
+    reach: await readReach(reachFile(path)),
+  };
+}
+
+async function readReach(file: string): Promise<Date | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return Number.isNaN(Date.parse(text)) ? undefined : new Date(text);
+}
+
+/** In order. Of a segment that is there twice, because a process was killed while it compressed it, the whole one. */
+async function readSegments(log: string): Promise<Segment[]> {
+  const files = (await readdir(log).catch(() => [])).map((name) => segmentFile.exec(name)).filter((match) => match !== null);
+  const segments = new Map<string, Segment>();
+  for (const [file, name = '', kind] of files) {
+    const isWhole = kind === 'gz';
+    if (isWhole || !segments.has(name)) segments.set(name, { path: join(log, file), name, ...parseSegmentName(name), isWhole });
+  }
+  return [...segments.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** The moment up to which the newest log in `directory`, ARCHIVE_DIR, is complete; undefined: it has none. */
+export async function archiveReach(directory: string): Promise<Date | undefined> {
+  const reaches = (await readHistories(directory)).map(({ reach }) => reach?.getTime() ?? 0);
+  const latest = Math.max(0, ...reaches);
+  return latest === 0 ? undefined : new Date(latest);
+}
+
+/**
+ * Deletes what no moment after `cutoff` needs: histories other than `current` that end before it, and the bases of `current` which a newer
+ * one replaces that was complete by then, with the log in front of it. `startOf` gives the position at which the log of a base begins.
+ */
+export async function expire(
+  directory: string,
+  current: string,
+  cutoff: Date,
+  startOf: (base: Base) => Promise<bigint>,
+): Promise<string[]> {
+  const deleted: string[] = [];
+  const remove = async (path: string) => {
+    await rm(path, { recursive: true, force: true });
+    deleted.push(path);
+  };
+  for (const history of await readHistories(directory)) {
+    if (history.path !== current) {
+      if (!history.reach || history.reach < cutoff) await remove(history.path);
+      continue;
+    }
+    const keepFrom = history.bases.findLastIndex(({ at }) => at <= cutoff);
+    for (const { path } of history.bases.slice(0, Math.max(0, keepFrom))) await remove(path);
+    const oldest = history.bases[Math.max(0, keepFrom)];
+    if (!oldest) continue;
+    const start = await startOf(oldest);
+    for (const segment of history.segments) if (segment.start + BigInt(segmentBytes) <= start) await remove(segment.path);
+  }
+  return deleted;
+}

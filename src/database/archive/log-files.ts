@@ -1,0 +1,131 @@
+/**
+ * Writes the log of a history: the segment under way as it is, and each whole one compressed.
+ *
+ * What a process has written to a `.partial` file survives its end, so the log continues there. The server sends that segment again from its
+ * start, over the same bytes.
+ */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { constants, createGunzip, createGzip } from 'node:zlib';
+import { syncDirectory } from '../embedded/synced.ts';
+import { logOf, unfinished, type Segment } from './histories.ts';
+import { segmentBytes, segmentName, startOfSegment } from './segments.ts';
+
+const comparedBytes = 8_192;
+
+/** The server's log is not the continuation of the one here: its cluster was replaced by an older copy of itself. */
+export class OtherLogError extends Error {
+  override readonly name = 'OtherLogError';
+}
+
+export class LogFiles {
+  readonly #directory: string;
+  readonly #timeline: number;
+  /** The first bytes of the newest segment, as far as they are known; empty once they were compared. */
+  #known: Buffer;
+  #current: { name: string; file: FileHandle } | undefined;
+  #written: bigint;
+  #compressed: Promise<void> = Promise.resolve();
+
+  private constructor(history: string, timeline: number, from: bigint, known: Buffer) {
+    this.#directory = logOf(history);
+    this.#timeline = timeline;
+    this.#written = from;
+    this.#known = known;
+  }
+
+  /** Continues the log of a history after its `segments`, or begins one at `from`, the start of a segment. */
+  static async open(history: string, begin: { segments: Segment[] } | { timeline: number; from: bigint }): Promise<LogFiles> {
+    if ('from' in begin) return new LogFiles(history, begin.timeline, begin.from, Buffer.alloc(0));
+    const newest = begin.segments.at(-1);
+    if (!newest) throw new TypeError('a history without a segment cannot be continued');
+    const files = new LogFiles(history, newest.timeline, newest.start, await firstBytes(newest));
+    // What a process that was killed had completed, but not compressed.
+    for (const { name, isWhole } of begin.segments.slice(0, -1)) if (!isWhole) await files.#compress(name);
+    return files;
+  }
+
+  /** The end of what was written. */
+  get written(): bigint {
+    return this.#written;
+  }
+
+  /** Appends the bytes at `lsn`. Throws {@link OtherLogError} if they are not those that the newest segment has already. */
+  async write(lsn: bigint, bytes: Buffer): Promise<void> {
+    if (lsn !== this.#written) throw new Error(`the server sent its log from another position (${lsn} instead of ${this.#written})`);
+    for (let rest = bytes; rest.length > 0;) {
+      const at = Number(this.#written - startOfSegment(this.#written));
+      const piece = rest.subarray(0, segmentBytes - at);
+      this.#compare(at, piece);
+      this.#current ??= await this.#begin();
+      await this.#current.file.write(piece, 0, piece.length, at);
+      this.#written += BigInt(piece.length);
+      rest = rest.subarray(piece.length);
+      if (at + piece.length === segmentBytes) await this.#complete();
+    }
+  }
+
+  /** Makes what was written durable, also while more is written. Returns its end. */
+  async sync(): Promise<bigint> {
+    const written = this.#written;
+    await this.#current?.file.datasync();
+    return written;
+  }
+
+  async close(): Promise<void> {
+    await this.#current?.file.close();
+    this.#current = undefined;
+    await this.#compressed;
+  }
+
+  #compare(at: number, piece: Buffer): void {
+    const known = this.#known.subarray(at, at + piece.length);
+    // A crash of the machine leaves zeros where a write was not durable.
+    if (known.some((byte, index) => byte !== 0 && byte !== piece[index]))
+      throw new OtherLogError('the log of the server is not the continuation of the archived one');
+    if (at + piece.length >= this.#known.length) this.#known = Buffer.alloc(0);
+  }
+
+  async #begin(): Promise<{ name: string; file: FileHandle }> {
+    const name = segmentName(this.#timeline, this.#written);
+    const path = join(this.#directory, `${name}.partial`);
+    const file = await open(path, 'r+').catch(() => open(path, 'wx', 0o600));
+    await syncDirectory(this.#directory);
+    return { name, file };
+  }
+
+  async #complete(): Promise<void> {
+    const { name, file } = this.#current ?? {};
+    if (name === undefined || !file) return;
+    await file.datasync();
+    await file.close();
+    this.#current = undefined;
+    // One at a time, while the next segment is received.
+    await this.#compressed;
+    this.#compressed = this.#compress(name);
+    // Reported by whoever awaits it next.
+    this.#compressed.catch(() => undefined);
+  }
+
+  async #compress(name: string): Promise<void> {
+    const [partial, whole] = [join(this.#directory, `${name}.partial`), join(this.#directory, `${name}.gz`)];
+    const target = createWriteStream(`${whole}${unfinished}`, { mode: 0o600, flush: true });
+    await pipeline(createReadStream(partial), createGzip({ level: constants.Z_BEST_SPEED }), target);
+    await rename(`${whole}${unfinished}`, whole);
+    await rm(partial);
+    await syncDirectory(this.#directory);
+  }
+}
+
+async function firstBytes({ path, isWhole }: Segment): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const source = createReadStream(path, isWhole ? {} : { end: comparedBytes - 1 });
+  for await (const chunk of isWhole ? source.pipe(createGunzip()) : source) {
+    chunks.push(chunk as Buffer);
+    if ((bytes += (chunk as Buffer).length) >= comparedBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, comparedBytes);
+}

@@ -1,0 +1,144 @@
+/** Receives the log of a server into a history of ARCHIVE_DIR, from where the archive ends. */
+import { constants } from 'node:fs';
+import { mkdir, open, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { syncDirectory } from '../embedded/synced.ts';
+import { logOf, reachFile, readHistories, timeName } from './histories.ts';
+import { LogFiles, OtherLogError } from './log-files.ts';
+import { ReplicationConnection, type Identity } from './replication-connection.ts';
+import { startOfSegment } from './segments.ts';
+
+/** What the server keeps for the archive goes by this name. One process at a time may use it. */
+const slot = 'archive';
+
+const finishMilliseconds = 10;
+const undefinedFile = '58P01';
+const notInPrerequisiteState = '55000';
+const objectInUse = '55006';
+
+/** Whether another process receives the log of this server. */
+export function isReceivedElsewhere(error: unknown): boolean {
+  return (error as { code?: string }).code === objectInUse;
+}
+
+/** Whether the history ends for ever: the server has not kept the log that follows, or has another one. */
+export function endsHistory(error: unknown): boolean {
+  return error instanceof OtherLogError || [undefinedFile, notInPrerequisiteState].includes((error as { code?: string }).code ?? '');
+}
+
+export class LogReceiver {
+  /** The directory of the history. */
+  readonly history: string;
+  /** Rejects when the log is not received any more, also after {@link close}. */
+  readonly ended: Promise<never>;
+  /** Fires at the same moment. */
+  readonly lost: AbortSignal;
+  readonly #connection: ReplicationConnection;
+  /** Asks the server how far its log goes, while the other connection receives it. */
+  readonly #observer: ReplicationConnection;
+  readonly #files: LogFiles;
+  readonly #reach: FileHandle;
+  #durable: bigint;
+  /** The end of the server's log at a moment, which the archive has not reached yet. */
+  #wanted: { at: Date; lsn: bigint } | undefined;
+
+  private constructor(history: string, timeline: number, files: LogFiles, reach: FileHandle, connections: ReplicationConnection[]) {
+    const [connection, observer] = connections;
+    if (!connection || !observer) throw new TypeError('two connections are needed');
+    this.history = history;
+    this.#files = files;
+    this.#durable = files.written;
+    this.#reach = reach;
+    this.#connection = connection;
+    this.#observer = observer;
+    const losing = new AbortController();
+    this.lost = losing.signal;
+    this.ended = this.#receive(timeline);
+    this.ended.catch(() => losing.abort());
+  }
+
+  /**
+   * Continues the newest history of the server at `url`, or begins one if there is none, if it cannot be continued, or if it is `ended`. The role of `url` needs the
+   * attribute REPLICATION.
+   */
+  static async open(url: string, directory: string, ended?: string): Promise<LogReceiver> {
+    const connections: ReplicationConnection[] = [];
+    try {
+      connections.push(await ReplicationConnection.open(url), await ReplicationConnection.open(url));
+      const [connection] = connections as [ReplicationConnection];
+      const identity = await connection.identify();
+      const newest = (await readHistories(directory)).findLast(({ systemId }) => systemId === identity.systemId);
+      const last = newest?.segments.at(-1);
+      const isContinued = newest && last && newest.path !== ended && last.timeline === identity.timeline && last.start <= identity.lsn;
+      const history = isContinued ? newest.path : await makeHistory(directory, identity);
+      const files = await LogFiles.open(
+        history,
+        isContinued
+          ? { segments: newest.segments }
+          : { timeline: identity.timeline, from: startOfSegment(await connection.renewSlot(slot)) },
+      );
+      const reach = await open(reachFile(history), constants.O_RDWR | constants.O_CREAT, 0o600);
+      return new LogReceiver(history, identity.timeline, files, reach, connections);
+    } catch (error) {
+      await Promise.all(connections.map((connection) => connection.close()));
+      throw error;
+    }
+  }
+
+  /** Everything before this position of the log is on the disk of the archive. */
+  get durable(): bigint {
+    return this.#durable;
+  }
+
+  async #receive(timeline: number): Promise<never> {
+    for await (const { lsn, bytes } of this.#connection.log(slot, { timeline, from: this.#files.written }))
+      if (bytes.length > 0) await this.#files.write(lsn, bytes);
+    throw new Error('the server has ended the log');
+  }
+
+  /**
+   * Makes durable what was received, and tells the server. Returns the moment up to which the archive is complete; undefined if that is not later than at the last
+   * call.
+   */
+  async sync(): Promise<Date | undefined> {
+    this.#durable = await this.#files.sync();
+    this.#connection.confirm(this.#durable);
+    const wanted = this.#wanted;
+    if (wanted && this.#durable < wanted.lsn) return undefined;
+    const at = new Date();
+    this.#wanted = { at, lsn: (await this.#observer.identify()).lsn };
+    if (!wanted) return undefined;
+    // Always 24 bytes.
+    await this.#reach.write(wanted.at.toISOString(), 0);
+    return wanted.at;
+  }
+
+  /** Receives all that the server has on its disk now. Ends earlier when `signal` fires. */
+  async finish(signal: AbortSignal): Promise<void> {
+    const { lsn } = await this.#observer.identify();
+    while (this.#durable < lsn && !signal.aborted) {
+      await delay(finishMilliseconds);
+      await this.sync();
+    }
+    this.#wanted = undefined;
+    await this.sync();
+    await this.sync();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#connection.close(), this.#observer.close()]);
+    await this.ended.catch(() => undefined);
+    await this.#files.close();
+    await this.#reach.close();
+  }
+}
+
+async function makeHistory(directory: string, { systemId }: Identity): Promise<string> {
+  const history = join(directory, `${systemId}-${timeName(new Date())}`);
+  await mkdir(history, { mode: 0o700 });
+  await mkdir(logOf(history), { mode: 0o700 });
+  await syncDirectory(history);
+  await syncDirectory(directory);
+  return history;
+}

@@ -1,0 +1,100 @@
+/** Makes a data directory with the state that the embedded database had at a moment. */
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { passwordStatements, runAlone } from '../embedded/access.ts';
+import { serverAccount, type Account } from '../embedded/account.ts';
+import { findBinaries } from '../embedded/binaries.ts';
+import { hasCluster, layoutOf, prepareDataDir, renameUnlessThere, scratchPath } from '../embedded/cluster.ts';
+import { changeOwner } from '../embedded/ownership.ts';
+import { syncDirectory, writeSynced } from '../embedded/synced.ts';
+import { TransferRefused } from '../transfer/load.ts';
+import { readBase, type FileTarget } from './base-files.ts';
+import { readSegment, type Plan } from './restore-plan.ts';
+
+export interface RestoreOptions {
+  /** Called with one line for a person when a step begins. */
+  onStep: (line: string) => void;
+  signal: AbortSignal;
+  /** As of EmbeddedOptions. */
+  cacheDir?: string;
+}
+
+/**
+ * Restores into `dataDir`, which must have no database. `finish` gets a temporary data directory in it, with the restored database and no server. It appears in its
+ * place when `finish` has succeeded and stopped its server; otherwise nothing is left of it. Throws {@link TransferRefused}, the error of `finish`, the reason of
+ * `signal`, and Error with one line for a person.
+ */
+export async function restoreArchive<T>(
+  dataDir: string,
+  plan: Plan,
+  { onStep, signal, cacheDir = '/var/cache/entity-service' }: RestoreOptions,
+  finish: (dataDir: string) => Promise<T>,
+): Promise<T> {
+  const layout = await prepareDataDir(dataDir);
+  if (await hasCluster(layout)) throw new TransferRefused(`${dataDir} has a database already: set DATA_DIR to a new directory`);
+  const building = await mkdtemp(await scratchPath(layout, 'building'));
+  try {
+    const { home, cluster, passwordFile } = layoutOf(building);
+    await mkdir(home, { mode: 0o700 });
+    await mkdir(cluster, { mode: 0o700 });
+    const account = await serverAccount(cluster);
+    const { postgres } = await findBinaries(account, cacheDir);
+    onStep(`unpacking ${plan.base.path}: ${Math.ceil(plan.manifest.bytes / 1024 ** 2)} MiB`);
+    await readBase(plan.base, targetIn(cluster), signal);
+    onStep(`unpacking the log: ${plan.segments.length} segments`);
+    for (const segment of plan.segments)
+      await pipeline(readSegment(segment), createWriteStream(join(cluster, 'pg_wal', segment.name), { flags: 'wx', mode: 0o600 }), {
+        signal,
+      });
+    await writeFile(join(cluster, 'recovery.signal'), '', { mode: 0o600 });
+    await changeOwner(cluster, account);
+    onStep('replaying the log');
+    const password = randomBytes(32).toString('base64url');
+    await recover({ cluster, account, postgres, password }, plan.until, signal);
+    await writeSynced(passwordFile, `${password}\n`);
+    const outcome = await finish(building);
+    await syncDirectory(home);
+    if (!(await renameUnlessThere(home, layout.home))) throw new TransferRefused(`${dataDir} has got a database in the meantime`);
+    await syncDirectory(layout.dataDir);
+    return outcome;
+  } finally {
+    await rm(building, { recursive: true, force: true });
+  }
+}
+
+function targetIn(cluster: string): FileTarget {
+  return {
+    directory: async (path) => void (await mkdir(join(cluster, path), { recursive: true, mode: 0o700 })),
+    file: (path, content) => pipeline(content, createWriteStream(join(cluster, path), { flags: 'wx', mode: 0o600 })),
+  };
+}
+
+interface Recovery {
+  cluster: string;
+  account: Account;
+  postgres: string;
+  password: string;
+}
+
+/** PostgreSQL replays the log, and gives the roles a new password afterwards: that of the time is not in the archive. */
+async function recover({ cluster, account, postgres, password }: Recovery, until: Date | undefined, signal: AbortSignal): Promise<void> {
+  const settings = {
+    // Everything is in pg_wal already.
+    restore_command: 'exit 1',
+    recovery_target_action: 'promote',
+    // Otherwise it compares settings such as max_connections with those of the server.
+    hot_standby: 'off',
+    timezone: 'UTC',
+  };
+  const target = until && { recovery_target_time: until.toISOString().replace('T', ' ').replace('Z', '+00') };
+  const run = (more: Record<string, string> = {}) =>
+    runAlone(cluster, account, postgres, passwordStatements(password), { settings: { ...settings, ...more }, signal });
+  await run(target).catch((error: Error) => {
+    // Nothing was written between the last change and the moment, up to which the archive is complete.
+    if (target && error.message.includes('recovery ended before configured recovery target was reached')) return run();
+    throw error;
+  });
+}

@@ -1,0 +1,141 @@
+/** The archive of the embedded database in ARCHIVE_DIR: its log as it is written, and a copy of its files each day (docs/backup.md). */
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyBaseLogger } from 'fastify';
+import { ConfigError, type Config } from '../config/settings.ts';
+import { readManifest, receiveBase } from '../database/archive/base-copy.ts';
+import { expire, readHistories } from '../database/archive/histories.ts';
+import { endsHistory, isReceivedElsewhere, LogReceiver } from '../database/archive/log-receiver.ts';
+import { ReplicationConnection } from '../database/archive/replication-connection.ts';
+import { assertOnlyRootMayReplace } from '../database/embedded/trusted-path.ts';
+
+const syncMilliseconds = 1_000;
+const retryMilliseconds = 2_000;
+/** Another process may end at any time, and this one then takes its place. */
+const elsewhereMilliseconds = 10_000;
+const dayMilliseconds = 86_400_000;
+/** A copy that failed, for example for lack of space, is tried again after this time. */
+const baseRetryMilliseconds = 600_000;
+const finishMilliseconds = 1_500;
+
+export interface ArchiveSettings {
+  directory: string;
+  /** For how many days any moment can be restored. */
+  days: number;
+}
+
+/** Throws ConfigError for an ARCHIVE_DIR that is missing, cannot be written to or, under root, may be replaced by another user. Undefined without the setting. */
+export async function readArchive({
+  archiveDir,
+  archiveDays,
+}: Pick<Config, 'archiveDir' | 'archiveDays'>): Promise<ArchiveSettings | undefined> {
+  if (archiveDir === undefined) return undefined;
+  const isDirectory = (await stat(archiveDir).catch(() => undefined))?.isDirectory() ?? false;
+  if (!isDirectory) throw new ConfigError([`ARCHIVE_DIR: there is no directory ${archiveDir}: create it for the user of the service`]);
+  await access(archiveDir, constants.R_OK | constants.W_OK | constants.X_OK).catch(() => {
+    throw new ConfigError([`ARCHIVE_DIR: this user may not write into ${archiveDir}`]);
+  });
+  if (process.getuid?.() === 0)
+    await assertOnlyRootMayReplace(archiveDir).catch((error: Error) => {
+      throw new ConfigError([`ARCHIVE_DIR: ${error.message}`]);
+    });
+  return { directory: archiveDir, days: archiveDays };
+}
+
+export class Archive {
+  readonly #url: string;
+  readonly #settings: ArchiveSettings;
+  readonly #log: Pick<FastifyBaseLogger, 'info' | 'error'>;
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+  #receiver: LogReceiver | undefined;
+  /** The history that cannot be continued. */
+  #ended: string | undefined;
+  /** The message of the failure that is in the log, so that it is there once. */
+  #told: string | undefined;
+  #copying: Promise<void> | undefined;
+  #nextBase = 0;
+
+  /** Begins at once. `url` is the `archiveUrl` of the embedded database. Failures go into `log`, and are tried again. */
+  constructor(url: string, settings: ArchiveSettings, log: Pick<FastifyBaseLogger, 'info' | 'error'>) {
+    this.#url = url;
+    this.#settings = settings;
+    this.#log = log;
+    this.#running = this.#run();
+  }
+
+  /** Receives what the server has written, for {@link finishMilliseconds} at most, and ends. Close the pools first, and stop the server afterwards. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const pause = await this.#receive().catch((error: unknown) => this.#explain(error));
+      await delay(pause ?? 0, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** The time in milliseconds after which to try again. */
+  #explain(error: unknown): number {
+    if (isReceivedElsewhere(error)) return elsewhereMilliseconds;
+    if (endsHistory(error)) this.#ended = this.#receiver?.history;
+    const { message } = error as Error;
+    if (message !== this.#told && !this.#closing.signal.aborted) this.#log.error({ event: 'archive', outcome: 'failed', err: error });
+    this.#told = message;
+    return retryMilliseconds;
+  }
+
+  /** Until the service stops, or until it fails. */
+  async #receive(): Promise<void> {
+    const { signal } = this.#closing;
+    const receiver = (this.#receiver = await LogReceiver.open(this.#url, this.#settings.directory, this.#ended));
+    try {
+      this.#nextBase = await this.#timeOfNextBase(receiver.history);
+      while (!signal.aborted) {
+        const reach = await Promise.race([receiver.sync(), receiver.ended]);
+        if (reach) this.#told = undefined;
+        if (Date.now() >= this.#nextBase) this.#copying ??= this.#copy(receiver);
+        await Promise.race([delay(syncMilliseconds, undefined, { signal }).catch(() => undefined), receiver.ended]);
+      }
+      await Promise.race([receiver.finish(AbortSignal.timeout(finishMilliseconds)), receiver.ended]);
+    } finally {
+      await receiver.close();
+      await this.#copying;
+    }
+  }
+
+  async #timeOfNextBase(path: string): Promise<number> {
+    const history = (await readHistories(this.#settings.directory)).find((each) => each.path === path);
+    const newest = history?.bases.at(-1);
+    return newest === undefined ? 0 : newest.at.getTime() + dayMilliseconds;
+  }
+
+  /** Copies the files, and then deletes what the copy makes unnecessary. */
+  async #copy(receiver: LogReceiver): Promise<void> {
+    const began = performance.now();
+    const { directory, days } = this.#settings;
+    const stopped = AbortSignal.any([this.#closing.signal, receiver.lost]);
+    this.#nextBase = Date.now() + baseRetryMilliseconds;
+    let connection: ReplicationConnection | undefined;
+    try {
+      connection = await ReplicationConnection.open(this.#url);
+      const received = await receiveBase(connection, receiver.history, stopped);
+      while (receiver.durable < received.end) await delay(syncMilliseconds / 10, undefined, { signal: stopped });
+      const base = await received.keep();
+      this.#nextBase = Date.now() + dayMilliseconds;
+      const cutoff = new Date(Date.now() - days * dayMilliseconds);
+      const deleted = await expire(directory, receiver.history, cutoff, async (each) => (await readManifest(each)).start);
+      const durationMs = Math.round(performance.now() - began);
+      this.#log.info({ event: 'archive', outcome: 'ok', base, bytes: received.bytes, deleted: deleted.length, durationMs });
+    } catch (error) {
+      if (!stopped.aborted) this.#log.error({ event: 'archive', outcome: 'failed', err: error });
+    } finally {
+      await connection?.close();
+      this.#copying = undefined;
+    }
+  }
+}

@@ -1,0 +1,273 @@
+/** The archive of the embedded database in ARCHIVE_DIR: what it has after each way to stop, and how damage is found. */
+import { chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { expire, readHistories, type History } from '../../src/database/archive/histories.ts';
+import { ReplicationConnection } from '../../src/database/archive/replication-connection.ts';
+import { planRestore, verifyArchive } from '../../src/database/archive/restore-plan.ts';
+import { restoreArchive } from '../../src/database/archive/restore.ts';
+import { openEmbedded, type EmbeddedDatabase } from '../../src/database/embedded/embedded.ts';
+import { layoutOf } from '../../src/database/embedded/cluster.ts';
+import { Archive, readArchive } from '../../src/maintenance/archive.ts';
+import { connect, newDataDir } from '../support/embedded.ts';
+
+const never = new AbortController().signal;
+const unsafe = { settings: { fsync: 'off' } };
+let directory: string;
+let dataDir: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'entity-service-archive-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  dataDir = await newDataDir();
+});
+
+interface Opened {
+  database: EmbeddedDatabase;
+  archive: Archive;
+  lines: Record<string, unknown>[];
+}
+
+async function open(at = dataDir): Promise<Opened> {
+  const database = await openEmbedded(at, unsafe);
+  onTestFinished(() => database.stop());
+  const lines: Record<string, unknown>[] = [];
+  const log = { info: (line: Record<string, unknown>) => lines.push(line), error: (line: Record<string, unknown>) => lines.push(line) };
+  const archive = new Archive(database.archiveUrl, { directory, days: 7 }, log as never);
+  onTestFinished(() => archive.close());
+  return { database, archive, lines };
+}
+
+async function close({ archive, database }: Opened): Promise<void> {
+  await archive.close();
+  await database.stop();
+}
+
+const newest = async (): Promise<History | undefined> => (await readHistories(directory)).at(-1);
+/** Until there is a moment that can be restored. */
+const untilBase = () =>
+  expect
+    .poll(async () => {
+      const { bases = [], reach } = (await newest()) ?? {};
+      return bases.length === 1 && reach !== undefined && reach >= (bases[0]?.at ?? reach);
+    })
+    .toBe(true);
+const untilReach = (at: Date) => expect.poll(async () => ((await newest())?.reach ?? new Date(0)) >= at).toBe(true);
+
+async function write({ database }: Opened, from: number, to: number): Promise<Date> {
+  const client = await connect(database.url);
+  await client.query('create table if not exists written (number int)');
+  await client.query('insert into written select generate_series($1::int, $2::int)', [from, to]);
+  await client.end();
+  return new Date();
+}
+
+/** The numbers in a restored database. */
+async function restored(until: Date | undefined): Promise<number[]> {
+  const target = await newDataDir();
+  const plan = await planRestore(directory, until);
+  return await restoreArchive(target, plan, { signal: never, onStep: () => undefined }, async (at) => {
+    const database = await openEmbedded(at, unsafe);
+    try {
+      const client = await connect(database.url);
+      const { rows } = await client.query<{ number: number }>('select number from written order by number');
+      await client.end();
+      return rows.map(({ number }) => number);
+    } finally {
+      await database.stop();
+    }
+  });
+}
+
+test('every moment is restored: all that was written before it, and nothing after it', async () => {
+  const opened = await open();
+  await write(opened, 1, 2);
+  await untilBase();
+  const moment = await write(opened, 3, 4);
+  await write(opened, 5, 6);
+  await untilReach(new Date());
+  const quiet = (await newest())?.reach;
+  await close(opened);
+  expect(await restored(moment)).toEqual([1, 2, 3, 4]);
+  expect(await restored(quiet), 'a moment after the last change').toEqual([1, 2, 3, 4, 5, 6]);
+  expect(await restored(undefined)).toEqual([1, 2, 3, 4, 5, 6]);
+  await expect(planRestore(directory, new Date(0))).rejects.toThrow('does not have the moment 1970-01-01T00:00:00.000Z');
+  await expect(planRestore(directory, new Date(Date.now() + 60_000))).rejects.toThrow('does not have the moment');
+  expect(await readdir(dataDir)).toContain('postgresql');
+});
+
+test('the log continues after a stop and over many segments, with what was written just before the stop', async () => {
+  let opened = await open();
+  await untilBase();
+  await write(opened, 1, 1);
+  await close(opened);
+  opened = await open();
+  const client = await connect(opened.database.url);
+  // Over 32 MiB of log.
+  await client.query('create table filler as select repeat(md5(n::text), 30) from generate_series(1, 40000) as n');
+  await client.end();
+  await write(opened, 2, 2);
+  await close(opened);
+  expect(await readHistories(directory)).toHaveLength(1);
+  const [history] = await verifyArchive(directory, never);
+  expect(history?.segments).toBeGreaterThanOrEqual(3);
+  expect(await restored(undefined)).toEqual([1, 2]);
+});
+
+test('only the owner can read the archive (rule 91)', async () => {
+  const opened = await open();
+  await untilBase();
+  await close(opened);
+  const { path = '', bases = [], segments = [] } = (await newest()) ?? {};
+  for (const each of [path, join(path, 'log'), bases[0]?.path ?? '']) expect((await stat(each)).mode & 0o777).toBe(0o700);
+  const files = [
+    ...segments.map((segment) => segment.path),
+    ...['base.tar.gz', 'backup_manifest'].map((name) => join(bases[0]?.path ?? '', name)),
+  ];
+  for (const file of files) expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test('the role of the archive runs no statement, and the role of the service does not receive the log (rule 91)', async () => {
+  const { database } = await open();
+  const connection = await ReplicationConnection.open(database.archiveUrl);
+  expect((await connection.identify()).timeline).toBe(1);
+  await connection.close();
+  const url = new URL(database.archiveUrl);
+  url.pathname = '/entity_service';
+  await expect(connect(url.href)).rejects.toThrow('no pg_hba.conf entry');
+  await expect(ReplicationConnection.open(database.url)).rejects.toThrow('no pg_hba.conf entry');
+});
+
+test('a cluster of an earlier version gets the role at its next start', async () => {
+  await (await openEmbedded(dataDir, unsafe)).stop();
+  const access = join(layoutOf(dataDir).cluster, 'pg_hba.conf');
+  const lines = (await readFile(access, 'utf8')).split('\n');
+  await writeFile(access, lines.filter((line) => !line.includes('replication')).join('\n'));
+  const opened = await open();
+  await untilBase();
+  expect((await readFile(access, 'utf8')).split('\n').toSorted()).toEqual(lines.toSorted());
+  await close(opened);
+});
+
+describe('damage', () => {
+  test('verify names the file that was changed, and a restore refuses it', async () => {
+    const opened = await open();
+    await untilBase();
+    const client = await connect(opened.database.url);
+    await client.query('create table filler as select repeat(md5(n::text), 30) from generate_series(1, 20000) as n');
+    await client.end();
+    await close(opened);
+    const { bases = [], segments = [] } = (await newest()) ?? {};
+    const whole = segments.slice(1).find(({ isWhole }) => isWhole);
+    const files = ['base.tar.gz', 'backup_manifest'].map((name) => join(bases[0]?.path ?? '', name));
+    expect(await verifyArchive(directory, never)).toHaveLength(1);
+    for (const file of [...files, whole?.path ?? '']) {
+      const bytes = await readFile(file);
+      const changed = Buffer.from(bytes);
+      const middle = Math.floor(bytes.length / 2);
+      changed[middle] = (changed[middle] ?? 0) ^ 1;
+      await writeFile(file, changed);
+      await expect(verifyArchive(directory, never), file).rejects.toThrow(file);
+      const target = await newDataDir();
+      const plan = planRestore(directory, undefined);
+      const restoring = plan.then((each) =>
+        restoreArchive(target, each, { signal: never, onStep: () => undefined }, async () => undefined),
+      );
+      await expect(restoring, file).rejects.toThrow(file);
+      expect(await readdir(target).catch(() => []), 'nothing is left of the restore').toEqual([]);
+      await writeFile(file, bytes);
+    }
+    const [, second] = segments;
+    await rm(second?.path ?? '');
+    await expect(verifyArchive(directory, never)).rejects.toThrow('lacks the log in front of the segment');
+  });
+
+  test('a directory with a database is not restored into', async () => {
+    const opened = await open();
+    await untilBase();
+    await close(opened);
+    const plan = await planRestore(directory, undefined);
+    const restoring = restoreArchive(dataDir, plan, { signal: never, onStep: () => undefined }, async () => undefined);
+    await expect(restoring).rejects.toThrow('has a database already');
+  });
+});
+
+describe('a new history begins', () => {
+  test('for an older copy of the data directory, whose log is another one', async () => {
+    let opened = await open();
+    await untilBase();
+    await close(opened);
+    const copy = await newDataDir();
+    await cp(dataDir, copy, { recursive: true });
+    opened = await open();
+    await write(opened, 1, 10);
+    await close(opened);
+    const { path: former = '' } = (await newest()) ?? {};
+
+    opened = await open(copy);
+    const client = await connect(opened.database.url);
+    await client.query('create table other as select repeat(md5(n::text), 30) from generate_series(1, 40000) as n');
+    await client.end();
+    await write(opened, 11, 11);
+    await expect.poll(async () => (await newest())?.path).not.toBe(former);
+    await untilBase();
+    await untilReach(new Date());
+    await close(opened);
+    expect(await restored(undefined)).toEqual([11]);
+  });
+
+  test('for a server that has not kept the log', async () => {
+    let opened = await open();
+    await untilBase();
+    await close(opened);
+    const { path: former = '' } = (await newest()) ?? {};
+    const database = await openEmbedded(dataDir, unsafe);
+    const connection = await ReplicationConnection.open(database.archiveUrl);
+    const client = await connect(database.url);
+    await client.query('create table filler as select repeat(md5(n::text), 30) from generate_series(1, 40000) as n');
+    await connection.renewSlot('archive');
+    await connection.close();
+    await client.end();
+    await database.stop();
+    // As the server does when it needs the space.
+    const log = join(layoutOf(dataDir).cluster, 'pg_wal');
+    const kept = (await readdir(log)).filter((name) => /^[\dA-F]{24}$/.test(name)).toSorted();
+    await rm(join(log, kept[0] ?? ''));
+    await rm(join(log, kept[1] ?? ''), { force: true });
+    opened = await open();
+    await expect.poll(async () => (await newest())?.path).not.toBe(former);
+    await untilBase();
+    await close(opened);
+  });
+});
+
+test('what no moment of the last days needs is deleted, and nothing else', async () => {
+  const opened = await open();
+  await untilBase();
+  await close(opened);
+  const { path = '', bases = [] } = (await newest()) ?? {};
+  const later = join(path, 'base-20990101T000000Z');
+  await cp(bases[0]?.path ?? '', later, { recursive: true });
+  const old = join(directory, '1-20200101T000000Z');
+  await mkdir(old);
+  await writeFile(join(old, 'reach'), '2020-01-02T00:00:00.000Z');
+  const other = join(directory, 'notes');
+  await mkdir(other);
+  const start = async () => 0n;
+  expect(await expire(directory, path, new Date(), start)).toEqual([old]);
+  expect(await expire(directory, path, new Date('2099-02-01T00:00:00Z'), start)).toEqual([bases[0]?.path]);
+  expect((await readdir(directory)).toSorted()).toEqual([path.slice(directory.length + 1), 'notes'].toSorted());
+});
+
+test('a directory that cannot be used stops the start with its reason', async () => {
+  const missing = join(directory, 'missing');
+  expect(await readArchive({ archiveDir: undefined, archiveDays: 7 })).toBeUndefined();
+  expect(await readArchive({ archiveDir: directory, archiveDays: 7 })).toEqual({ directory, days: 7 });
+  await expect(readArchive({ archiveDir: missing, archiveDays: 7 })).rejects.toThrow(`ARCHIVE_DIR: there is no directory ${missing}`);
+});
+
+test.skipIf(process.getuid?.() !== 0)('root archives into no directory of another user (rule 91)', async () => {
+  await chown(directory, 65_534, 65_534);
+  await expect(readArchive({ archiveDir: directory, archiveDays: 7 })).rejects.toThrow('belongs to another user');
+});
