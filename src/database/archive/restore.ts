@@ -44,7 +44,7 @@ export async function restoreArchive<T>(
     const { postgres } = await findBinaries(account, cacheDir);
     onStep(`unpacking ${plan.base.path}: ${Math.ceil(plan.manifest.bytes / 1024 ** 2)} MiB`);
     await readBase(plan.base, targetIn(cluster), signal);
-    onStep(`unpacking the log: ${plan.segments.length} segments`);
+    onStep(`unpacking the log: ${plan.segments.length} ${plan.segments.length === 1 ? 'segment' : 'segments'}`);
     for (const segment of plan.segments)
       await pipeline(readSegment(segment), createWriteStream(join(cluster, 'pg_wal', segment.name), { flags: 'wx', mode: 0o600 }), {
         signal,

@@ -1,0 +1,124 @@
+/** `database restore` and `database verify` with the directory of an archive, and what `doctor` and the metrics say of it. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { runChecks } from '../../src/cli/doctor.ts';
+import { archiveReach, readHistories } from '../../src/database/archive/histories.ts';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { Archive } from '../../src/maintenance/archive.ts';
+import { AdminCommand, startAdmin } from '../support/admin.ts';
+import { newDataDir } from '../support/embedded.ts';
+import { metricsToken, scrape } from '../support/metrics.ts';
+import { TestService } from '../support/service.ts';
+
+const unsafe = { settings: { fsync: 'off' } };
+let directory: string;
+/** The cookie and the entity of a user before the end of the archive. */
+let cookie: string;
+let path: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'entity-service-archive-'));
+  const database = await openEmbedded(await newDataDir(afterAll), unsafe);
+  const archive = new Archive(database.archiveUrl, { directory, days: 7 }, { info: () => undefined, error: () => undefined });
+  await migrate(database.url);
+  const service = await TestService.start({}, { url: database.url, drop: async () => undefined });
+  await service.createUser('ada');
+  cookie = await service.signIn('ada');
+  const headers = { cookie, 'content-type': 'application/json' };
+  const created = await fetch(`${service.url}/rest/entity/note`, { method: 'POST', headers, body: '{"text":"kept"}' });
+  path = created.headers.get('location') ?? '';
+  const restorable = async () => {
+    const [{ bases, reach } = { bases: [], reach: undefined }] = await readHistories(directory);
+    return bases.filter(({ at }) => reach !== undefined && at <= reach);
+  };
+  await vi.waitFor(async () => expect(await restorable()).toHaveLength(1), 30_000);
+  await service.close();
+  await archive.close();
+  await database.stop();
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const restore = (words: string[], dataDir: string) =>
+  startAdmin(['database', 'restore', '--from', directory, ...words], { environment: { DATABASE: 'embedded', DATA_DIR: dataDir } });
+
+test('the last moment of an archive has the entities and no session, and the key of no entity twice', async () => {
+  const dataDir = await newDataDir();
+  const run = await restore(['--json'], dataDir);
+  expect(run, run.stderr).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^unpacking [^\n]+\nunpacking the log: \d+ segments?\nreplaying the log\nnote: passwords/),
+  });
+  const reach = (await archiveReach(directory))?.toISOString();
+  expect(JSON.parse(run.stdout)).toMatchObject({
+    archive: directory,
+    dataDir,
+    takenAt: reach,
+    sessions: 1,
+    nextKey: expect.stringMatching(/^10000\d\d$/),
+  });
+  const database = await openEmbedded(dataDir, unsafe);
+  const service = await TestService.start({}, { url: database.url, drop: () => database.stop() });
+  onTestFinished(() => service.stop());
+  expect((await fetch(`${service.url}${path}`, { headers: { cookie } })).status).toBe(401);
+  const again = await service.signIn('ada');
+  expect((await fetch(`${service.url}${path}`, { headers: { cookie: again } })).status).toBe(200);
+  const events = await service.db.selectFrom('audit_event').select('detail').where('event', '=', 'database.restored').execute();
+  expect(events).toMatchObject([{ detail: { takenAt: reach, sessions: 1 } }]);
+});
+
+test('verify says which moments there are', async () => {
+  const admin = new AdminCommand('postgres://nobody@127.0.0.1:1/none');
+  const { histories } = await admin.json<{ histories: unknown[] }>(['database', 'verify', '--from', directory]);
+  expect(histories).toMatchObject([{ bases: 1, from: expect.any(String), to: (await archiveReach(directory))?.toISOString() }]);
+  expect(await admin.say(['database', 'verify', '--from', directory])).toContain(
+    `${directory} is whole. Any moment from FROM to TO can be restored.`,
+  );
+});
+
+test('what cannot be restored is refused before anything is made', async () => {
+  const dataDir = await newDataDir();
+  const refusal = async (words: string[], code = 1) => {
+    const run = await restore(words, dataDir);
+    expect(run).toMatchObject({ code, stdout: '' });
+    return run.stderr;
+  };
+  expect(await refusal(['--until', '2020-01-01T00:00:00Z'])).toMatch(
+    /^error: .* does not have the moment 2020-01-01T00:00:00\.000Z: it has .* to .*\n$/,
+  );
+  expect(await refusal(['--until', 'noon'], 2)).toContain('Give a time such as 2026-11-22T21:28:25Z.');
+  expect(await refusal(['--until', '2999-01-01T00:00:00Z'], 2)).toContain('This time is not over yet.');
+  const own = new AdminCommand('postgres://nobody@127.0.0.1:1/none');
+  expect(await own.refusal(['database', 'restore', '--from', directory])).toMatch(/^an archive is restored into an embedded database/);
+  const empty = await mkdtemp(join(tmpdir(), 'entity-service-archive-'));
+  onTestFinished(() => rm(empty, { recursive: true }));
+  expect(await own.refusal(['database', 'verify', '--from', empty])).toBe(`${empty} has nothing that can be restored`);
+  const file = join(empty, 'monday.backup');
+  await writeFile(file, '');
+  expect(await own.refusal(['database', 'restore', '--from', file, '--until', '2020-01-01T00:00:00Z'], '', 2)).toBe(
+    `--until is for an archive, and ${file} is no directory`,
+  );
+});
+
+test('doctor warns of an archive that is behind or empty, and a metric has the moment', async () => {
+  const empty = await mkdtemp(join(tmpdir(), 'entity-service-archive-'));
+  onTestFinished(() => rm(empty, { recursive: true }));
+  const find = async (ARCHIVE_DIR: string) => {
+    const checks = await runChecks(() => ({ DATA_DIR: join(empty, 'data'), ARCHIVE_DIR }));
+    return checks.find(({ name }) => name === 'archive');
+  };
+  expect(await find(empty)).toMatchObject({ status: 'warn', message: expect.stringContaining(`nothing in ${empty}`) });
+  const reach = join((await readHistories(directory))[0]?.path ?? '', 'reach');
+  const at = await readFile(reach, 'utf8');
+  onTestFinished(() => writeFile(reach, at));
+  await writeFile(reach, new Date().toISOString());
+  expect(await find(directory)).toMatchObject({ status: 'ok', message: expect.stringContaining('has every moment until') });
+  await writeFile(reach, '2020-01-01T00:00:00.000Z');
+  expect(await find(directory)).toMatchObject({ status: 'warn', message: expect.stringContaining('"event":"archive"') });
+  const service = await TestService.start({ METRICS_TOKEN: metricsToken, ARCHIVE_DIR: directory });
+  onTestFinished(() => service.stop());
+  const page = await scrape(service.url);
+  expect(page.value('entity_service_archive_reach_timestamp_seconds')).toBe(Date.parse('2020-01-01T00:00:00Z') / 1_000);
+});
