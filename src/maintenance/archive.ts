@@ -92,6 +92,7 @@ export class Archive {
   /** Until the service stops, or until it fails. */
   async #receive(): Promise<void> {
     const { signal } = this.#closing;
+    this.#receiver = undefined;
     const receiver = (this.#receiver = await LogReceiver.open(this.#url, this.#settings.directory, this.#ended));
     try {
       this.#nextBase = await this.#timeOfNextBase(receiver.history);

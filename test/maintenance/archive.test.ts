@@ -1,8 +1,11 @@
 /** The archive of the embedded database in ARCHIVE_DIR: what it has after each way to stop, and how damage is found. */
+import { createHash } from 'node:crypto';
 import { chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { create } from 'tar';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { readBase } from '../../src/database/archive/base-files.ts';
 import { expire, readHistories, type History } from '../../src/database/archive/histories.ts';
 import { ReplicationConnection } from '../../src/database/archive/replication-connection.ts';
 import { planRestore, verifyArchive } from '../../src/database/archive/restore-plan.ts';
@@ -181,6 +184,31 @@ describe('damage', () => {
     const [, second] = segments;
     await rm(second?.path ?? '');
     await expect(verifyArchive(directory, never)).rejects.toThrow('lacks the log in front of the segment');
+  });
+
+  test('a base whose file lies outside of the cluster is refused, and the file is not written (rule 91)', async () => {
+    const opened = await open();
+    await untilBase();
+    await close(opened);
+    const { bases = [] } = (await newest()) ?? {};
+    const outside = join(directory, 'outside');
+    await writeFile(outside, 'of an attacker');
+    const [base = { path: '', at: new Date() }] = bases;
+    const path = '../../../../outside';
+    const checksum = createHash('sha256').update('of an attacker').digest('hex');
+    const text = `{"Files": [{"Path": "${path}", "Size": 14, "Checksum": "${checksum}"}],\n"WAL-Ranges": [{"Timeline": 1, "Start-LSN": "0/2000028", "End-LSN": "0/2000120"}],\n`;
+    await writeFile(
+      join(base.path, 'backup_manifest'),
+      `${text}"Manifest-Checksum": "${createHash('sha256').update(text).digest('hex')}"}\n`,
+    );
+    const cwd = join(directory, 'a/b/c/d');
+    await mkdir(cwd, { recursive: true });
+    await create({ cwd, file: join(base.path, 'base.tar.gz'), gzip: true, preservePaths: true }, [path]);
+    await rm(outside);
+    const written: string[] = [];
+    const target = { directory: async () => undefined, file: async (name: string) => void written.push(name) };
+    await expect(readBase(base, target, never)).rejects.toThrow(`${path}, which is outside of the cluster`);
+    expect(written).toEqual([]);
   });
 
   test('a directory with a database is not restored into', async () => {

@@ -32,7 +32,9 @@ export async function readBase(base: Base, target: FileTarget, signal: AbortSign
   const failing = new AbortController();
   const read = async (entry: ReadEntry): Promise<void> => {
     const path = entry.path.replace(/\/$/, '');
-    if (entry.type === 'Directory' && !path.split('/').includes('..') && !path.startsWith('/')) {
+    if (path.startsWith('/') || path.split('/').includes('..'))
+      throw new TransferRefused(`${archive} has ${path}, which is outside of the cluster`);
+    if (entry.type === 'Directory') {
       for await (const chunk of entry) void chunk;
       return await target.directory(path);
     }

@@ -60,7 +60,7 @@ export class LogFiles {
       const piece = rest.subarray(0, segmentBytes - at);
       this.#compare(at, piece);
       this.#current ??= await this.#begin();
-      await this.#current.file.write(piece, 0, piece.length, at);
+      await writeAll(this.#current.file, piece, at);
       this.#written += BigInt(piece.length);
       rest = rest.subarray(piece.length);
       if (at + piece.length === segmentBytes) await this.#complete();
@@ -116,6 +116,14 @@ export class LogFiles {
     await rename(`${whole}${unfinished}`, whole);
     await rm(partial);
     await syncDirectory(this.#directory);
+  }
+}
+
+/** A disk that becomes full takes a part of a write without an error. */
+async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);
+    done += bytesWritten;
   }
 }
 
