@@ -96,16 +96,21 @@ export class Archive {
     const receiver = (this.#receiver = await LogReceiver.open(this.#url, this.#settings.directory, this.#ended));
     try {
       this.#nextBase = await this.#timeOfNextBase(receiver.history);
-      while (!signal.aborted) {
-        const reach = await Promise.race([receiver.sync(), receiver.ended]);
+      const stopped = AbortSignal.any([signal, receiver.lost]);
+      while (!stopped.aborted) {
+        const reach = await receiver.sync();
         if (reach) this.#told = undefined;
-        if (Date.now() >= this.#nextBase) this.#copying ??= this.#copy(receiver);
-        await Promise.race([delay(syncMilliseconds, undefined, { signal }).catch(() => undefined), receiver.ended]);
+        if (Date.now() >= this.#nextBase) this.#copying ??= this.#copy(receiver, stopped);
+        await delay(syncMilliseconds, undefined, { signal: stopped }).catch(() => undefined);
       }
-      await Promise.race([receiver.finish(AbortSignal.timeout(finishMilliseconds)), receiver.ended]);
+      if (receiver.lost.aborted) await receiver.ended;
+      await receiver.finish(AbortSignal.timeout(finishMilliseconds));
     } finally {
-      await receiver.close();
-      await this.#copying;
+      try {
+        await receiver.close();
+      } finally {
+        await this.#copying;
+      }
     }
   }
 
@@ -115,11 +120,10 @@ export class Archive {
     return newest === undefined ? 0 : newest.at.getTime() + dayMilliseconds;
   }
 
-  /** Copies the files, and then deletes what the copy makes unnecessary. */
-  async #copy(receiver: LogReceiver): Promise<void> {
+  /** Copies the files, and then deletes what the copy makes unnecessary. `stopped` cancels it. */
+  async #copy(receiver: LogReceiver, stopped: AbortSignal): Promise<void> {
     const began = performance.now();
     const { directory, days } = this.#settings;
-    const stopped = AbortSignal.any([this.#closing.signal, receiver.lost]);
     this.#nextBase = Date.now() + baseRetryMilliseconds;
     let connection: ReplicationConnection | undefined;
     try {

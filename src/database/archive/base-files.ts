@@ -16,7 +16,7 @@ export interface FileTarget {
   file(path: string, content: AsyncIterable<Buffer>): Promise<void>;
 }
 
-/** Takes everything, and keeps nothing. */
+/** Reads the files and writes none. */
 export const nowhere: FileTarget = {
   directory: async () => undefined,
   async file(_path, content) {

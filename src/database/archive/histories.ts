@@ -9,7 +9,7 @@
  *   log/000000010000000000000005.partial              the last one, which grows
  *   reach                                             the moment up to which the log is complete, as a time of RFC 3339
  */
-import { readFile, readdir, rm } from 'node:fs/promises';
+import { readFile, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseSegmentName, segmentBytes } from './segments.ts';
 
@@ -103,7 +103,7 @@ export async function archiveReach(directory: string): Promise<Date | undefined>
 }
 
 /**
- * Deletes what no moment after `cutoff` needs: histories other than `current` that end before it, and the bases of `current` which a newer
+ * Deletes what no moment after `cutoff` needs: histories of the same cluster as `current` that end before it, and the bases of `current` which a newer
  * one replaces that was complete by then, with the log in front of it. `startOf` gives the position at which the log of a base begins.
  */
 export async function expire(
@@ -114,12 +114,18 @@ export async function expire(
 ): Promise<string[]> {
   const deleted: string[] = [];
   const remove = async (path: string) => {
-    await rm(path, { recursive: true, force: true });
+    // Without its name a part of it is not taken for the whole.
+    await rename(path, `${path}${unfinished}`);
+    await rm(`${path}${unfinished}`, { recursive: true, force: true });
     deleted.push(path);
   };
-  for (const history of await readHistories(directory)) {
+  // What a process that was killed has left behind.
+  for (const name of await readdir(current)) if (name.endsWith(unfinished)) await rm(join(current, name), { recursive: true, force: true });
+  const histories = await readHistories(directory);
+  const systemId = histories.find(({ path }) => path === current)?.systemId;
+  for (const history of histories) {
     if (history.path !== current) {
-      if (!history.reach || history.reach < cutoff) await remove(history.path);
+      if (history.systemId === systemId && history.reach && history.reach < cutoff) await remove(history.path);
       continue;
     }
     const keepFrom = history.bases.findLastIndex(({ at }) => at <= cutoff);

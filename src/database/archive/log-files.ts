@@ -13,8 +13,6 @@ import { syncDirectory } from '../embedded/synced.ts';
 import { logOf, unfinished, type Segment } from './histories.ts';
 import { segmentBytes, segmentName, startOfSegment } from './segments.ts';
 
-const comparedBytes = 8_192;
-
 /** The server's log is not the continuation of the one here: its cluster was replaced by an older copy of itself. */
 export class OtherLogError extends Error {
   override readonly name = 'OtherLogError';
@@ -23,11 +21,12 @@ export class OtherLogError extends Error {
 export class LogFiles {
   readonly #directory: string;
   readonly #timeline: number;
-  /** The first bytes of the newest segment, as far as they are known; empty once they were compared. */
+  /** What the newest segment had when this process opened it; empty once it was compared. */
   #known: Buffer;
   #current: { name: string; file: FileHandle } | undefined;
   #written: bigint;
   #compressed: Promise<void> = Promise.resolve();
+  #leftovers: Segment[] = [];
 
   private constructor(history: string, timeline: number, from: bigint, known: Buffer) {
     this.#directory = logOf(history);
@@ -41,15 +40,19 @@ export class LogFiles {
     if ('from' in begin) return new LogFiles(history, begin.timeline, begin.from, Buffer.alloc(0));
     const newest = begin.segments.at(-1);
     if (!newest) throw new TypeError('a history without a segment cannot be continued');
-    const files = new LogFiles(history, newest.timeline, newest.start, await firstBytes(newest));
-    // What a process that was killed had completed, but not compressed.
-    for (const { name, isWhole } of begin.segments.slice(0, -1)) if (!isWhole) await files.#compress(name);
+    const files = new LogFiles(history, newest.timeline, newest.start, await readWhole(newest));
+    files.#leftovers = begin.segments.slice(0, -1).filter(({ isWhole }) => !isWhole);
     return files;
   }
 
   /** The end of what was written. */
   get written(): bigint {
     return this.#written;
+  }
+
+  /** Compresses what a process that was killed had completed. The server must send its log to this process, so that no other one does it too. */
+  async compressLeftovers(): Promise<void> {
+    for (const { name } of this.#leftovers.splice(0)) await this.#compress(name);
   }
 
   /** Appends the bytes at `lsn`. Throws {@link OtherLogError} if they are not those that the newest segment has already. */
@@ -75,15 +78,16 @@ export class LogFiles {
   }
 
   async close(): Promise<void> {
-    await this.#current?.file.close();
+    const current = this.#current;
     this.#current = undefined;
+    await current?.file.close();
     await this.#compressed;
   }
 
   #compare(at: number, piece: Buffer): void {
     const known = this.#known.subarray(at, at + piece.length);
     // A crash of the machine leaves zeros where a write was not durable.
-    if (known.some((byte, index) => byte !== 0 && byte !== piece[index]))
+    if (!known.equals(piece.subarray(0, known.length)) && known.some((byte, index) => byte !== 0 && byte !== piece[index]))
       throw new OtherLogError('the log of the server is not the continuation of the archived one');
     if (at + piece.length >= this.#known.length) this.#known = Buffer.alloc(0);
   }
@@ -100,12 +104,12 @@ export class LogFiles {
     const { name, file } = this.#current ?? {};
     if (name === undefined || !file) return;
     await file.datasync();
-    await file.close();
     this.#current = undefined;
+    await file.close();
     // One at a time, while the next segment is received.
     await this.#compressed;
     this.#compressed = this.#compress(name);
-    // Reported by whoever awaits it next.
+    // The next segment, or the end, awaits it again and throws its error.
     this.#compressed.catch(() => undefined);
   }
 
@@ -127,13 +131,18 @@ async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<vo
   }
 }
 
-async function firstBytes({ path, isWhole }: Segment): Promise<Buffer> {
+/** What the file of a segment has, of a whole one uncompressed. */
+export async function* contentOf({ path, isWhole }: Segment): AsyncGenerator<Buffer> {
+  const file = createReadStream(path);
+  if (!isWhole) return yield* file as AsyncIterable<Buffer>;
+  const unzipped = createGunzip();
+  // `pipe` does not pass on the error of its source.
+  file.on('error', (error) => unzipped.destroy(error));
+  yield* file.pipe(unzipped) as AsyncIterable<Buffer>;
+}
+
+async function readWhole(segment: Segment): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  let bytes = 0;
-  const source = createReadStream(path, isWhole ? {} : { end: comparedBytes - 1 });
-  for await (const chunk of isWhole ? source.pipe(createGunzip()) : source) {
-    chunks.push(chunk as Buffer);
-    if ((bytes += (chunk as Buffer).length) >= comparedBytes) break;
-  }
-  return Buffer.concat(chunks).subarray(0, comparedBytes);
+  for await (const chunk of contentOf(segment)) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }

@@ -15,6 +15,7 @@ const slot = 'archive';
 const finishMilliseconds = 10;
 const undefinedFile = '58P01';
 const notInPrerequisiteState = '55000';
+const undefinedObject = '42704';
 const objectInUse = '55006';
 
 /** Whether another process receives the log of this server. */
@@ -22,9 +23,12 @@ export function isReceivedElsewhere(error: unknown): boolean {
   return (error as { code?: string }).code === objectInUse;
 }
 
-/** Whether the history ends for ever: the server has not kept the log that follows, or has another one. */
+/** Whether the history ends for ever: the server has not kept the log that follows, keeps none for the archive, or has another log. */
 export function endsHistory(error: unknown): boolean {
-  return error instanceof OtherLogError || [undefinedFile, notInPrerequisiteState].includes((error as { code?: string }).code ?? '');
+  return (
+    error instanceof OtherLogError ||
+    [undefinedFile, undefinedObject, notInPrerequisiteState].includes((error as { code?: string }).code ?? '')
+  );
 }
 
 export class LogReceiver {
@@ -39,6 +43,7 @@ export class LogReceiver {
   readonly #observer: ReplicationConnection;
   readonly #files: LogFiles;
   readonly #reach: FileHandle;
+  readonly #from: bigint;
   #durable: bigint;
   /** The end of the server's log at a moment, which the archive has not reached yet. */
   #wanted: { at: Date; lsn: bigint } | undefined;
@@ -48,6 +53,7 @@ export class LogReceiver {
     if (!connection || !observer) throw new TypeError('two connections are needed');
     this.history = history;
     this.#files = files;
+    this.#from = files.written;
     this.#durable = files.written;
     this.#reach = reach;
     this.#connection = connection;
@@ -68,17 +74,17 @@ export class LogReceiver {
       connections.push(await ReplicationConnection.open(url), await ReplicationConnection.open(url));
       const [connection] = connections as [ReplicationConnection];
       const identity = await connection.identify();
-      const newest = (await readHistories(directory)).findLast(({ systemId }) => systemId === identity.systemId);
-      const last = newest?.segments.at(-1);
-      const isContinued = newest && last && newest.path !== ended && last.timeline === identity.timeline && last.start <= identity.lsn;
-      const history = isContinued ? newest.path : await makeHistory(directory, identity);
-      const files = await LogFiles.open(
-        history,
-        isContinued
-          ? { segments: newest.segments }
-          : { timeline: identity.timeline, from: startOfSegment(await connection.renewSlot(slot)) },
+      const newest = (await readHistories(directory)).findLast(
+        ({ systemId, segments }) => systemId === identity.systemId && segments.at(-1)?.timeline === identity.timeline,
       );
+      const last = newest?.segments.at(-1);
+      const isContinued = newest && last && newest.path !== ended && last.start <= identity.lsn;
+      const from = isContinued ? last.start : startOfSegment(await connection.renewSlot(slot));
+      const history = isContinued ? newest.path : await makeHistory(directory, identity);
+      const { timeline } = identity;
+      const files = await LogFiles.open(history, isContinued ? { segments: newest.segments } : { timeline, from });
       const reach = await open(reachFile(history), constants.O_RDWR | constants.O_CREAT, 0o600);
+      await syncDirectory(history);
       return new LogReceiver(history, identity.timeline, files, reach, connections);
     } catch (error) {
       await Promise.all(connections.map((connection) => connection.close()));
@@ -93,7 +99,10 @@ export class LogReceiver {
 
   async #receive(timeline: number): Promise<never> {
     for await (const { lsn, bytes } of this.#connection.log(slot, { timeline, from: this.#files.written }))
-      if (bytes.length > 0) await this.#files.write(lsn, bytes);
+      if (bytes.length > 0) {
+        await this.#files.compressLeftovers();
+        await this.#files.write(lsn, bytes);
+      }
     throw new Error('the server has ended the log');
   }
 
@@ -103,7 +112,7 @@ export class LogReceiver {
    */
   async sync(): Promise<Date | undefined> {
     this.#durable = await this.#files.sync();
-    this.#connection.confirm(this.#durable);
+    this.#connection.confirm(this.#confirmable());
     const wanted = this.#wanted;
     if (wanted && this.#durable < wanted.lsn) return undefined;
     const at = new Date();
@@ -111,13 +120,23 @@ export class LogReceiver {
     if (!wanted) return undefined;
     // Always 24 bytes.
     await this.#reach.write(wanted.at.toISOString(), 0);
+    await this.#reach.datasync();
     return wanted.at;
+  }
+
+  /**
+   * What the server need not keep. It deletes a segment whose end was confirmed, and a restart begins with the newest one, which may be whole. Before the first byte it
+   * is nothing: a position before the slot's would make the server invalidate it.
+   */
+  #confirmable(): bigint {
+    if (this.#durable === this.#from) return 0n;
+    return this.#durable === startOfSegment(this.#durable) ? this.#durable - 1n : this.#durable;
   }
 
   /** Receives all that the server has on its disk now. Ends earlier when `signal` fires. */
   async finish(signal: AbortSignal): Promise<void> {
     const { lsn } = await this.#observer.identify();
-    while (this.#durable < lsn && !signal.aborted) {
+    while (this.#durable < lsn && !signal.aborted && !this.lost.aborted) {
       await delay(finishMilliseconds);
       await this.sync();
     }
@@ -129,8 +148,11 @@ export class LogReceiver {
   async close(): Promise<void> {
     await Promise.all([this.#connection.close(), this.#observer.close()]);
     await this.ended.catch(() => undefined);
-    await this.#files.close();
-    await this.#reach.close();
+    try {
+      await this.#files.close();
+    } finally {
+      await this.#reach.close();
+    }
   }
 }
 

@@ -13,7 +13,7 @@ const postgresEpoch = 946_684_800_000_000n;
 const framesAhead = 64;
 const logKind = 'w'.charCodeAt(0);
 const logHeaderBytes = 25;
-/** Whatever a base backup needs beside its options: the archive of the log has what `WAIT` waits for. */
+/** `WAIT false`: the server does not archive its log, so there is nothing for it to wait for. */
 const baseBackup = "BASE_BACKUP (LABEL 'entity-service', CHECKPOINT 'fast', MANIFEST 'yes', MANIFEST_CHECKSUMS 'SHA256', WAIT false)";
 
 /** What node-postgres does with messages that it does not type. */
@@ -88,7 +88,7 @@ export class ReplicationConnection {
     }
   }
 
-  /** Tells the server that the log before `lsn` is on another disk, and asks for a sign of life. Only while {@link log} is read. */
+  /** Tells the server that the log before `lsn` (0: nothing) is on another disk, and asks for a sign of life. Only while {@link log} is read. */
   confirm(lsn: bigint): void {
     const message = Buffer.alloc(34);
     message.write('r');

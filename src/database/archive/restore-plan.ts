@@ -1,11 +1,10 @@
 /** Which files of ARCHIVE_DIR a restore to a moment needs. */
-import { createReadStream } from 'node:fs';
-import { createGunzip } from 'node:zlib';
 import { TransferRefused } from '../transfer/load.ts';
 import { nowhere, readBase } from './base-files.ts';
 import { readManifest } from './base-copy.ts';
 import { readHistories, type Base, type History, type Segment } from './histories.ts';
 import type { Manifest } from './manifest.ts';
+import { contentOf } from './log-files.ts';
 import { segmentBytes } from './segments.ts';
 
 export interface Plan {
@@ -32,8 +31,8 @@ export function rangeOf({ path, bases, reach }: History): Range | undefined {
 }
 
 /**
- * For the state of `until`, or without it the last one. If two histories have the moment, the newer one is used. Throws {@link TransferRefused} if none has it, or if
- * a part of the log is missing.
+ * For the state of `until`, or without it the last one. If two histories have the moment, the one that reaches further is used. Throws {@link TransferRefused} if
+ * none has it, if a part of the log is missing, and if the directory has the logs of several clusters.
  */
 export async function planRestore(directory: string, until: Date | undefined): Promise<Plan> {
   const usable = (await readUsable(directory)).filter(({ range }) => !until || (range.from <= until && until <= range.to));
@@ -44,13 +43,19 @@ export async function planRestore(directory: string, until: Date | undefined): P
   const base = history.bases.findLast(({ at }) => at <= takenAt);
   if (!base) throw await refusal(directory, until);
   const manifest = await readManifest(base);
-  const later = history.bases.find(({ at }) => at > takenAt);
+  // A base has its name some time after the end of its copy, and the moment may lie in between. The next base but one is later in any case.
+  const [, later] = history.bases.filter(({ at }) => at > takenAt);
   const end = later && (await readManifest(later)).end;
   return { base, manifest, segments: segmentsFor(history, manifest, end), until, takenAt };
 }
 
 async function readUsable(directory: string): Promise<{ history: History; range: Range }[]> {
-  return (await readHistories(directory)).flatMap((history) => {
+  const histories = await readHistories(directory);
+  if (new Set(histories.map(({ systemId }) => systemId)).size > 1)
+    throw new TransferRefused(
+      `${directory} has the logs of several databases: move the histories of one of them into a directory of their own`,
+    );
+  return histories.flatMap((history) => {
     const range = rangeOf(history);
     return range ? [{ history, range }] : [];
   });
@@ -76,15 +81,18 @@ export function segmentsFor({ path, segments }: History, { start }: Manifest, en
 }
 
 /** The content of a segment, which is filled up with zeros. Throws {@link TransferRefused} if it is damaged. */
-export async function* readSegment({ path, isWhole }: Segment): AsyncGenerator<Buffer> {
+export async function* readSegment(segment: Segment): AsyncGenerator<Buffer> {
+  const { path, isWhole } = segment;
   let bytes = 0;
   try {
-    const file = createReadStream(path);
-    for await (const chunk of isWhole ? file.pipe(createGunzip()) : file) {
-      bytes += (chunk as Buffer).length;
-      yield chunk as Buffer;
+    for await (const chunk of contentOf(segment)) {
+      bytes += chunk.length;
+      yield chunk;
     }
   } catch (error) {
+    const isGone = !isWhole && (error as NodeJS.ErrnoException).code === 'ENOENT';
+    // The service that archives has compressed it in the meantime.
+    if (isGone) return yield* readSegment({ ...segment, path: path.replace(/partial$/, 'gz'), isWhole: true });
     throw new TransferRefused(`${path} is damaged: ${(error as Error).message}`);
   }
   if (isWhole && bytes !== segmentBytes) throw new TransferRefused(`${path} is damaged: it has ${bytes} bytes instead of ${segmentBytes}`);

@@ -2,14 +2,16 @@
 import { createHash } from 'node:crypto';
 import { chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { create } from 'tar';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { readBase } from '../../src/database/archive/base-files.ts';
+import { receiveBase } from '../../src/database/archive/base-copy.ts';
 import { expire, readHistories, type History } from '../../src/database/archive/histories.ts';
 import { ReplicationConnection } from '../../src/database/archive/replication-connection.ts';
 import { planRestore, verifyArchive } from '../../src/database/archive/restore-plan.ts';
 import { restoreArchive } from '../../src/database/archive/restore.ts';
+import { VerifiedClient } from '../../src/database/driver/verified-client.ts';
 import { openEmbedded, type EmbeddedDatabase } from '../../src/database/embedded/embedded.ts';
 import { layoutOf } from '../../src/database/embedded/cluster.ts';
 import { Archive, readArchive } from '../../src/maintenance/archive.ts';
@@ -116,6 +118,33 @@ test('the log continues after a stop and over many segments, with what was writt
   const [history] = await verifyArchive(directory, never);
   expect(history?.segments).toBeGreaterThanOrEqual(3);
   expect(await restored(undefined)).toEqual([1, 2]);
+});
+
+test('a moment between the end of a copy and its name is restored whole', async () => {
+  const opened = await open();
+  await untilBase();
+  const connection = await ReplicationConnection.open(opened.database.archiveUrl);
+  const received = await receiveBase(connection, (await newest())?.path ?? '', never);
+  const moment = await write(opened, 1, 100);
+  await untilReach(new Date());
+  await received.keep();
+  await connection.close();
+  await write(opened, 101, 102);
+  await untilReach(new Date(Date.now() + 1_000));
+  await close(opened);
+  expect((await newest())?.bases).toHaveLength(2);
+  expect(await restored(moment)).toHaveLength(100);
+});
+
+test('the log continues after a stop at the end of a segment, as right after a copy', async () => {
+  let opened = await open();
+  await expect.poll(async () => (await newest())?.bases.length ?? 0).toBe(1);
+  await close(opened);
+  opened = await open();
+  await untilReach(new Date());
+  await close(opened);
+  expect(await readHistories(directory)).toHaveLength(1);
+  await verifyArchive(directory, never);
 });
 
 test('only the owner can read the archive (rule 91)', async () => {
@@ -245,6 +274,44 @@ describe('a new history begins', () => {
     expect(await restored(undefined)).toEqual([11]);
   });
 
+  test('for an older copy of the data directory that was written to as little as the other', async () => {
+    let opened = await open();
+    await untilBase();
+    await write(opened, 1, 1_000);
+    await close(opened);
+    const copy = await newDataDir();
+    await cp(dataDir, copy, { recursive: true });
+    opened = await open();
+    await write(opened, 1_001, 4_000);
+    await close(opened);
+    const { path: former = '' } = (await newest()) ?? {};
+    opened = await open(copy);
+    await write(opened, 5_000, 5_000);
+    await expect.poll(async () => (await newest())?.path).not.toBe(former);
+    await untilBase();
+    await close(opened);
+    expect(await restored(undefined)).toHaveLength(1_001);
+    await rm((await newest())?.path ?? '', { recursive: true });
+    expect(await restored(undefined), 'the former history has all that it had').toHaveLength(4_000);
+  });
+
+  test('for a server that keeps nothing for the archive', async () => {
+    let opened = await open();
+    await untilBase();
+    await close(opened);
+    const { path: former = '' } = (await newest()) ?? {};
+    const database = await openEmbedded(dataDir, unsafe);
+    const client = new VerifiedClient({ connectionString: database.archiveUrl, replication: 'true' } as never);
+    await client.connect();
+    await client.query('DROP_REPLICATION_SLOT archive');
+    await client.end();
+    await database.stop();
+    opened = await open();
+    await expect.poll(async () => (await newest())?.path).not.toBe(former);
+    await untilBase();
+    await close(opened);
+  });
+
   test('for a server that has not kept the log', async () => {
     let opened = await open();
     await untilBase();
@@ -277,15 +344,17 @@ test('what no moment of the last days needs is deleted, and nothing else', async
   const { path = '', bases = [] } = (await newest()) ?? {};
   const later = join(path, 'base-20990101T000000Z');
   await cp(bases[0]?.path ?? '', later, { recursive: true });
-  const old = join(directory, '1-20200101T000000Z');
-  await mkdir(old);
-  await writeFile(join(old, 'reach'), '2020-01-02T00:00:00.000Z');
+  const { systemId = '' } = (await newest()) ?? {};
+  const [old, young, foreign] = [`${systemId}-20200101T000000Z`, `${systemId}-20200102T000000Z`, '1-20200101T000000Z'] as const;
+  for (const name of [old, young, foreign]) await mkdir(join(directory, name));
+  for (const name of [old, foreign]) await writeFile(join(directory, name, 'reach'), '2020-01-02T00:00:00.000Z');
   const other = join(directory, 'notes');
   await mkdir(other);
   const start = async () => 0n;
-  expect(await expire(directory, path, new Date(), start)).toEqual([old]);
+  expect(await expire(directory, path, new Date(), start)).toEqual([join(directory, old)]);
   expect(await expire(directory, path, new Date('2099-02-01T00:00:00Z'), start)).toEqual([bases[0]?.path]);
-  expect((await readdir(directory)).toSorted()).toEqual([path.slice(directory.length + 1), 'notes'].toSorted());
+  expect((await readdir(directory)).toSorted()).toEqual([basename(path), young, foreign, 'notes'].toSorted());
+  await expect(planRestore(directory, undefined)).rejects.toThrow('has the logs of several databases');
 });
 
 test('a directory that cannot be used stops the start with its reason', async () => {
