@@ -66,10 +66,7 @@ export async function verifyWholeArchive(directory: string): Promise<Outcome> {
       timeText(to),
     ]);
     return {
-      document: {
-        archive: directory,
-        histories: histories,
-      },
+      document: { archive: directory, histories },
       text: `${table(['HISTORY', 'BASES', 'SEGMENTS', 'FROM', 'TO'], rows, '')}\n\n${directory} is whole. Any moment from FROM to TO can be restored.`,
     };
   });

@@ -12,7 +12,7 @@ import { startOfSegment } from './segments.ts';
 /** What the server keeps for the archive goes by this name. One process at a time may use it. */
 const slot = 'archive';
 
-const finishMilliseconds = 10;
+const pollMilliseconds = 10;
 const undefinedFile = '58P01';
 const notInPrerequisiteState = '55000';
 const undefinedObject = '42704';
@@ -137,7 +137,7 @@ export class LogReceiver {
   async finish(signal: AbortSignal): Promise<void> {
     const { lsn } = await this.#observer.identify();
     while (this.#durable < lsn && !signal.aborted && !this.lost.aborted) {
-      await delay(finishMilliseconds);
+      await delay(pollMilliseconds);
       await this.sync();
     }
     this.#wanted = undefined;
