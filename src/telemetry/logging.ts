@@ -7,8 +7,8 @@ import { destination, pino, type Logger } from 'pino';
 import { baseUrlOf } from '../config/public-url.ts';
 import type { Config } from '../config/settings.ts';
 
-/** Lines are written out when there are so many bytes of them, or after so many milliseconds: a write for each costs as much as its request. */
-const batchBytes = 8_192;
+/** Lines are written out when they have 32 KiB together, or after 200 milliseconds: a write for each line costs as much as its request. */
+const batchBytes = 32_768;
 const batchMilliseconds = 200;
 
 let output: ReturnType<typeof destination> | undefined;
@@ -19,7 +19,17 @@ function standardOutput(): NonNullable<typeof output> {
 }
 
 function openStandardOutput(): NonNullable<typeof output> {
-  const opened = destination({ dest: 1, sync: false, minLength: batchBytes, periodicFlush: batchMilliseconds });
+  const opened = destination({
+    dest: 1,
+    sync: false,
+    minLength: batchBytes,
+    maxWrite: 2 * batchBytes,
+    periodicFlush: batchMilliseconds,
+    contentMode: 'buffer',
+  });
+  // As text, sonic-boom would count the bytes of all waiting lines again for each further line: a tenth of the processor time of a read.
+  const write = opened.write.bind(opened);
+  opened.write = (line) => write(Buffer.from(line) as never);
   let hasFailed = false;
   opened.on('error', (error: NodeJS.ErrnoException) => {
     // A reader that has left is no fault: pino then drops all lines.
