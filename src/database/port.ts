@@ -5,10 +5,10 @@
 import type { CompiledQuery, Kysely, Transaction } from 'kysely';
 import { LongConnections } from './driver/long-connection.ts';
 import { connectPool, type Connection } from './driver/pool.ts';
-import type { PreparedStatement } from './driver/prepared.ts';
+import { runBuilt, type PreparedStatement } from './driver/prepared.ts';
 import { GroupTurns, WriteGroup, type GroupedStatement } from './driver/write-group.ts';
 import { inTransaction } from './failure.ts';
-import { limitedRun, type Run } from './limited-run.ts';
+import { readTransaction, type Run } from './read-transaction.ts';
 import { Listener, settleAll, type ListenerEvents } from './notifications.ts';
 import { PrimaryLog } from './standby/primary-log.ts';
 import type { Database } from './tables.ts';
@@ -107,16 +107,12 @@ export class PostgresStore implements Store {
     return statement(this.#connection.pool, values);
   }
 
-  async query<R>(query: CompiledQuery<R>): Promise<R[]> {
-    return (await this.db.executeQuery(query)).rows;
+  query<R>(query: CompiledQuery<R>): Promise<R[]> {
+    return this.#connection.pool.use((client) => runBuilt(client, query));
   }
 
   readOnly<T>(limitMs: number, work: (run: Run) => Promise<T>): Promise<T> {
-    return this.db
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .setAccessMode('read only')
-      .execute((trx) => work(limitedRun(limitMs, async (query) => (await trx.executeQuery(query)).rows)));
+    return this.#connection.pool.use((client) => readTransaction(client, limitMs, work));
   }
 
   writeGrouped<R>(statement: GroupedStatement<R>, row: string): Promise<R | undefined> {

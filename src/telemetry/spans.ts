@@ -25,10 +25,10 @@ export type OpenScope = (request: FastifyRequest, reply: FastifyReply) => Scope 
 const current = new AsyncLocalStorage<Scope | undefined>();
 let followed = false;
 
-/** Runs `run` in a span of the present request, if that request is recorded. */
-export function spanning<T>(work: SpanDescription, run: () => Promise<T>): Promise<T> {
+/** Runs `run` in a span of the present request, if that request is recorded. A description as a function is made for recorded requests only. */
+export function spanning<T>(work: SpanDescription | (() => SpanDescription), run: () => Promise<T>): Promise<T> {
   const scope = followed ? current.getStore() : undefined;
-  return scope ? observed(scope, work, run) : run();
+  return scope ? observed(scope, typeof work === 'function' ? work() : work, run) : run();
 }
 
 async function observed<T>(scope: Scope, work: SpanDescription, run: () => Promise<T>): Promise<T> {

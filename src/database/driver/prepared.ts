@@ -15,7 +15,7 @@ import {
 import { spanning, type SpanDescription } from '../../telemetry/spans.ts';
 import type { Rows, Statement } from './timeout-client.ts';
 import { nameOf, nameOfVariant, registerName } from './statement-names.ts';
-import { statementWork } from './statement-work.ts';
+import { statementWork, unnamedWork } from './statement-work.ts';
 import type { Database } from '../tables.ts';
 
 /** Builds statements and runs none: they are prepared before there is a database. */
@@ -75,4 +75,13 @@ export function prepare<V extends object, R>(
     return rows as R[];
   };
   return Object.assign(run, { work, query: (values: V) => ({ ...compiled, parameters: bind(values) }) });
+}
+
+/** Runs a statement that was built for one request, without a name. */
+export async function runBuilt<R>(to: Executor, { sql: text, parameters }: CompiledQuery<R>): Promise<R[]> {
+  const { rows } = await spanning(
+    () => unnamedWork(text),
+    () => to.send({ name: undefined, text, values: [...parameters] }),
+  );
+  return rows as R[];
 }

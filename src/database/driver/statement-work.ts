@@ -6,8 +6,13 @@ export function statementWork(name: string, text: string): SpanDescription {
   return { kind: 'database', name, attributes: { 'db.system.name': 'postgresql', 'db.query.text': text } };
 }
 
-/** A name for a statement that has none: what it does and to which table, as in `insert audit_event`; its first word for want of better. */
-export function nameOfText(text: string): string {
+/** The same for a statement without a name. */
+export function unnamedWork(text: string): SpanDescription {
+  return statementWork(nameOfText(text), text);
+}
+
+/** What a statement does and to which table, as in `insert audit_event`; its first word for want of better. */
+function nameOfText(text: string): string {
   const [, verb = 'statement'] = /^\W*(\w+)/.exec(text) ?? [];
   const [, table] = /\b(?:from|into|update)\s+"(\w+)"/i.exec(text) ?? [];
   return table === undefined ? verb : `${verb} ${table}`;

@@ -4,7 +4,7 @@ import { spanning } from '../../telemetry/spans.ts';
 import { connectionStaysUsable, connectionWasLost } from '../failure.ts';
 import type { Executor } from './prepared.ts';
 import { nameOf } from './statement-names.ts';
-import { nameOfText, statementWork } from './statement-work.ts';
+import { unnamedWork } from './statement-work.ts';
 import { firstStatement, TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
 
 /**
@@ -16,6 +16,8 @@ const maximumPrepared = 100;
 /** A client that names what Kysely leaves unnamed, and describes its statements to traces. */
 class NamingClient extends TimeoutClient {
   readonly #prepared = new Set<string>();
+  /** How many groups of {@link sendTogether} are under way. */
+  #groups = 0;
 
   /** Whether the connection has prepared so many statements that it must not be used again. */
   get isWorn(): boolean {
@@ -28,28 +30,23 @@ class NamingClient extends TimeoutClient {
   }
 
   /**
-   * Sends a statement, and what `follow` sends, in one write to the socket. PostgreSQL has committed the first when it begins the second, which it
-   * runs also if the first has failed. `follow` must not reject.
+   * Sends the statements of `work` in one write to the socket: all those that it sends before it waits for anything. Outside of a transaction PostgreSQL has
+   * committed each when it begins the next, which it runs also if one before has failed. Resolves when all are answered; throws the first error.
    */
-  async sendFollowed(statement: Statement, follow: (to: Executor) => Promise<unknown>): Rows {
+  async sendTogether<T extends readonly unknown[]>(work: () => { readonly [K in keyof T]: Promise<T[K]> }): Promise<T> {
     const { stream } = this.connection;
-    // Otherwise node-postgres would send the second after the answer to the first.
-    this.#isPipelining(true);
+    this.#pipelines(++this.#groups);
     stream.cork();
-    const rows = this.send(statement);
-    const followed = follow(this);
+    const sent = work();
     stream.uncork();
-    try {
-      return await rows;
-    } finally {
-      await followed;
-      this.#isPipelining(false);
-    }
+    await Promise.allSettled(sent);
+    this.#pipelines(--this.#groups);
+    return await Promise.all(sent);
   }
 
-  /** Whether node-postgres sends statements at once, without waiting for the answers to those before. Its types only allow to read that. */
-  #isPipelining(isOn: boolean): void {
-    Object.assign(this, { pipeline: isOn });
+  /** While groups are under way node-postgres sends each statement at once, without waiting for the answer to the one before. Its types only allow to read that. */
+  #pipelines(groups: number): void {
+    Object.assign(this, { pipeline: groups > 0 });
   }
 
   // TypeScript cannot repeat the overloads of node-postgres. Anything but a text with values passes through unchanged.
@@ -61,7 +58,7 @@ class NamingClient extends TimeoutClient {
     }
     const send = () => (super.query as (...args: unknown[]) => Promise<unknown>).apply(this, args);
     const isSpan = typeof text === 'string' && typeof args.at(-1) !== 'function';
-    return (isSpan ? spanning(statementWork(nameOfText(text), text), send) : send()) as never;
+    return (isSpan ? spanning(() => unnamedWork(text), send) : send()) as never;
   }
 
   // Likewise.
@@ -92,7 +89,7 @@ export type PooledClient = PoolClient & NamingClient;
 
 /** A pool whose clients are {@link TimeoutClient}s. Only its own `send` relies on that, so no other pool can take its place. */
 export class TimeoutPool extends Pool {
-  /** Sends one more statement behind each of {@link send}, see {@link NamingClient.sendFollowed}. */
+  /** Sends one more statement behind each of {@link send}, in the same write. It must not reject. */
   follow: ((to: Executor) => Promise<unknown>) | undefined;
 
   constructor(options: PoolConfig) {
@@ -105,15 +102,25 @@ export class TimeoutPool extends Pool {
     return (await this.connect()) as PooledClient;
   }
 
+  /** Runs a statement on a free connection. */
+  send(statement: Statement): Rows {
+    const { follow } = this;
+    return this.use(async (client) => {
+      if (!follow) return client.send(statement);
+      const [rows] = await client.sendTogether<[Awaited<Rows>, unknown]>(() => [client.send(statement), follow(client)]);
+      return rows;
+    });
+  }
+
   /**
-   * Runs a statement on a free connection. A connection on which a statement has merely failed stays open. `query` closes it, so that while
+   * Runs `work` on a free connection. A connection on which a statement has merely failed stays open. `query` closes it, so that while
    * statements fail one after the other, for want of room or a lock, every caller would wait for a new connection.
    */
-  async send(statement: Statement): Rows {
+  async use<T>(work: (client: PooledClient) => Promise<T>): Promise<T> {
     const client = await this.acquire();
     let isSpoilt = false;
     try {
-      return await (this.follow ? client.sendFollowed(statement, this.follow) : client.send(statement));
+      return await work(client);
     } catch (error) {
       isSpoilt = !connectionStaysUsable(error);
       throw error;

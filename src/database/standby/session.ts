@@ -1,8 +1,8 @@
 /** Reads on one connection to a standby. */
 import type { CompiledQuery } from 'kysely';
-import type { PreparedStatement } from '../driver/prepared.ts';
+import { runBuilt, type PreparedStatement } from '../driver/prepared.ts';
 import type { PooledClient } from '../driver/timeout-pool.ts';
-import { limitedRun, type Run } from '../limited-run.ts';
+import { readTransaction, type Run } from '../read-transaction.ts';
 import type { LogPosition } from './log-position.ts';
 
 export class StandbySession {
@@ -23,21 +23,11 @@ export class StandbySession {
     return statement(this.#client, values);
   }
 
-  async query<R>({ sql, parameters }: CompiledQuery<R>): Promise<R[]> {
-    const { rows } = await this.#client.query(sql, [...parameters]);
-    return rows as R[];
+  query<R>(query: CompiledQuery<R>): Promise<R[]> {
+    return runBuilt(this.#client, query);
   }
 
-  async readOnly<T>(limitMs: number, work: (run: Run) => Promise<T>): Promise<T> {
-    await this.#client.query('begin isolation level repeatable read read only');
-    try {
-      const result = await work(limitedRun(limitMs, (query) => this.query(query)));
-      await this.#client.query('commit');
-      return result;
-    } catch (error) {
-      // A connection that broke has no transaction any more.
-      await this.#client.query('rollback').catch(() => undefined);
-      throw error;
-    }
+  readOnly<T>(limitMs: number, work: (run: Run) => Promise<T>): Promise<T> {
+    return readTransaction(this.#client, limitMs, work);
   }
 }

@@ -3,7 +3,7 @@
  * that indexes serve leave few rows, which are tested and sorted. Walk: an index has the order, and a page looks at a number of its rows.
  */
 import type { Companion } from '../../companion/layout.ts';
-import type { Run } from '../../database/limited-run.ts';
+import type { Run } from '../../database/read-transaction.ts';
 import { columnsUsed, companionSource } from '../../companion/source.ts';
 import { reversed } from '../../filter/order.ts';
 import {

@@ -3,7 +3,7 @@
  * right to read their names (rule 64). Each comes once. An entity that is missing and one that the caller may not read are withheld alike
  * (decision 139).
  */
-import type { Run } from '../../database/limited-run.ts';
+import type { Run } from '../../database/read-transaction.ts';
 import type { Field } from '../../filter/fields.ts';
 import type { Include } from './include.ts';
 import { includedQuery, type IncludedRow, type WantedEntities } from './include-statements.ts';

@@ -7,7 +7,7 @@ import { readable, type Companion } from '../../companion/layout.ts';
 import { indexedMember } from '../../companion/rules.ts';
 import { JsonText } from '../../contract/operation.ts';
 import { exceededStatementTime } from '../../database/failure.ts';
-import type { Run } from '../../database/limited-run.ts';
+import type { Run } from '../../database/read-transaction.ts';
 import type { LogPosition } from '../../database/standby/log-position.ts';
 import type { Reads } from '../../database/standby/readers.ts';
 import { Problem } from '../../errors.ts';

@@ -5,7 +5,7 @@
 import type { Principal } from '../../authn/principal.ts';
 import { readable } from '../../companion/layout.ts';
 import { rulesOf } from '../../companion/rules.ts';
-import type { Run } from '../../database/limited-run.ts';
+import type { Run } from '../../database/read-transaction.ts';
 import type { EntityType, EntityTypes } from '../../entity-types/types.ts';
 import { undeclaredFields, type FieldTypes, type Target } from '../../filter/fields.ts';
 import { maximumMatches } from '../../filter/parse.ts';

@@ -1,7 +1,7 @@
 /** Reads all entities that a filter finds, by key. The cost of each part is bounded as that of a list is (decision 111), so that there is no limit for the whole. */
 import { readable, type Companion } from '../../companion/layout.ts';
 import { exceededStatementTime } from '../../database/failure.ts';
-import type { Run } from '../../database/limited-run.ts';
+import type { Run } from '../../database/read-transaction.ts';
 import type { Reads } from '../../database/standby/readers.ts';
 import { Problem } from '../../errors.ts';
 import type { RowPosition } from '../../filter/order.ts';

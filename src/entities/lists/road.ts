@@ -1,7 +1,7 @@
 /** What the ways to find the rows of a page have in common. Each bounds what a page costs before it runs (decisions 111 and 133). */
 import type { CompiledQuery } from 'kysely';
 import type { Companion } from '../../companion/layout.ts';
-import type { Run, Scans } from '../../database/limited-run.ts';
+import type { Run, Scans } from '../../database/read-transaction.ts';
 import { relevance } from '../../companion/search.ts';
 import { areSortedWhole, columnOf } from '../../companion/source.ts';
 import { isEnvelopeName } from '../../filter/fields.ts';

@@ -1,0 +1,62 @@
+/** Read-only transactions, whose statements see the same rows and whose time is bounded all together. */
+import { sql, type CompiledQuery } from 'kysely';
+import { builder, prepare, runBuilt } from './driver/prepared.ts';
+import type { PooledClient } from './driver/timeout-pool.ts';
+
+/**
+ * How PostgreSQL may read tables: `by-index` never reads a table or the matching part of an index as a whole, where there is another way. It is for
+ * statements that need the first rows of an index only; the planner may be wrong about how many rows there are. `by-bitmap` may read the matching part of
+ * an index, which an index of texts needs.
+ */
+export type Scans = 'by-index' | 'by-bitmap' | 'any';
+
+/** Runs a statement of a read-only transaction; `by-index` unless it says otherwise. */
+export type Run = <R>(query: CompiledQuery<R>, scans?: Scans) => Promise<R[]>;
+
+/** Milliseconds, and whether PostgreSQL may read whole tables and matching parts of indexes: `on` or `off`. */
+interface Settings {
+  limit: string;
+  tables: string;
+  bitmaps: string;
+}
+
+/** Without jit: to compile a statement takes longer than the statements of a list, whose cost the planner overestimates. */
+const changeSettings = prepare<Settings, unknown>('read.settings', (value) =>
+  sql`
+  select set_config('statement_timeout', ${value('limit')}, true), set_config('jit', 'off', true),
+    set_config('enable_seqscan', ${value('tables')}, true), set_config('enable_bitmapscan', ${value('bitmaps')}, true)`.compile(builder),
+);
+const onOff = (isOn: boolean) => (isOn ? 'on' : 'off');
+
+/**
+ * Runs `work` in a read-only transaction of `client`. PostgreSQL ends the statement that runs when `limitMs` milliseconds are over: then it fails as
+ * `exceededStatementTime` of failure.ts says. What comes before a statement goes with it in one write: a page of two statements waits three times for the server
+ * instead of six times.
+ */
+export async function readTransaction<T>(client: PooledClient, limitMs: number, work: (run: Run) => Promise<T>): Promise<T> {
+  const end = performance.now() + limitMs;
+  const send = (text: string) => client.send({ name: undefined, text, values: [] });
+  let begin: string | undefined = 'begin isolation level repeatable read read only';
+  const run: Run = async <R>(query: CompiledQuery<R>, scans: Scans = 'by-index') => {
+    // PostgreSQL knows whole milliseconds, and takes 0 for no limit.
+    const limit = String(Math.max(1, Math.ceil(end - performance.now())));
+    const settings = { limit, tables: onOff(scans === 'any'), bitmaps: onOff(scans !== 'by-index') };
+    const first = begin;
+    begin = undefined;
+    const [, , rows] = await client.sendTogether<[unknown, unknown, R[]]>(() => [
+      first === undefined ? Promise.resolve() : send(first),
+      changeSettings(client, settings),
+      runBuilt(client, query),
+    ]);
+    return rows;
+  };
+  try {
+    const result = await work(run);
+    if (begin === undefined) await send('commit');
+    return result;
+  } catch (error) {
+    // A connection that broke has no transaction any more.
+    if (begin === undefined) await send('rollback').catch(() => undefined);
+    throw error;
+  }
+}
