@@ -68,7 +68,7 @@ export const prepareInsertMany = (companion: Companion | null, variant?: string)
 };
 
 /**
- * Updates several entities likewise. Leaves out rows that another transaction is changing, rows that are heavy, rows whose type has changed, and all but one of
+ * Updates several entities likewise, each by a patch, or by the fields that a preview has made of it. Leaves out rows that another transaction is changing, rows that are heavy, rows whose type has changed, and all but one of
  * the requests that change the same row.
  */
 export const prepareUpdateMany = (companion: Companion | null, variant?: string) => {
@@ -83,11 +83,11 @@ export const prepareUpdateMany = (companion: Companion | null, variant?: string)
       input as materialized (
         select *
         from rows from (jsonb_to_recordset(${rows}::jsonb)
-          as (name text, key bigint, owner text, versions bigint[], patch jsonb, "limit" int, ${input.typed}))
-          with ordinality as input (name, key, owner, versions, patch, "limit", ${input.names}, n)
+          as (name text, key bigint, owner text, versions bigint[], patch jsonb, merged jsonb, "limit" int, ${input.typed}))
+          with ordinality as input (name, key, owner, versions, patch, merged, "limit", ${input.names}, n)
       ), merged as materialized (
         select n, found.*, "limit", "userName" from input cross join lateral (
-          select entity.name, entity.key, json_merge_patch(entity.fields, patch) as fields from entity
+          select entity.name, entity.key, coalesce(input.merged, json_merge_patch(entity.fields, patch)) as fields from entity
           where ${rowsCovered((name) => sql.ref(`input.${name}`))} and entity.key = input.key
             and (versions is null or version = any(versions))
             and ${areLight(sql`entity.fields`)}
@@ -106,8 +106,8 @@ export const prepareUpdateMany = (companion: Companion | null, variant?: string)
 
 /**
  * The input row of one request: the values by name, and JSON text under `member`. There must be at least one value. `text` must be one JSON
- * value that `http/json.ts` has accepted: so it can neither end its row nor begin another.
+ * value that `http/json.ts` has accepted or PostgreSQL has written: so it can neither end its row nor begin another.
  */
-export function rowOf(values: object, member: 'fields' | 'patch', text: string): string {
+export function rowOf(values: object, member: 'fields' | 'patch' | 'merged', text: string): string {
   return `${JSON.stringify(values).slice(0, -1)},"${member}":${text}}`;
 }

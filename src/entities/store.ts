@@ -97,6 +97,8 @@ export async function findLight(store: Pick<Statements, 'read'>, permit: Permit<
 export interface Merge extends Checked {
   /** JSON text of an object. */
   patch: string;
+  /** What the patch makes of the only version in `versions`, as a preview has shown; undefined if there was none. To merge again takes 20 µs of PostgreSQL. */
+  merged?: string | undefined;
   /** The versions that the caller accepts. */
   versions: Versions;
   /** The most that the merged fields may be, in bytes of JSON. */
@@ -109,11 +111,12 @@ export async function updateGrouped(
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
-  { patch, versions, limitBytes, typeRevision, companion }: Merge,
+  { patch, merged, versions, limitBytes, typeRevision, companion }: Merge,
 ): Promise<EntityRow | undefined> {
   const { updateMany } = writeStatementsOf(companion?.layout);
   const change = { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), versions, limit: limitBytes };
-  const row = rowOf({ ...change, ...companion?.values }, 'patch', patch);
+  const values = { ...change, ...companion?.values };
+  const row = merged === undefined ? rowOf(values, 'patch', patch) : rowOf(values, 'merged', merged);
   return await withUnknownOutcome(underRules(companion?.layout, () => store.writeGrouped(updateMany, row)));
 }
 

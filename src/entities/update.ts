@@ -15,7 +15,7 @@ import type { EntityTypes } from '../entity-types/types.ts';
 /** A lost round means that another update won. Only an entity under constant change makes one caller lose this many. */
 const rounds = 100;
 
-export interface Change extends Omit<Merge, keyof Checked> {
+export interface Change extends Omit<Merge, keyof Checked | 'merged'> {
   /** Whether merging the patch may cost much, whatever it is merged into. */
   isHeavy: boolean;
   /** Whether the caller has named versions, or has said that any will do. */
@@ -47,10 +47,10 @@ export async function updateEntity(
   if (change.isHeavy) return await queues.runHeavy(permit, caller, alone);
   // Without a type the statement decides by itself, and is asked why only when it did nothing.
   let seen = (await types.find(permit.entity)) && (await look(writes, permit, key, change, true));
-  const row = seen?.isHeavy ? undefined : await updateGrouped(store, permit, origin, key, narrowedTo(seen, change));
+  const row = seen && isHeavy(seen) ? undefined : await updateGrouped(store, permit, origin, key, narrowedTo(seen, change));
   if (row) return row;
   seen ??= await look(writes, permit, key, change, true);
-  return await (seen.isHeavy ? queues.runHeavy(permit, caller, alone) : queues.runContended(permit, alone));
+  return await (isHeavy(seen) ? queues.runHeavy(permit, caller, alone) : queues.runContended(permit, alone));
 }
 
 async function updateAlone(writes: Writes, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {
@@ -65,17 +65,20 @@ async function updateAlone(writes: Writes, permit: Permit<'update'>, origin: Ori
 
 /** The merge that a type allows is one into the version that was looked at. */
 function narrowedTo(seen: Seen | undefined, change: Change): Merge {
-  return seen?.checked ? { ...change, versions: [seen.version], ...seen.checked } : { ...change, ...checkedBy(undefined, undefined) };
+  if (!seen?.checked) return { ...change, ...checkedBy(undefined, undefined) };
+  return { ...change, versions: [seen.version], merged: seen.merged, ...seen.checked };
 }
 
 interface Seen {
   /** The version that the patch could be merged into. */
   version: string;
-  /** Whether the entity was too heavy to merge into it. */
-  isHeavy: boolean;
+  /** The merged fields as JSON text; undefined if the entity was too heavy to merge into it. */
+  merged: string | undefined;
   /** What the type says of the merged fields; undefined for a name without a type. */
   checked: Checked | undefined;
 }
+
+const isHeavy = ({ merged }: Seen): boolean => merged === undefined;
 
 /** Throws when the patch cannot be merged. With `light` a heavy entity is not merged into, so the size and type of the result are not checked. */
 async function look({ store, types }: Writes, permit: Permit<'update'>, key: string, change: Change, light: boolean): Promise<Seen> {
@@ -85,10 +88,10 @@ async function look({ store, types }: Writes, permit: Permit<'update'>, key: str
   const type = await types.at(permit.entity, merged.typeRevision);
   if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
   if (versions && !versions.includes(merged.version)) throw new Problem('precondition-failed');
-  if (merged.fields === null) return { version: merged.version, isHeavy: true, checked: undefined };
+  if (merged.fields === null) return { version: merged.version, merged: undefined, checked: undefined };
   if (Buffer.byteLength(merged.fields) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
-  if (!type) return { version: merged.version, isHeavy: false, checked: undefined };
+  if (!type) return { version: merged.version, merged: merged.fields, checked: undefined };
   const fields: unknown = JSON.parse(merged.fields);
   type.check(fields, () => JSON.parse(patch) as unknown);
-  return { version: merged.version, isHeavy: false, checked: checkedBy(type, fields) };
+  return { version: merged.version, merged: merged.fields, checked: checkedBy(type, fields) };
 }
