@@ -1,6 +1,13 @@
-/** `npm run bench`: measures single operations, with `-- lists` lists of entities, and with `-- bulk` many entities at once (docs/performance.md). */
+/**
+ * `npm run bench`: measures single operations; with `-- lists` lists of entities, with `-- bulk` many entities at once, and with `-- types` writes of declared
+ * types (docs/performance.md).
+ */
 const kind = process.argv[2];
-if (kind === 'lists' || kind === 'bulk') process.argv.splice(2, 1);
-if (kind === 'lists') await import('./lists/main.ts');
-else if (kind === 'bulk') await import('./bulk.ts');
-else await import('./operations.ts');
+const kinds: Record<string, () => Promise<unknown>> = {
+  lists: () => import('./lists/main.ts'),
+  bulk: () => import('./bulk.ts'),
+  types: () => import('./types.ts'),
+};
+const measure = kind !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
+if (measure) process.argv.splice(2, 1);
+await (measure ?? (() => import('./operations.ts')))();
