@@ -108,11 +108,11 @@ export class PostgresStore implements Store {
   }
 
   query<R>(query: CompiledQuery<R>): Promise<R[]> {
-    return this.#connection.pool.use((client) => runBuilt(client, query));
+    return this.#connection.pool.read((client) => runBuilt(client, query));
   }
 
   readOnly<T>(limitMs: number, work: (run: Run) => Promise<T>): Promise<T> {
-    return this.#connection.pool.use((client) => readTransaction(client, limitMs, work));
+    return this.#connection.pool.read((client) => readTransaction(client, limitMs, work));
   }
 
   writeGrouped<R>(statement: GroupedStatement<R>, row: string): Promise<R | undefined> {

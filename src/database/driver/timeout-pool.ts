@@ -102,30 +102,33 @@ export class TimeoutPool extends Pool {
     return (await this.connect()) as PooledClient;
   }
 
-  /** Runs a statement on a free connection. */
-  send(statement: Statement): Rows {
-    const { follow } = this;
-    return this.use(async (client) => {
-      if (!follow) return client.send(statement);
-      const [rows] = await client.sendTogether<[Awaited<Rows>, unknown]>(() => [client.send(statement), follow(client)]);
-      return rows;
-    });
-  }
-
   /**
-   * Runs `work` on a free connection. A connection on which a statement has merely failed stays open. `query` closes it, so that while
+   * Runs a statement on a free connection. A connection on which a statement has merely failed stays open. `query` closes it, so that while
    * statements fail one after the other, for want of room or a lock, every caller would wait for a new connection.
    */
-  async use<T>(work: (client: PooledClient) => Promise<T>): Promise<T> {
+  async send(statement: Statement): Rows {
+    const { follow } = this;
     const client = await this.acquire();
     let isSpoilt = false;
     try {
-      return await work(client);
+      if (!follow) return await client.send(statement);
+      const [rows] = await client.sendTogether<[Awaited<Rows>, unknown]>(() => [client.send(statement), follow(client)]);
+      return rows;
     } catch (error) {
       isSpoilt = !connectionStaysUsable(error);
       throw error;
     } finally {
       client.release(isSpoilt || client.isWorn);
+    }
+  }
+
+  /** Runs `work`, which only reads, on a free connection. It returns to the pool in any case, unless it broke. */
+  async read<T>(work: (client: PooledClient) => Promise<T>): Promise<T> {
+    const client = await this.acquire();
+    try {
+      return await work(client);
+    } finally {
+      client.release(client.isWorn);
     }
   }
 }
