@@ -116,6 +116,8 @@ export class Archive {
 
   async #timeOfNextBase(path: string): Promise<number> {
     const history = (await readHistories(this.#settings.directory)).find((each) => each.path === path);
+    // It is written anew in two seconds. Until then the moments of this history are not known.
+    if (history?.damage) this.#log.error({ event: 'archive', outcome: 'failed', err: history.damage });
     const newest = history?.bases.at(-1);
     return newest === undefined ? 0 : newest.at.getTime() + dayMilliseconds;
   }

@@ -1,10 +1,12 @@
 /** `database restore` and `database verify` with the directory of an archive, and what `doctor` and the metrics say of it. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import type { Check } from '../../src/cli/check.ts';
 import { runChecks } from '../../src/cli/doctor.ts';
 import { archiveReach, readHistories } from '../../src/database/archive/histories.ts';
+import { writeReach } from '../../src/database/archive/reach.ts';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { Archive } from '../../src/maintenance/archive.ts';
@@ -32,7 +34,7 @@ beforeAll(async () => {
   path = created.headers.get('location') ?? '';
   const restorable = async () => {
     const [{ bases, reach } = { bases: [], reach: undefined }] = await readHistories(directory);
-    return bases.filter(({ at }) => reach !== undefined && at <= reach);
+    return bases.filter(({ at }) => reach !== undefined && at <= reach.at);
   };
   await vi.waitFor(async () => expect(await restorable()).toHaveLength(1), 30_000);
   await service.close();
@@ -102,21 +104,49 @@ test('what cannot be restored is refused before anything is made', async () => {
   );
 });
 
+/** The only history. Its `reach` gets back its content after the test. */
+async function onlyHistory(): Promise<string> {
+  const [{ path: history } = { path: '' }] = await readHistories(directory);
+  const text = await readFile(join(history, 'reach'));
+  onTestFinished(() => writeFile(join(history, 'reach'), text));
+  return history;
+}
+
+/** The check of the archive by `doctor`. */
+async function diagnose(ARCHIVE_DIR: string): Promise<Check | undefined> {
+  const checks = await runChecks(() => ({ DATA_DIR: join(ARCHIVE_DIR, 'data'), ARCHIVE_DIR }));
+  return checks.find(({ name }) => name === 'archive');
+}
+
+test('verify, restore and doctor name the file that says how far the log goes, if it is damaged', async () => {
+  const file = join(await onlyHistory(), 'reach');
+  const whole = await readFile(file);
+  const own = new AdminCommand('postgres://nobody@127.0.0.1:1/none');
+  const oneByte = Buffer.from(whole);
+  oneByte[3] = (oneByte[3] ?? 0) ^ 1;
+  for (const damaged of [oneByte, whole.subarray(0, 10), Buffer.alloc(0), Buffer.alloc(whole.length)]) {
+    await writeFile(file, damaged);
+    expect(await own.refusal(['database', 'verify', '--from', directory])).toContain(`${file} is damaged`);
+    const dataDir = await newDataDir();
+    expect(await restore([], dataDir)).toMatchObject({ code: 1, stderr: expect.stringContaining(`${file} is damaged`) });
+    expect(await readdir(dataDir).catch(() => [])).toEqual([]);
+    expect(await diagnose(directory)).toMatchObject({ status: 'fail', message: expect.stringContaining(`${file} is damaged`) });
+  }
+  await rm(file);
+  await mkdir(file);
+  onTestFinished(() => rm(file, { recursive: true }));
+  expect(await own.refusal(['database', 'verify', '--from', directory])).toContain(`${file} cannot be read: `);
+});
+
 test('doctor warns of an archive that is behind or empty, and a metric has the moment', async () => {
   const empty = await mkdtemp(join(tmpdir(), 'entity-service-archive-'));
   onTestFinished(() => rm(empty, { recursive: true }));
-  const find = async (ARCHIVE_DIR: string) => {
-    const checks = await runChecks(() => ({ DATA_DIR: join(empty, 'data'), ARCHIVE_DIR }));
-    return checks.find(({ name }) => name === 'archive');
-  };
-  expect(await find(empty)).toMatchObject({ status: 'warn', message: expect.stringContaining(`nothing in ${empty}`) });
-  const reach = join((await readHistories(directory))[0]?.path ?? '', 'reach');
-  const at = await readFile(reach, 'utf8');
-  onTestFinished(() => writeFile(reach, at));
-  await writeFile(reach, new Date().toISOString());
-  expect(await find(directory)).toMatchObject({ status: 'ok', message: expect.stringContaining('has every moment until') });
-  await writeFile(reach, '2020-01-01T00:00:00.000Z');
-  expect(await find(directory)).toMatchObject({ status: 'warn', message: expect.stringContaining('"event":"archive"') });
+  expect(await diagnose(empty)).toMatchObject({ status: 'warn', message: expect.stringContaining(`nothing in ${empty}`) });
+  const history = await onlyHistory();
+  await writeReach(history, { at: new Date() });
+  expect(await diagnose(directory)).toMatchObject({ status: 'ok', message: expect.stringContaining('has every moment until') });
+  await writeReach(history, { at: new Date('2020-01-01T00:00:00Z') });
+  expect(await diagnose(directory)).toMatchObject({ status: 'warn', message: expect.stringContaining('"event":"archive"') });
   const service = await TestService.start({ METRICS_TOKEN: metricsToken, ARCHIVE_DIR: directory });
   onTestFinished(() => service.stop());
   const page = await scrape(service.url);

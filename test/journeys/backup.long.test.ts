@@ -42,7 +42,7 @@ test('after the loss of all files the archive gives back any moment: all before 
     return BigInt(((await answer.json()) as Entity).key);
   };
   const cookie = cookieOf(await signIn(service.url));
-  const reach = async () => (await readHistories(value)).at(-1)?.reach ?? new Date(0);
+  const reach = async () => (await readHistories(value)).at(-1)?.reach?.at ?? new Date(0);
   const untilReach = (at: Date) => vi.waitFor(async () => expect((await reach()) >= at).toBe(true), 30_000);
   await vi.waitFor(async () => expect((await readHistories(value)).at(-1)?.bases).toHaveLength(1), 30_000);
   await untilReach((await readHistories(value)).at(-1)?.bases[0]?.at ?? new Date());

@@ -1,6 +1,6 @@
 /** The archive of the embedded database in ARCHIVE_DIR: what it has after each way to stop, and how damage is found. */
 import { createHash } from 'node:crypto';
-import { chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, cp, mkdir, mkdtemp, open as openFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { create } from 'tar';
@@ -8,6 +8,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { readBase } from '../../src/database/archive/base-files.ts';
 import { receiveBase } from '../../src/database/archive/base-copy.ts';
 import { expire, readHistories, type History } from '../../src/database/archive/histories.ts';
+import { writeReach } from '../../src/database/archive/reach.ts';
 import { ReplicationConnection } from '../../src/database/archive/replication-connection.ts';
 import { planRestore, verifyArchive } from '../../src/database/archive/restore-plan.ts';
 import { restoreArchive } from '../../src/database/archive/restore.ts';
@@ -55,10 +56,10 @@ const untilBase = () =>
   expect
     .poll(async () => {
       const { bases = [], reach } = (await newest()) ?? {};
-      return bases.length === 1 && reach !== undefined && reach >= (bases[0]?.at ?? reach);
+      return bases.length === 1 && reach !== undefined && reach.at >= (bases[0]?.at ?? reach.at);
     })
     .toBe(true);
-const untilReach = (at: Date) => expect.poll(async () => ((await newest())?.reach ?? new Date(0)) >= at).toBe(true);
+const untilReach = (at: Date) => expect.poll(async () => ((await newest())?.reach?.at ?? new Date(0)) >= at).toBe(true);
 
 async function write({ database }: Opened, from: number, to: number): Promise<Date> {
   const client = await connect(database.url);
@@ -92,7 +93,7 @@ test('every moment is restored: all that was written before it, and nothing afte
   const moment = await write(opened, 3, 4);
   await write(opened, 5, 6);
   await untilReach(new Date());
-  const quiet = (await newest())?.reach;
+  const quiet = (await newest())?.reach?.at;
   await close(opened);
   expect(await restored(moment)).toEqual([1, 2, 3, 4]);
   expect(await restored(quiet), 'a moment after the last change').toEqual([1, 2, 3, 4, 5, 6]);
@@ -147,6 +148,15 @@ test('the log continues after a stop at the end of a segment, as right after a c
   await verifyArchive(directory, never);
 });
 
+test('the file that says how far the log goes is replaced as a whole', async () => {
+  const opened = await open();
+  await untilBase();
+  await using file = await openFile(join((await newest())?.path ?? '', 'reach'));
+  await untilReach(new Date());
+  await close(opened);
+  expect((await file.readFile('utf8')).slice(0, 24) < ((await newest())?.reach?.at.toISOString() ?? '')).toBe(true);
+});
+
 test('only the owner can read the archive (rule 91)', async () => {
   const opened = await open();
   await untilBase();
@@ -154,6 +164,7 @@ test('only the owner can read the archive (rule 91)', async () => {
   const { path = '', bases = [], segments = [] } = (await newest()) ?? {};
   for (const each of [path, join(path, 'log'), bases[0]?.path ?? '']) expect((await stat(each)).mode & 0o777).toBe(0o700);
   const files = [
+    join(path, 'reach'),
     ...segments.map((segment) => segment.path),
     ...['base.tar.gz', 'backup_manifest'].map((name) => join(bases[0]?.path ?? '', name)),
   ];
@@ -347,7 +358,7 @@ test('what no moment of the last days needs is deleted, and nothing else', async
   const { systemId = '' } = (await newest()) ?? {};
   const [old, young, foreign] = [`${systemId}-20200101T000000Z`, `${systemId}-20200102T000000Z`, '1-20200101T000000Z'] as const;
   for (const name of [old, young, foreign]) await mkdir(join(directory, name));
-  for (const name of [old, foreign]) await writeFile(join(directory, name, 'reach'), '2020-01-02T00:00:00.000Z');
+  for (const name of [old, foreign]) await writeReach(join(directory, name), { at: new Date('2020-01-02T00:00:00Z') });
   const other = join(directory, 'notes');
   await mkdir(other);
   const start = async () => 0n;

@@ -4,8 +4,8 @@ import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
-import { syncDirectory, writeSynced } from '../embedded/synced.ts';
-import { baseArchive, baseManifest, timeName, unfinished, type Base } from './histories.ts';
+import { syncDirectory, unfinished, writeSynced } from '../embedded/synced.ts';
+import { baseArchive, baseManifest, timeName, type Base } from './histories.ts';
 import { parseManifest, type Manifest } from './manifest.ts';
 import type { ReplicationConnection } from './replication-connection.ts';
 

@@ -7,17 +7,17 @@
  *   base-20261124T084021Z/backup_manifest             of PostgreSQL, with a checksum of each file
  *   log/000000010000000000000004.gz                   a whole segment of the log
  *   log/000000010000000000000005.partial              the last one, which grows
- *   reach                                             the moment up to which the log is complete, as a time of RFC 3339
+ *   reach                                             the moment up to which the log is complete
  */
-import { readFile, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unfinished } from '../embedded/synced.ts';
+import { TransferRefused } from '../transfer/load.ts';
+import { reachName, readReach, type Reach } from './reach.ts';
 import { parseSegmentName, segmentBytes } from './segments.ts';
 
 export const baseArchive = 'base.tar.gz';
 export const baseManifest = 'backup_manifest';
-/** The end of the name of what is not complete. */
-export const unfinished = '.unfinished';
-
 const historyName = /^(\d+)-(\d{8}T\d{6}Z)$/;
 const baseName = /^base-(\d{8}T\d{6}Z)$/;
 const segmentFile = /^([\dA-F]{24})\.(gz|partial)$/;
@@ -39,11 +39,14 @@ export interface Segment {
 export interface History {
   path: string;
   systemId: string;
+  began: Date;
   /** From the oldest to the newest. */
   bases: Base[];
   segments: Segment[];
-  /** The moment up to which its log is complete; undefined: not known, since it has just begun. */
-  reach: Date | undefined;
+  /** How far its log goes; undefined: not known, since it has just begun or since `damage` is set. */
+  reach: Reach | undefined;
+  /** Why `reach` cannot be read. */
+  damage: TransferRefused | undefined;
 }
 
 /** A moment as part of a name, to the second. */
@@ -56,16 +59,17 @@ function parseTimeName(text: string): Date {
 }
 
 export const logOf = (history: string): string => join(history, 'log');
-export const reachFile = (history: string): string => join(history, 'reach');
 
 /** The histories in `directory`, ARCHIVE_DIR, from the oldest to the newest. Throws if it cannot be read. */
 export async function readHistories(directory: string): Promise<History[]> {
   const found = (await readdir(directory)).map((name) => historyName.exec(name)).filter((match) => match !== null);
   const byTime = found.toSorted((one, other) => ((one[2] ?? '') < (other[2] ?? '') ? -1 : 1));
-  return await Promise.all(byTime.map(([name, systemId = '']) => readHistory(join(directory, name), systemId)));
+  return await Promise.all(
+    byTime.map(([name, systemId = '', time = '']) => readHistory(join(directory, name), systemId, parseTimeName(time))),
+  );
 }
 
-async function readHistory(path: string, systemId: string): Promise<History> {
+async function readHistory(path: string, systemId: string, began: Date): Promise<History> {
   const bases = (await readdir(path))
     .map((name) => baseName.exec(name))
     .filter((match) => match !== null)
@@ -73,15 +77,16 @@ async function readHistory(path: string, systemId: string): Promise<History> {
   return {
     path,
     systemId,
+    began,
     bases: bases.toSorted((one, other) => one.at.getTime() - other.at.getTime()),
     segments: await readSegments(logOf(path)),
-    reach: await readReach(reachFile(path)),
+    ...(await readReach(path).then((reach) => ({ reach, damage: undefined }), damaged)),
   };
 }
 
-async function readReach(file: string): Promise<Date | undefined> {
-  const text = await readFile(file, 'utf8').catch(() => '');
-  return Number.isNaN(Date.parse(text)) ? undefined : new Date(text);
+function damaged(error: unknown): Pick<History, 'reach' | 'damage'> {
+  if (error instanceof TransferRefused) return { reach: undefined, damage: error };
+  throw error;
 }
 
 /** In order. Of a segment that is there twice, because a process was killed while it compressed it, the whole one. */
@@ -95,9 +100,15 @@ async function readSegments(log: string): Promise<Segment[]> {
   return [...segments.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** The moment up to which the newest log in `directory`, ARCHIVE_DIR, is complete; undefined: it has none. */
+/**
+ * The moment up to which the newest log in `directory`, ARCHIVE_DIR, is complete; undefined: it has none. Throws {@link TransferRefused} if the file that says it
+ * is damaged.
+ */
 export async function archiveReach(directory: string): Promise<Date | undefined> {
-  const reaches = (await readHistories(directory)).map(({ reach }) => reach?.getTime() ?? 0);
+  const histories = await readHistories(directory);
+  const damage = histories.at(-1)?.damage;
+  if (damage) throw damage;
+  const reaches = histories.map(({ reach }) => reach?.at.getTime() ?? 0);
   const latest = Math.max(0, ...reaches);
   return latest === 0 ? undefined : new Date(latest);
 }
@@ -119,13 +130,14 @@ export async function expire(
     await rm(`${path}${unfinished}`, { recursive: true, force: true });
     deleted.push(path);
   };
-  // What a process that was killed has left behind.
-  for (const name of await readdir(current)) if (name.endsWith(unfinished)) await rm(join(current, name), { recursive: true, force: true });
+  // What a process that was killed has left behind. The file `reach` is being replaced meanwhile.
+  for (const name of await readdir(current))
+    if (name.endsWith(unfinished) && name !== `${reachName}${unfinished}`) await rm(join(current, name), { recursive: true, force: true });
   const histories = await readHistories(directory);
   const systemId = histories.find(({ path }) => path === current)?.systemId;
   for (const history of histories) {
     if (history.path !== current) {
-      if (history.systemId === systemId && history.reach && history.reach < cutoff) await remove(history.path);
+      if (history.systemId === systemId && history.reach && history.reach.at < cutoff) await remove(history.path);
       continue;
     }
     const keepFrom = history.bases.findLastIndex(({ at }) => at <= cutoff);

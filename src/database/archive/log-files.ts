@@ -9,8 +9,8 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGunzip, createGzip } from 'node:zlib';
-import { syncDirectory } from '../embedded/synced.ts';
-import { logOf, unfinished, type Segment } from './histories.ts';
+import { syncDirectory, unfinished } from '../embedded/synced.ts';
+import { logOf, type Segment } from './histories.ts';
 import { segmentBytes, segmentName, startOfSegment } from './segments.ts';
 
 /** The server's log is not the continuation of the one here: its cluster was replaced by an older copy of itself. */

@@ -1,11 +1,11 @@
 /** Receives the log of a server into a history of ARCHIVE_DIR, from where the archive ends. */
-import { constants } from 'node:fs';
-import { mkdir, open, type FileHandle } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { syncDirectory } from '../embedded/synced.ts';
-import { logOf, reachFile, readHistories, timeName } from './histories.ts';
+import { logOf, readHistories, timeName } from './histories.ts';
 import { LogFiles, OtherLogError } from './log-files.ts';
+import { writeReach } from './reach.ts';
 import { ReplicationConnection, type Identity } from './replication-connection.ts';
 import { startOfSegment } from './segments.ts';
 
@@ -42,20 +42,18 @@ export class LogReceiver {
   /** Asks the server how far its log goes, while the other connection receives it. */
   readonly #observer: ReplicationConnection;
   readonly #files: LogFiles;
-  readonly #reach: FileHandle;
   readonly #from: bigint;
   #durable: bigint;
   /** The end of the server's log at a moment, which the archive has not reached yet. */
   #wanted: { at: Date; lsn: bigint } | undefined;
 
-  private constructor(history: string, timeline: number, files: LogFiles, reach: FileHandle, connections: ReplicationConnection[]) {
+  private constructor(history: string, timeline: number, files: LogFiles, connections: ReplicationConnection[]) {
     const [connection, observer] = connections;
     if (!connection || !observer) throw new TypeError('two connections are needed');
     this.history = history;
     this.#files = files;
     this.#from = files.written;
     this.#durable = files.written;
-    this.#reach = reach;
     this.#connection = connection;
     this.#observer = observer;
     const losing = new AbortController();
@@ -83,9 +81,7 @@ export class LogReceiver {
       const history = isContinued ? newest.path : await makeHistory(directory, identity);
       const { timeline } = identity;
       const files = await LogFiles.open(history, isContinued ? { segments: newest.segments } : { timeline, from });
-      const reach = await open(reachFile(history), constants.O_RDWR | constants.O_CREAT, 0o600);
-      await syncDirectory(history);
-      return new LogReceiver(history, identity.timeline, files, reach, connections);
+      return new LogReceiver(history, identity.timeline, files, connections);
     } catch (error) {
       await Promise.all(connections.map((connection) => connection.close()));
       throw error;
@@ -118,9 +114,7 @@ export class LogReceiver {
     const at = new Date();
     this.#wanted = { at, lsn: (await this.#observer.identify()).lsn };
     if (!wanted) return undefined;
-    // Always 24 bytes.
-    await this.#reach.write(wanted.at.toISOString(), 0);
-    await this.#reach.datasync();
+    await writeReach(this.history, { at: wanted.at });
     return wanted.at;
   }
 
@@ -148,11 +142,7 @@ export class LogReceiver {
   async close(): Promise<void> {
     await Promise.all([this.#connection.close(), this.#observer.close()]);
     await this.ended.catch(() => undefined);
-    try {
-      await this.#files.close();
-    } finally {
-      await this.#reach.close();
-    }
+    await this.#files.close();
   }
 }
 

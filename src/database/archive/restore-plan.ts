@@ -27,12 +27,12 @@ export interface Range {
 /** Undefined: nothing of the history can be restored, since no base is complete. */
 export function rangeOf({ path, bases, reach }: History): Range | undefined {
   const [first] = bases;
-  return first && reach && first.at <= reach ? { history: path, from: first.at, to: reach } : undefined;
+  return first && reach && first.at <= reach.at ? { history: path, from: first.at, to: reach.at } : undefined;
 }
 
 /**
  * For the state of `until`, or without it the last one. If two histories have the moment, the one that reaches further is used. Throws {@link TransferRefused} if
- * none has it, if a part of the log is missing, and if the directory has the logs of several clusters.
+ * none has it, if a part of the log is missing, if the end of a history is not known, and if the directory has the logs of several clusters.
  */
 export async function planRestore(directory: string, until: Date | undefined): Promise<Plan> {
   const usable = (await readUsable(directory)).filter(({ range }) => !until || (range.from <= until && until <= range.to));
@@ -55,6 +55,7 @@ async function readUsable(directory: string): Promise<{ history: History; range:
     throw new TransferRefused(
       `${directory} has the logs of several databases: move the histories of one of them into a directory of their own`,
     );
+  for (const { damage } of histories) if (damage) throw damage;
   return histories.flatMap((history) => {
     const range = rangeOf(history);
     return range ? [{ history, range }] : [];

@@ -1,11 +1,26 @@
-/** What a crash of the machine must not lose: a new file and its name in the directory. */
-import { open } from 'node:fs/promises';
+/** What a crash of the machine must not lose: a file and its name in the directory. */
+import { open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** The end of the name of what is not complete. */
+export const unfinished = '.unfinished';
 
 /** Writes a new file of mode 0600. Throws when there is one already. */
 export async function writeSynced(path: string, text: string): Promise<void> {
   await using file = await open(path, 'wx', 0o600);
   await file.writeFile(text);
   await file.sync();
+}
+
+/** Writes a file of mode 0600 in the place of another one: a reader gets either text, also after a crash of the machine. One writer at a time. */
+export async function replaceSynced(path: string, text: string): Promise<void> {
+  {
+    await using file = await open(`${path}${unfinished}`, 'w', 0o600);
+    await file.writeFile(text);
+    await file.sync();
+  }
+  await rename(`${path}${unfinished}`, path);
+  await syncDirectory(dirname(path));
 }
 
 /** Makes the names in the directory durable. */
