@@ -7,11 +7,12 @@ import type { Check } from '../../src/cli/check.ts';
 import { runChecks } from '../../src/cli/doctor.ts';
 import { archiveReach, readHistories } from '../../src/database/archive/histories.ts';
 import { writeReach } from '../../src/database/archive/reach.ts';
+import { formatLsn, parseLsn } from '../../src/database/archive/segments.ts';
 import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { Archive } from '../../src/maintenance/archive.ts';
 import { AdminCommand, startAdmin } from '../support/admin.ts';
-import { newDataDir } from '../support/embedded.ts';
+import { connect, newDataDir } from '../support/embedded.ts';
 import { metricsToken, scrape } from '../support/metrics.ts';
 import { TestService } from '../support/service.ts';
 
@@ -37,6 +38,8 @@ beforeAll(async () => {
     return bases.filter(({ at }) => reach !== undefined && at <= reach.at);
   };
   await vi.waitFor(async () => expect(await restorable()).toHaveLength(1), 30_000);
+  for (const text of ['soon', 'last'])
+    await fetch(`${service.url}/rest/entity/note`, { method: 'POST', headers, body: `{"text":"${text}"}` });
   await service.close();
   await archive.close();
   await database.stop();
@@ -138,14 +141,46 @@ test('verify, restore and doctor name the file that says how far the log goes, i
   expect(await own.refusal(['database', 'verify', '--from', directory])).toContain(`${file} cannot be read: `);
 });
 
+test('a flipped byte of the last segment is found by verify and by a restore, which makes nothing and says what can be restored', async () => {
+  const [{ segments, reach } = { segments: [], reach: undefined }] = await readHistories(directory);
+  const { path: file = '', isWhole } = segments.at(-1) ?? {};
+  expect(isWhole).toBe(false);
+  const bytes = await readFile(file);
+  onTestFinished(() => writeFile(file, bytes));
+  const damaged = Buffer.from(bytes);
+  damaged[bytes.lastIndexOf('last')] = 'L'.charCodeAt(0);
+  await writeFile(file, damaged);
+  const own = new AdminCommand('postgres://nobody@127.0.0.1:1/none');
+  expect(await own.refusal(['database', 'verify', '--from', directory])).toContain(`${file} is damaged`);
+
+  const dataDir = await newDataDir();
+  const refused = await restore([], dataDir);
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  const [, end, goal, until = ''] =
+    /error: the replay of \S+ ended at (\S+), and its log goes to (\S+): a part of it is damaged\. "--until (\S+)" restores/.exec(
+      refused.stderr,
+    ) ?? [];
+  expect([refused.stderr, goal]).toEqual([expect.stringContaining(directory), formatLsn(reach?.lsn ?? 0n)]);
+  expect(parseLsn(end ?? '')).toBeLessThan(reach?.lsn ?? 0n);
+  expect(await readdir(dataDir)).toEqual([]);
+
+  expect(await restore(['--until', until], dataDir)).toMatchObject({ code: 0, stderr: expect.stringContaining('warning: the replay of') });
+  const database = await openEmbedded(dataDir, unsafe);
+  const client = await connect(database.url);
+  const { rows } = await client.query("select fields->>'text' as text from entity order by key");
+  await client.end();
+  await database.stop();
+  expect(rows).toEqual([{ text: 'kept' }, { text: 'soon' }]);
+});
+
 test('doctor warns of an archive that is behind or empty, and a metric has the moment', async () => {
   const empty = await mkdtemp(join(tmpdir(), 'entity-service-archive-'));
   onTestFinished(() => rm(empty, { recursive: true }));
   expect(await diagnose(empty)).toMatchObject({ status: 'warn', message: expect.stringContaining(`nothing in ${empty}`) });
   const history = await onlyHistory();
-  await writeReach(history, { at: new Date() });
+  await writeReach(history, { at: new Date(), lsn: 0n, checksum: 0 });
   expect(await diagnose(directory)).toMatchObject({ status: 'ok', message: expect.stringContaining('has every moment until') });
-  await writeReach(history, { at: new Date('2020-01-01T00:00:00Z') });
+  await writeReach(history, { at: new Date('2020-01-01T00:00:00Z'), lsn: 0n, checksum: 0 });
   expect(await diagnose(directory)).toMatchObject({ status: 'warn', message: expect.stringContaining('"event":"archive"') });
   const service = await TestService.start({ METRICS_TOKEN: metricsToken, ARCHIVE_DIR: directory });
   onTestFinished(() => service.stop());

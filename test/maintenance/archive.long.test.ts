@@ -1,90 +1,40 @@
 /** The archive of the embedded database in ARCHIVE_DIR: what it has after each way to stop, and how damage is found. */
 import { createHash } from 'node:crypto';
-import { chown, cp, mkdir, mkdtemp, open as openFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, cp, mkdir, open as openFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { create } from 'tar';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { readBase } from '../../src/database/archive/base-files.ts';
 import { receiveBase } from '../../src/database/archive/base-copy.ts';
-import { expire, readHistories, type History } from '../../src/database/archive/histories.ts';
+import { expire, readHistories } from '../../src/database/archive/histories.ts';
 import { writeReach } from '../../src/database/archive/reach.ts';
 import { ReplicationConnection } from '../../src/database/archive/replication-connection.ts';
-import { planRestore, verifyArchive } from '../../src/database/archive/restore-plan.ts';
+import { planRestore } from '../../src/database/archive/restore-plan.ts';
 import { restoreArchive } from '../../src/database/archive/restore.ts';
+import { verifyArchive } from '../../src/database/archive/verify.ts';
 import { VerifiedClient } from '../../src/database/driver/verified-client.ts';
-import { openEmbedded, type EmbeddedDatabase } from '../../src/database/embedded/embedded.ts';
+import { openEmbedded } from '../../src/database/embedded/embedded.ts';
 import { layoutOf } from '../../src/database/embedded/cluster.ts';
-import { Archive, readArchive } from '../../src/maintenance/archive.ts';
+import { readArchive } from '../../src/maintenance/archive.ts';
+import { ArchiveScene, never, unsafe, type Archiving } from '../support/archive.ts';
 import { connect, newDataDir } from '../support/embedded.ts';
 
-const never = new AbortController().signal;
-const unsafe = { settings: { fsync: 'off' } };
+let scene: ArchiveScene;
 let directory: string;
 let dataDir: string;
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'entity-service-archive-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  dataDir = await newDataDir();
+  scene = await ArchiveScene.create();
+  ({ directory, dataDir } = scene);
 });
 
-interface Opened {
-  database: EmbeddedDatabase;
-  archive: Archive;
-  lines: Record<string, unknown>[];
-}
-
-async function open(at = dataDir): Promise<Opened> {
-  const database = await openEmbedded(at, unsafe);
-  onTestFinished(() => database.stop());
-  const lines: Record<string, unknown>[] = [];
-  const log = { info: (line: Record<string, unknown>) => lines.push(line), error: (line: Record<string, unknown>) => lines.push(line) };
-  const archive = new Archive(database.archiveUrl, { directory, days: 7 }, log as never);
-  onTestFinished(() => archive.close());
-  return { database, archive, lines };
-}
-
-async function close({ archive, database }: Opened): Promise<void> {
-  await archive.close();
-  await database.stop();
-}
-
-const newest = async (): Promise<History | undefined> => (await readHistories(directory)).at(-1);
-/** Until there is a moment that can be restored. */
-const untilBase = () =>
-  expect
-    .poll(async () => {
-      const { bases = [], reach } = (await newest()) ?? {};
-      return bases.length === 1 && reach !== undefined && reach.at >= (bases[0]?.at ?? reach.at);
-    })
-    .toBe(true);
-const untilReach = (at: Date) => expect.poll(async () => ((await newest())?.reach?.at ?? new Date(0)) >= at).toBe(true);
-
-async function write({ database }: Opened, from: number, to: number): Promise<Date> {
-  const client = await connect(database.url);
-  await client.query('create table if not exists written (number int)');
-  await client.query('insert into written select generate_series($1::int, $2::int)', [from, to]);
-  await client.end();
-  return new Date();
-}
-
-/** The numbers in a restored database. */
-async function restored(until: Date | undefined): Promise<number[]> {
-  const target = await newDataDir();
-  const plan = await planRestore(directory, until);
-  return await restoreArchive(target, plan, { signal: never, onStep: () => undefined }, async (at) => {
-    const database = await openEmbedded(at, unsafe);
-    try {
-      const client = await connect(database.url);
-      const { rows } = await client.query<{ number: number }>('select number from written order by number');
-      await client.end();
-      return rows.map(({ number }) => number);
-    } finally {
-      await database.stop();
-    }
-  });
-}
+const open = (at?: string) => scene.open(at);
+const close = (opened: Archiving) => scene.close(opened);
+const newest = () => scene.newest();
+const untilBase = () => scene.untilBase();
+const untilReach = (at: Date) => scene.untilReach(at);
+const write = (opened: Archiving, from: number, to: number) => scene.write(opened, from, to);
+const restored = (until: Date | undefined) => scene.restored(until);
 
 test('every moment is restored: all that was written before it, and nothing after it', async () => {
   const opened = await open();
@@ -358,13 +308,19 @@ test('what no moment of the last days needs is deleted, and nothing else', async
   const { systemId = '' } = (await newest()) ?? {};
   const [old, young, foreign] = [`${systemId}-20200101T000000Z`, `${systemId}-20200102T000000Z`, '1-20200101T000000Z'] as const;
   for (const name of [old, young, foreign]) await mkdir(join(directory, name));
-  for (const name of [old, foreign]) await writeReach(join(directory, name), { at: new Date('2020-01-02T00:00:00Z') });
+  for (const name of [old, foreign])
+    await writeReach(join(directory, name), { at: new Date('2020-01-02T00:00:00Z'), lsn: 0n, checksum: 0 });
   const other = join(directory, 'notes');
   await mkdir(other);
   const start = async () => 0n;
+  for (const name of ['base', 'reach']) await writeFile(join(path, `${name}.unfinished`), '');
   expect(await expire(directory, path, new Date(), start)).toEqual([join(directory, old)]);
   expect(await expire(directory, path, new Date('2099-02-01T00:00:00Z'), start)).toEqual([bases[0]?.path]);
   expect((await readdir(directory)).toSorted()).toEqual([basename(path), young, foreign, 'notes'].toSorted());
+  expect(
+    (await readdir(path)).filter((name) => name.endsWith('.unfinished')),
+    'the one that is being written',
+  ).toEqual(['reach.unfinished']);
   await expect(planRestore(directory, undefined)).rejects.toThrow('has the logs of several databases');
 });
 

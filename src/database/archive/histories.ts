@@ -7,7 +7,7 @@
  *   base-20261124T084021Z/backup_manifest             of PostgreSQL, with a checksum of each file
  *   log/000000010000000000000004.gz                   a whole segment of the log
  *   log/000000010000000000000005.partial              the last one, which grows
- *   reach                                             the moment up to which the log is complete
+ *   reach                                             how far the log goes
  */
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -74,13 +74,15 @@ async function readHistory(path: string, systemId: string, began: Date): Promise
     .map((name) => baseName.exec(name))
     .filter((match) => match !== null)
     .map(([name, time = '']) => ({ path: join(path, name), at: parseTimeName(time) }));
+  // First, because the segment in which it ends must be among those that are found.
+  const reach = await readReach(path).then((known) => ({ reach: known, damage: undefined }), damaged);
   return {
     path,
     systemId,
     began,
     bases: bases.toSorted((one, other) => one.at.getTime() - other.at.getTime()),
     segments: await readSegments(logOf(path)),
-    ...(await readReach(path).then((reach) => ({ reach, damage: undefined }), damaged)),
+    ...reach,
   };
 }
 

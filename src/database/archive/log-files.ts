@@ -4,14 +4,16 @@
  * What a process has written to a `.partial` file survives its end, so the log continues there. The server sends that segment again from its
  * start, over the same bytes.
  */
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { constants, createGunzip, createGzip } from 'node:zlib';
+import { constants, crc32, createGzip } from 'node:zlib';
 import { syncDirectory, unfinished } from '../embedded/synced.ts';
 import { logOf, type Segment } from './histories.ts';
-import { segmentBytes, segmentName, startOfSegment } from './segments.ts';
+import type { LogEnd } from './reach.ts';
+import { checksumOf, readSegment, readWholeSegment } from './segment-files.ts';
+import { parseSegmentName, segmentBytes, segmentName, startOfSegment } from './segments.ts';
 
 /** The server's log is not the continuation of the one here: its cluster was replaced by an older copy of itself. */
 export class OtherLogError extends Error {
@@ -21,28 +23,22 @@ export class OtherLogError extends Error {
 export class LogFiles {
   readonly #directory: string;
   readonly #timeline: number;
-  /** What the newest segment had when this process opened it; empty once it was compared. */
-  #known: Buffer;
+  /** What the newest segment had when this process began; empty once it was compared. */
+  #known: Buffer = Buffer.alloc(0);
   #current: { name: string; file: FileHandle } | undefined;
   #written: bigint;
+  /** CRC-32 of what the segment with `#written` has before it. */
+  #checksum = 0;
   #compressed: Promise<void> = Promise.resolve();
-  #leftovers: Segment[] = [];
+  /** The segments that are there, until {@link prepare}. */
+  #found: Segment[];
 
-  private constructor(history: string, timeline: number, from: bigint, known: Buffer) {
+  /** Continues the log of a history after the `found` segments, or begins it at `from`. That is the start of the newest segment or of the first. */
+  constructor(history: string, { timeline, from, found }: { timeline: number; from: bigint; found: Segment[] }) {
     this.#directory = logOf(history);
     this.#timeline = timeline;
     this.#written = from;
-    this.#known = known;
-  }
-
-  /** Continues the log of a history after its `segments`, or begins one at `from`, the start of a segment. */
-  static async open(history: string, begin: { segments: Segment[] } | { timeline: number; from: bigint }): Promise<LogFiles> {
-    if ('from' in begin) return new LogFiles(history, begin.timeline, begin.from, Buffer.alloc(0));
-    const newest = begin.segments.at(-1);
-    if (!newest) throw new TypeError('a history without a segment cannot be continued');
-    const files = new LogFiles(history, newest.timeline, newest.start, await readWhole(newest));
-    files.#leftovers = begin.segments.slice(0, -1).filter(({ isWhole }) => !isWhole);
-    return files;
+    this.#found = found;
   }
 
   /** The end of what was written. */
@@ -50,9 +46,15 @@ export class LogFiles {
     return this.#written;
   }
 
-  /** Compresses what a process that was killed had completed. The server must send its log to this process, so that no other one does it too. */
-  async compressLeftovers(): Promise<void> {
-    for (const { name } of this.#leftovers.splice(0)) await this.#compress(name);
+  /**
+   * Compresses what a process that was killed had completed, and reads the newest segment. The server must send its log to this process, so that no other one does
+   * it too. Throws TransferRefused if a segment is damaged.
+   */
+  async prepare(): Promise<void> {
+    const found = this.#found.splice(0);
+    for (const { name, isWhole } of found.slice(0, -1)) if (!isWhole) await this.#compress(name);
+    const newest = found.at(-1);
+    if (newest) this.#known = await readWholeSegment(newest);
   }
 
   /** Appends the bytes at `lsn`. Throws {@link OtherLogError} if they are not those that the newest segment has already. */
@@ -63,18 +65,22 @@ export class LogFiles {
       const piece = rest.subarray(0, segmentBytes - at);
       this.#compare(at, piece);
       this.#current ??= await this.#begin();
+      const isEnd = at + piece.length === segmentBytes;
+      const checksum = crc32(piece, this.#checksum);
       await writeAll(this.#current.file, piece, at);
+      if (isEnd) await writeAll(this.#current.file, checksumOf(checksum), segmentBytes);
       this.#written += BigInt(piece.length);
+      this.#checksum = isEnd ? 0 : checksum;
       rest = rest.subarray(piece.length);
-      if (at + piece.length === segmentBytes) await this.#complete();
+      if (isEnd) await this.#complete();
     }
   }
 
   /** Makes what was written durable, also while more is written. Returns its end. */
-  async sync(): Promise<bigint> {
-    const written = this.#written;
+  async sync(): Promise<LogEnd> {
+    const end = { lsn: this.#written, checksum: this.#checksum };
     await this.#current?.file.datasync();
-    return written;
+    return end;
   }
 
   async close(): Promise<void> {
@@ -113,10 +119,12 @@ export class LogFiles {
     this.#compressed.catch(() => undefined);
   }
 
+  /** Throws TransferRefused if the file has other bytes than those that were received. */
   async #compress(name: string): Promise<void> {
     const [partial, whole] = [join(this.#directory, `${name}.partial`), join(this.#directory, `${name}.gz`)];
+    const content = readSegment({ path: partial, name, ...parseSegmentName(name), isWhole: false }, true);
     const target = createWriteStream(`${whole}${unfinished}`, { mode: 0o600, flush: true });
-    await pipeline(createReadStream(partial), createGzip({ level: constants.Z_BEST_SPEED }), target);
+    await pipeline(content, createGzip({ level: constants.Z_BEST_SPEED }), target);
     await rename(`${whole}${unfinished}`, whole);
     await rm(partial);
     await syncDirectory(this.#directory);
@@ -129,20 +137,4 @@ async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<vo
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);
     done += bytesWritten;
   }
-}
-
-/** What the file of a segment has, of a whole one uncompressed. */
-export async function* contentOf({ path, isWhole }: Segment): AsyncGenerator<Buffer> {
-  const file = createReadStream(path);
-  if (!isWhole) return yield* file as AsyncIterable<Buffer>;
-  const unzipped = createGunzip();
-  // `pipe` does not pass on the error of its source.
-  file.on('error', (error) => unzipped.destroy(error));
-  yield* file.pipe(unzipped) as AsyncIterable<Buffer>;
-}
-
-async function readWhole(segment: Segment): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of contentOf(segment)) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }

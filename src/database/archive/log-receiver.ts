@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { syncDirectory } from '../embedded/synced.ts';
+import { TransferRefused } from '../transfer/load.ts';
 import { logOf, readHistories, timeName } from './histories.ts';
 import { LogFiles, OtherLogError } from './log-files.ts';
 import { writeReach } from './reach.ts';
@@ -23,10 +24,11 @@ export function isReceivedElsewhere(error: unknown): boolean {
   return (error as { code?: string }).code === objectInUse;
 }
 
-/** Whether the history ends for ever: the server has not kept the log that follows, keeps none for the archive, or has another log. */
+/** Whether the history ends for ever: the server has not kept the log that follows, keeps none for the archive or has another log, or a segment is damaged here. */
 export function endsHistory(error: unknown): boolean {
   return (
     error instanceof OtherLogError ||
+    error instanceof TransferRefused ||
     [undefinedFile, undefinedObject, notInPrerequisiteState].includes((error as { code?: string }).code ?? '')
   );
 }
@@ -80,8 +82,8 @@ export class LogReceiver {
       const from = isContinued ? last.start : startOfSegment(await connection.renewSlot(slot));
       const history = isContinued ? newest.path : await makeHistory(directory, identity);
       const { timeline } = identity;
-      const files = await LogFiles.open(history, isContinued ? { segments: newest.segments } : { timeline, from });
-      return new LogReceiver(history, identity.timeline, files, connections);
+      const files = new LogFiles(history, { timeline, from, found: isContinued ? newest.segments : [] });
+      return new LogReceiver(history, timeline, files, connections);
     } catch (error) {
       await Promise.all(connections.map((connection) => connection.close()));
       throw error;
@@ -96,7 +98,7 @@ export class LogReceiver {
   async #receive(timeline: number): Promise<never> {
     for await (const { lsn, bytes } of this.#connection.log(slot, { timeline, from: this.#files.written }))
       if (bytes.length > 0) {
-        await this.#files.compressLeftovers();
+        await this.#files.prepare();
         await this.#files.write(lsn, bytes);
       }
     throw new Error('the server has ended the log');
@@ -107,14 +109,15 @@ export class LogReceiver {
    * call.
    */
   async sync(): Promise<Date | undefined> {
-    this.#durable = await this.#files.sync();
+    const end = await this.#files.sync();
+    this.#durable = end.lsn;
     this.#connection.confirm(this.#confirmable());
     const wanted = this.#wanted;
     if (wanted && this.#durable < wanted.lsn) return undefined;
     const at = new Date();
     this.#wanted = { at, lsn: (await this.#observer.identify()).lsn };
     if (!wanted) return undefined;
-    await writeReach(this.history, { at: wanted.at });
+    await writeReach(this.history, { at: wanted.at, ...end });
     return wanted.at;
   }
 

@@ -1,22 +1,33 @@
-/** The file `reach` of a history: the moment up to which its log is complete, and a CRC-32 of that text, so that a damaged file is noticed. */
+/**
+ * The file `reach` of a history: how far its log goes. It has four words: a moment, the position up to which the log is on the disk, the CRC-32 of the bytes before
+ * this position in its segment, and the CRC-32 of the text of these three.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { replaceSynced } from '../embedded/synced.ts';
 import { TransferRefused } from '../transfer/load.ts';
+import { formatLsn, parseLsn } from './segments.ts';
 
 export const reachName = 'reach';
 
-export interface Reach {
-  /** Every moment up to it can be restored, from the first base on. */
+/** The end of a log, and how its bytes are recognised. */
+export interface LogEnd {
+  lsn: bigint;
+  /** CRC-32 of what the segment with `lsn` has before it; 0 if it has nothing. */
+  checksum: number;
+}
+
+export interface Reach extends LogEnd {
+  /** Every moment up to it can be restored, from the first base on: all that was committed by then is in the log before `lsn`. */
   at: Date;
 }
 
-const line = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([\da-f]{8})\n$/;
+const line = /^((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([\dA-F]+\/[\dA-F]+) ([\da-f]{8})) ([\da-f]{8})\n$/;
 
 /** Replaces the file as a whole, also when the machine crashes. */
-export async function writeReach(history: string, { at }: Reach): Promise<void> {
-  const text = at.toISOString();
+export async function writeReach(history: string, { at, lsn, checksum }: Reach): Promise<void> {
+  const text = `${at.toISOString()} ${formatLsn(lsn)} ${hexadecimal(checksum)}`;
   await replaceSynced(join(history, reachName), `${text} ${hexadecimal(crc32(text))}\n`);
 }
 
@@ -28,9 +39,9 @@ export async function readReach(history: string): Promise<Reach | undefined> {
     throw new TransferRefused(`${file} cannot be read: ${error.message}`);
   });
   if (text === undefined) return undefined;
-  const [, at = '', checksum] = line.exec(text) ?? [];
-  if (checksum !== hexadecimal(crc32(at))) throw new TransferRefused(`${file} is damaged`);
-  return { at: new Date(at) };
+  const [, content = '', at = '', lsn = '', checksum = '', ofText] = line.exec(text) ?? [];
+  if (ofText !== hexadecimal(crc32(content))) throw new TransferRefused(`${file} is damaged`);
+  return { at: new Date(at), lsn: parseLsn(lsn), checksum: Number.parseInt(checksum, 16) };
 }
 
 const hexadecimal = (checksum: number): string => checksum.toString(16).padStart(8, '0');

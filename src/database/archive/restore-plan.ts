@@ -1,13 +1,13 @@
 /** Which files of ARCHIVE_DIR a restore to a moment needs. */
 import { TransferRefused } from '../transfer/load.ts';
-import { nowhere, readBase } from './base-files.ts';
 import { readManifest } from './base-copy.ts';
 import { readHistories, type Base, type History, type Segment } from './histories.ts';
 import type { Manifest } from './manifest.ts';
-import { contentOf } from './log-files.ts';
+import type { Reach } from './reach.ts';
 import { segmentBytes } from './segments.ts';
 
 export interface Plan {
+  history: History;
   base: Base;
   manifest: Manifest;
   segments: Segment[];
@@ -15,6 +15,10 @@ export interface Plan {
   until: Date | undefined;
   /** The moment whose state the restore gives. */
   takenAt: Date;
+  /** The position up to which the segments have the log; undefined: not known, since the file `reach` is damaged. */
+  end: bigint | undefined;
+  /** What says so, if it is the end of the history. */
+  reach: Reach | undefined;
 }
 
 /** The moments that a history can restore. */
@@ -24,21 +28,26 @@ export interface Range {
   to: Date;
 }
 
-/** Undefined: nothing of the history can be restored, since no base is complete. */
-export function rangeOf({ path, bases, reach }: History): Range | undefined {
+/** Undefined: nothing of the history can be restored, since no base is complete. `next` is the history after it. If its end is not known, it may go up to there. */
+function rangeOf({ path, bases, reach, damage }: History, next: History | undefined): Range | undefined {
   const [first] = bases;
-  return first && reach && first.at <= reach.at ? { history: path, from: first.at, to: reach.at } : undefined;
+  const to = reach?.at ?? (damage && (next?.began ?? new Date()));
+  return first && to && first.at <= to ? { history: path, from: first.at, to } : undefined;
 }
 
 /**
  * For the state of `until`, or without it the last one. If two histories have the moment, the one that reaches further is used. Throws {@link TransferRefused} if
- * none has it, if a part of the log is missing, if the end of a history is not known, and if the directory has the logs of several clusters.
+ * none has it, if a part of the log is missing, if the last moment is not known, and if the directory has the logs of several clusters.
  */
 export async function planRestore(directory: string, until: Date | undefined): Promise<Plan> {
   const usable = (await readUsable(directory)).filter(({ range }) => !until || (range.from <= until && until <= range.to));
   const chosen = usable.toSorted((one, other) => one.range.to.getTime() - other.range.to.getTime()).at(-1);
   if (!chosen) throw await refusal(directory, until);
   const { history, range } = chosen;
+  if (!until && history.damage)
+    throw new TransferRefused(
+      `${history.damage.message}: the last moment of its history is not known. "--until" restores a moment that its log shows`,
+    );
   const takenAt = until ?? range.to;
   const base = history.bases.findLast(({ at }) => at <= takenAt);
   if (!base) throw await refusal(directory, until);
@@ -46,24 +55,30 @@ export async function planRestore(directory: string, until: Date | undefined): P
   // A base has its name some time after the end of its copy, and the moment may lie in between. The next base but one is later in any case.
   const [, later] = history.bases.filter(({ at }) => at > takenAt);
   const end = later && (await readManifest(later)).end;
-  return { base, manifest, segments: segmentsFor(history, manifest, end), until, takenAt };
+  const segments = segmentsFor(history, manifest, end);
+  const { reach } = history;
+  return { history, base, manifest, segments, until, takenAt, end: end ?? reach?.lsn, reach: later ? undefined : reach };
 }
 
-async function readUsable(directory: string): Promise<{ history: History; range: Range }[]> {
+/** The histories from which moments can be restored, also if the end of one is not known. Throws {@link TransferRefused} for the logs of several clusters. */
+export async function readUsable(directory: string): Promise<{ history: History; range: Range }[]> {
   const histories = await readHistories(directory);
   if (new Set(histories.map(({ systemId }) => systemId)).size > 1)
     throw new TransferRefused(
       `${directory} has the logs of several databases: move the histories of one of them into a directory of their own`,
     );
-  for (const { damage } of histories) if (damage) throw damage;
-  return histories.flatMap((history) => {
-    const range = rangeOf(history);
+  return histories.flatMap((history, index) => {
+    const range = rangeOf(history, histories[index + 1]);
     return range ? [{ history, range }] : [];
   });
 }
 
-async function refusal(directory: string, until: Date | undefined): Promise<TransferRefused> {
-  const ranges = (await readUsable(directory)).map(({ range: { from, to } }) => `${from.toISOString()} to ${to.toISOString()}`);
+/** Why there is nothing to restore, or not this moment. */
+export async function refusal(directory: string, until: Date | undefined): Promise<TransferRefused> {
+  const ranges = (await readUsable(directory)).map(
+    ({ history: { damage }, range: { from, to } }) =>
+      `${from.toISOString()} to ${damage ? 'a moment that is not known' : to.toISOString()}`,
+  );
   if (ranges.length === 0) return new TransferRefused(`${directory} has nothing that can be restored`);
   return new TransferRefused(`${directory} does not have the moment ${until?.toISOString()}: it has ${ranges.join(', and ')}`);
 }
@@ -79,39 +94,4 @@ export function segmentsFor({ path, segments }: History, { start }: Manifest, en
   }
   if (needed.length === 0) throw new TransferRefused(`${path} lacks its log`);
   return needed;
-}
-
-/** The content of a segment, which is filled up with zeros. Throws {@link TransferRefused} if it is damaged. */
-export async function* readSegment(segment: Segment): AsyncGenerator<Buffer> {
-  const { path, isWhole } = segment;
-  let bytes = 0;
-  try {
-    for await (const chunk of contentOf(segment)) {
-      bytes += chunk.length;
-      yield chunk;
-    }
-  } catch (error) {
-    const isGone = !isWhole && (error as NodeJS.ErrnoException).code === 'ENOENT';
-    // The service that archives has compressed it in the meantime.
-    if (isGone) return yield* readSegment({ ...segment, path: path.replace(/partial$/, 'gz'), isWhole: true });
-    throw new TransferRefused(`${path} is damaged: ${(error as Error).message}`);
-  }
-  if (isWhole && bytes !== segmentBytes) throw new TransferRefused(`${path} is damaged: it has ${bytes} bytes instead of ${segmentBytes}`);
-  yield Buffer.alloc(segmentBytes - bytes);
-}
-
-export interface VerifiedHistory extends Range {
-  bases: number;
-  segments: number;
-}
-
-/** Reads the whole archive. Throws {@link TransferRefused} for the first file that is damaged or missing. */
-export async function verifyArchive(directory: string, signal: AbortSignal): Promise<VerifiedHistory[]> {
-  const usable = await readUsable(directory);
-  if (usable.length === 0) throw await refusal(directory, undefined);
-  for (const { history } of usable) {
-    for (const base of history.bases) segmentsFor(history, await readBase(base, nowhere, signal), undefined);
-    for (const segment of history.segments) for await (const chunk of readSegment(segment)) if (chunk.length > 0) signal.throwIfAborted();
-  }
-  return usable.map(({ history, range }) => Object.assign(range, { bases: history.bases.length, segments: history.segments.length }));
 }

@@ -12,7 +12,9 @@ import { changeOwner } from '../embedded/ownership.ts';
 import { syncDirectory, writeSynced } from '../embedded/synced.ts';
 import { TransferRefused } from '../transfer/load.ts';
 import { readBase, type FileTarget } from './base-files.ts';
-import { readSegment, type Plan } from './restore-plan.ts';
+import { assertReplayed, readReplay, type Replay } from './replay.ts';
+import type { Plan } from './restore-plan.ts';
+import { readFilledSegment } from './segment-files.ts';
 
 export interface RestoreOptions {
   /** Called with one line for a person when a step begins. */
@@ -46,14 +48,16 @@ export async function restoreArchive<T>(
     await readBase(plan.base, targetIn(cluster), signal);
     onStep(`unpacking the log: ${plan.segments.length} ${plan.segments.length === 1 ? 'segment' : 'segments'}`);
     for (const segment of plan.segments)
-      await pipeline(readSegment(segment), createWriteStream(join(cluster, 'pg_wal', segment.name), { flags: 'wx', mode: 0o600 }), {
+      await pipeline(readFilledSegment(segment), createWriteStream(join(cluster, 'pg_wal', segment.name), { flags: 'wx', mode: 0o600 }), {
         signal,
       });
     await writeFile(join(cluster, 'recovery.signal'), '', { mode: 0o600 });
     await changeOwner(cluster, account);
     onStep('replaying the log');
     const password = randomBytes(32).toString('base64url');
-    await recover({ cluster, account, postgres, password }, plan.until, signal);
+    const replay = await recover({ cluster, account, postgres, password }, plan.until, signal);
+    const warning = await assertReplayed(plan, replay, signal);
+    if (warning !== undefined) onStep(`warning: ${warning}`);
     await writeSynced(passwordFile, `${password}\n`);
     const outcome = await finish(building);
     await syncDirectory(home);
@@ -80,7 +84,7 @@ interface Recovery {
 }
 
 /** PostgreSQL replays the log, and gives the roles a new password afterwards: that of the time is not in the archive. */
-async function recover({ cluster, account, postgres, password }: Recovery, until: Date | undefined, signal: AbortSignal): Promise<void> {
+async function recover({ cluster, account, postgres, password }: Recovery, until: Date | undefined, signal: AbortSignal): Promise<Replay> {
   const settings = {
     // Everything is in pg_wal already.
     restore_command: 'exit 1',
@@ -92,9 +96,12 @@ async function recover({ cluster, account, postgres, password }: Recovery, until
   const target = until && { recovery_target_time: until.toISOString().replace('T', ' ').replace('Z', '+00') };
   const run = (more: Record<string, string> = {}) =>
     runAlone(cluster, account, postgres, passwordStatements(password), { settings: { ...settings, ...more }, signal });
-  await run(target).catch((error: Error) => {
-    // Nothing was written between the last change and the moment, up to which the archive is complete.
-    if (target && error.message.includes('recovery ended before configured recovery target was reached')) return run();
-    throw error;
-  });
+  if (!target) return await readReplay(cluster, await run(), false);
+  try {
+    return await readReplay(cluster, await run(target), true);
+  } catch (error) {
+    // Nothing was written between the last change and the moment, or the log is damaged.
+    if (!(error as Error).message.includes('recovery ended before configured recovery target was reached')) throw error;
+    return await readReplay(cluster, await run(), false);
+  }
 }

@@ -66,18 +66,21 @@ export interface AloneOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Runs statements of one line each as the superuser, in the process that PostgreSQL has for a cluster without a server. Throws Error with one line for a person. */
+/**
+ * Runs statements of one line each as the superuser, in the process that PostgreSQL has for a cluster without a server. Returns its log. Throws Error with one line
+ * for a person.
+ */
 export async function runAlone(
   cluster: string,
   account: Account,
   postgres: string,
   statements: string[],
   { settings = {}, signal }: AloneOptions = {},
-): Promise<void> {
+): Promise<string> {
   const { pgdata, options } = inDirectory(account, cluster);
   const all = { exit_on_error: 'on', log_min_error_statement: 'panic', ...settings };
   const args = ['--single', '-D', pgdata, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]), 'postgres'];
-  await runToEnd(postgres, args, options, { input: `${statements.join('\n')}\n`, signal });
+  return await runToEnd(postgres, args, options, { input: `${statements.join('\n')}\n`, signal });
 }
 
 function isInUse(error: Error): false {

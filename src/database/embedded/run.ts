@@ -9,7 +9,7 @@ export interface RunOptions {
 }
 
 /**
- * When `signal` fires, the program gets SIGTERM, and the promise is still pending until it has ended.
+ * Returns what the program has written to its standard error. When `signal` fires, the program gets SIGTERM, and the promise is still pending until it has ended.
  *
  * @throws Error with one line for a person when the program fails.
  */
@@ -18,9 +18,9 @@ export async function runToEnd(
   args: string[],
   options: RunOptions,
   { input = '', signal }: { input?: string; signal?: AbortSignal | undefined } = {},
-): Promise<void> {
+): Promise<string> {
   signal?.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
   const child = spawn(program, args, { ...options, stdio: ['pipe', 'ignore', 'pipe'] });
   let complaint = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
@@ -30,7 +30,7 @@ export async function runToEnd(
   child.on('close', (code, signalName) => {
     signal?.removeEventListener('abort', terminate);
     if (signal?.aborted) return reject(signal.reason as Error);
-    if (code === 0) return resolve();
+    if (code === 0) return resolve(complaint);
     const lines = complaint.split('\n').filter((line) => /error|fatal|panic|hint/i.test(line));
     reject(new Error(lines.join(' ').trim() || `${program} ended with ${code ?? signalName}: ${complaint.trim()}`));
   });

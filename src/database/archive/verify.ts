@@ -1,0 +1,47 @@
+/** Reads the whole archive, and compares all with its checksums. */
+import { crc32 } from 'node:zlib';
+import { TransferRefused } from '../transfer/load.ts';
+import { nowhere, readBase } from './base-files.ts';
+import { logOf, readHistories, type Segment } from './histories.ts';
+import type { Reach } from './reach.ts';
+import { readUsable, refusal, segmentsFor, type Range } from './restore-plan.ts';
+import { readSegment } from './segment-files.ts';
+import { formatLsn, segmentBytes } from './segments.ts';
+
+export interface VerifiedHistory extends Range {
+  bases: number;
+  segments: number;
+}
+
+/** Throws {@link TransferRefused} for the first file that is damaged or missing. */
+export async function verifyArchive(directory: string, signal: AbortSignal): Promise<VerifiedHistory[]> {
+  // Also of one that has no base yet.
+  for (const { damage } of await readHistories(directory)) if (damage) throw damage;
+  const usable = await readUsable(directory);
+  if (usable.length === 0) throw await refusal(directory, undefined);
+  for (const { history } of usable) {
+    for (const base of history.bases) segmentsFor(history, await readBase(base, nowhere, signal), undefined);
+    if (history.reach) await assertLogIsWhole(history.path, history.segments, history.reach, signal);
+  }
+  return usable.map(({ history, range }) => Object.assign(range, { bases: history.bases.length, segments: history.segments.length }));
+}
+
+/** Compares the log before the position of `reach` with its checksums. What follows was not on the disk for sure. Throws {@link TransferRefused}. */
+export async function assertLogIsWhole(history: string, segments: Segment[], reach: Reach, signal: AbortSignal): Promise<void> {
+  const size = BigInt(segmentBytes);
+  let end = 0n;
+  for (const segment of segments) {
+    const promised = Number(reach.lsn - segment.start);
+    let [bytes, checksum] = [0, 0];
+    for await (const chunk of readSegment(segment, segment.isWhole || promised >= segmentBytes)) {
+      signal.throwIfAborted();
+      checksum = crc32(chunk.subarray(0, Math.max(0, promised - bytes)), checksum);
+      bytes += chunk.length;
+    }
+    const isLast = promised > 0 && promised < segmentBytes;
+    if (isLast && (bytes < promised || checksum !== reach.checksum))
+      throw new TransferRefused(`${segment.path} is damaged: its checksum differs, up to ${formatLsn(reach.lsn)}`);
+    end = segment.start + size;
+  }
+  if (end < reach.lsn) throw new TransferRefused(`${logOf(history)} lacks the end of the log, up to ${formatLsn(reach.lsn)}`);
+}
