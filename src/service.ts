@@ -102,7 +102,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       if (notice === 'all') serviceSecrets.forget();
     },
     onError: (error) => {
-      if (error instanceof UnheardError) app?.log.warn({ event: 'configuration.risky' }, adviceForUnheard(config));
+      if (error instanceof UnheardError) app?.log.warn({ event: 'configuration.risky' }, adviceForUnheard(error, config));
       else app?.log.warn({ event: 'outage', err: error }, `notifications do not arrive: ${explainFailure(error, config).join('; ')}`);
     },
   });

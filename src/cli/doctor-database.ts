@@ -135,7 +135,7 @@ async function checkNotifications(directUrl: string, store: Store, config: Confi
   const { isUp } = listener;
   await listener.close();
   if (isUp) return ok('what one process sends arrives at the others');
-  if (reason instanceof UnheardError) return fail(adviceForUnheard(config));
+  if (reason instanceof UnheardError) return fail(adviceForUnheard(reason, config));
   throw reason ?? new DirectAddressError(new Error('the connection for notifications has ended'));
 }
 

@@ -1,7 +1,8 @@
 /**
  * One connection that hears the database's notifications on the channel `principal`, reconnecting for as long as the process lives, and
  * tells when every process has heard them. PostgreSQL hands notifications to each connection in its own time, so that is asked for and
- * answered: `echo <channel> <token>` goes to all, and `heard <token> <pid>` comes back on a channel of one's own.
+ * answered: `echo <channel> <token>` goes to all, and `heard <token> <id>` comes back on a channel of one's own. The id is a UUID, in the name
+ * of the connection while it counts as up. So the server says which ones listen, and it notices at once when one ends (decision 186).
  *
  * A pooler that pools by transaction accepts LISTEN and passes few notifications on. So the line counts as up only while it has proved that
  * it hears what is sent over the pool: `proof <word>`, sent at the start, after each reconnect and every 30 seconds (decision 66).
@@ -9,10 +10,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { DirectAddressError } from './failure.ts';
-import { UnheardError } from './unheard-error.ts';
+import { UnheardError, UnseenError } from './unheard-error.ts';
 import { VerifiedClient } from './driver/verified-client.ts';
 
 const channel = 'principal';
+/** A connection that has proved itself has its UUID behind this name, together 58 of the 63 bytes that PostgreSQL shows. */
 const applicationName = 'entity-service listen';
 const retryMilliseconds = 1_000;
 const proofMilliseconds = 30_000;
@@ -20,8 +22,6 @@ const proofMilliseconds = 30_000;
 const hearingMilliseconds = 1_000;
 /** A process that does not answer is waited for no longer than it may keep what it has verified (`authn/principal-cache.ts`). */
 const answerMilliseconds = 3_000;
-/** Held, shared, by the connection of every process that listens, so that they can be counted. Two numbers of our own. */
-const [lockSpace, lockNumber] = [1_936_941_420, 1];
 
 export interface ListenerEvents {
   /** The line is up (true) or has gone down (false); told when it changes. */
@@ -31,17 +31,16 @@ export interface ListenerEvents {
   onError(error: Error): void;
 }
 
-/** The connections that listen on this database. A pooler may hold the lock of a listener that has left, under another name. */
+/** The UUIDs of those that listen on this database. */
 const listeners = `
-  select pid from pg_locks join pg_stat_activity using (pid)
-  where locktype = 'advisory' and classid = $1 and objid = $2 and objsubid = 2 and granted and application_name = $3
-    and database = (select oid from pg_database where datname = current_database())`;
+  select substr(application_name, ${applicationName.length + 2}) as id from pg_stat_activity
+  where application_name like '${applicationName} %' and datname = current_database()`;
 const send = 'select pg_notify($1, $2)';
 
-/** Which connections are asked whether they have heard, and which have said so, by process id. */
+/** Which listeners are asked whether they have heard, and which have said so, by their UUIDs. */
 interface Question {
-  asked: number[] | undefined;
-  heard: Set<number>;
+  asked: string[] | undefined;
+  heard: Set<string>;
   resolve: () => void;
 }
 
@@ -54,7 +53,9 @@ export class Listener {
   readonly #pool: Pick<Pool, 'query'>;
   readonly #events: ListenerEvents;
   readonly #proofMilliseconds: number;
-  readonly #replyChannel = `principal_${randomUUID()}`;
+  /** The same for each connection: one that has ended without the server noticing has no more to say. */
+  readonly #id = randomUUID();
+  readonly #replyChannel = `principal_${this.#id}`;
   readonly #questions = new Map<string, Question>();
   #client: VerifiedClient | undefined;
   /** The next attempt to connect while the line is down, the next proof while it is up. */
@@ -111,7 +112,8 @@ export class Listener {
       // Another connection may have taken its place, which has to be proved itself.
       if (this.#client !== client) return;
       this.#isProved = true;
-      await this.#query(client, 'select pg_advisory_lock_shared($1, $2)', [lockSpace, lockNumber]);
+      await this.#query(client, `set application_name = '${applicationName} ${this.#id}'`);
+      await this.#assertSeen();
       if (this.#client !== client) return;
       this.#isUnheard = false;
       this.#proveLater(client);
@@ -148,10 +150,19 @@ export class Listener {
   /** Over the pool, which also a process can use whose own line is down. */
   async #ask(token: string, question: Question): Promise<void> {
     // One that begins to listen later has kept nothing yet.
-    const { rows } = await this.#pool.query<{ pid: number }>(listeners, [lockSpace, lockNumber, applicationName]);
-    question.asked = rows.map(({ pid }) => pid);
-    if (rows.length > 0) await this.#pool.query(send, [channel, `echo ${this.#replyChannel} ${token}`]);
+    question.asked = await this.#listeners();
+    if (question.asked.length > 0) await this.#pool.query(send, [channel, `echo ${this.#replyChannel} ${token}`]);
     settleIfHeard(question);
+  }
+
+  async #listeners(): Promise<string[]> {
+    const { rows } = await this.#pool.query<{ id: string }>(listeners);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Other processes wait for this listener only if they see its name, which a pooler may change. Throws {@link UnseenError}. */
+  async #assertSeen(): Promise<void> {
+    if (!(await this.#listeners()).includes(this.#id)) throw new UnseenError('other processes do not see the connection for notifications');
   }
 
   /** Resolves when a notice that is sent over the pool has come. Throws {@link UnheardError} when it does not come in time. */
@@ -193,11 +204,10 @@ export class Listener {
     if (kind === 'echo') {
       if (!this.#isProved) return;
       // Whatever was notified before has been heard before, and acted upon at once.
-      const answer = "select pg_notify($1, 'heard ' || $2 || ' ' || pg_backend_pid())";
-      this.#query(client, answer, [first, second]).catch((error: Error) => this.#down(client, error));
+      this.#query(client, send, [first, `heard ${second} ${this.#id}`]).catch((error: Error) => this.#down(client, error));
     } else if (kind === 'heard') {
       const question = this.#questions.get(first);
-      question?.heard.add(Number(second));
+      question?.heard.add(second);
       if (question) settleIfHeard(question);
     } else if (kind === 'proof') {
       if (this.#proof?.word === first) this.#proof.resolve();
@@ -239,5 +249,5 @@ export async function settleAll(url: string, pool: Pick<Pool, 'query'>): Promise
 }
 
 function settleIfHeard({ asked, heard, resolve }: Question): void {
-  if (asked?.every((pid) => heard.has(pid))) resolve();
+  if (asked?.every((id) => heard.has(id))) resolve();
 }

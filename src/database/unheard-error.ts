@@ -1,13 +1,23 @@
-/** The error of a listener that does not receive what is sent over the pool, and what an operator can do about it. */
+/** The errors of a listener on which other processes cannot rely, and what an operator can do about them. */
 import type { Config } from '../config/settings.ts';
 
 /** What was sent over the pool did not arrive at the listener. */
 export class UnheardError extends Error {
-  override readonly name = 'UnheardError';
+  override readonly name: string = 'UnheardError';
+}
+
+/** The server does not show the name of the listener to other processes, so they would not wait for it. */
+export class UnseenError extends UnheardError {
+  override readonly name: string = 'UnseenError';
 }
 
 /** What an operator has to do about an {@link UnheardError}. The notice may be lost, or merely late. */
-export function adviceForUnheard({ databaseUrl, databaseDirectUrl }: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>): string {
+export function adviceForUnheard(
+  error: UnheardError,
+  { databaseUrl, databaseDirectUrl }: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>,
+): string {
+  if (error instanceof UnseenError)
+    return 'pg_stat_activity does not show the connection for notifications to other processes, so nothing is cached: no pooler may change application_name, and the server must show the connections of all its nodes';
   if (databaseUrl === undefined) return 'notifications arrive more than 1 s late, so nothing is cached: the database is overloaded';
   const way = databaseDirectUrl
     ? 'DATABASE_DIRECT_URL must lead to the database of DATABASE_URL and must not pool by transaction; if all that holds,'

@@ -131,7 +131,7 @@ test('with these rights alone the service starts and does everything (rule 88)',
     expect(changed.status, changed.text).toBe(204);
     expect((await service.call('HEAD', '/auth?logout=1', { cookie: cookieOf(changed) })).status).toBe(204);
     expect((await service.call('GET', '/health/ready')).status).toBe(200);
-    const listening = `select pid from pg_stat_activity where usename = '${role}' and application_name = 'entity-service listen'`;
+    const listening = `select pid from pg_stat_activity where usename = '${role}' and application_name like 'entity-service listen %'`;
     expect(await rows(ownerUrl, listening), 'the owner, as who commands run, sees whom a change has to wait for').toHaveLength(1);
     await deleteEndedSessions(service.db);
     await deleteIdleAttempts(service.db, 1_000);

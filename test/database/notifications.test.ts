@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { Client, type Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Secret } from '../../src/config/secrets.ts';
 import { Listener, settleAll } from '../../src/database/notifications.ts';
-import { adviceForUnheard, UnheardError } from '../../src/database/unheard-error.ts';
+import { adviceForUnheard, UnheardError, UnseenError } from '../../src/database/unheard-error.ts';
 import { createDatabase, openPool, type TestDatabase } from '../support/database.ts';
 import { Proxy } from '../support/proxy.ts';
+import { SilentProcess } from '../support/silent-process.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -56,7 +58,7 @@ async function listen({ url = database.url, over = pool, every = 30_000 }: Optio
 }
 
 /** The connections that listen on this database; other tests have their own on the same server. */
-const listening = `pg_stat_activity where application_name = 'entity-service listen' and datname = current_database()`;
+const listening = `pg_stat_activity where application_name like 'entity-service listen %' and datname = current_database()`;
 
 const notify = (notice: string) => client.query("select pg_notify('principal', $1)", [notice]);
 
@@ -106,12 +108,18 @@ describe('a question whether all have heard', () => {
     vi.useRealTimers();
   }
 
-  /** Another connection with the lock of those that listen, under this name. */
-  async function holdLock(name: string): Promise<Client> {
+  /** Another connection under this name. */
+  async function connectAs(name: string): Promise<Client> {
     const other = new Client({ connectionString: database.url, application_name: name });
     await other.connect();
-    await other.query('select pg_advisory_lock_shared(1936941420, 1)');
     return other;
+  }
+
+  /** The name of the connection of the only listener. */
+  async function nameOfListener(): Promise<string> {
+    const { rows } = await client.query<{ name: string }>(`select application_name as name from ${listening}`);
+    expect(rows).toHaveLength(1);
+    return rows[0]?.name ?? '';
   }
 
   test('is not put to those that listen on another database of the same server', async () => {
@@ -128,17 +136,42 @@ describe('a question whether all have heard', () => {
 
   test('waits for a process that listens and does not answer for as long as that may remember what it has verified', async () => {
     const { listener } = await listen();
-    const deaf = await holdLock('entity-service listen');
+    const deaf = await connectAs(`entity-service listen ${randomUUID()}`);
     await comesInTheEnd(() => listener.settle());
     await deaf.end();
     await comesAtOnce(() => listener.settle());
   });
 
-  test('does not wait for the lock of a listener that has gone, which a pooler holds on to under another name', async () => {
+  test('does not wait for a connection that has not proved that it hears, nor for one of another name', async () => {
     const { listener } = await listen();
-    const stale = await holdLock('entity-service');
+    const others = await Promise.all(['entity-service listen', 'entity-service'].map(connectAs));
     await comesAtOnce(() => listener.settle());
-    await stale.end();
+    await Promise.all(others.map((other) => other.end()));
+  });
+
+  test('names a process by a UUID: its former connection, which the server has not noticed to be dead, has nothing more to say', async () => {
+    const { listener } = await listen();
+    const name = await nameOfListener();
+    expect(name).toMatch(/^entity-service listen [\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
+    const former = await connectAs(name);
+    await comesAtOnce(() => listener.settle());
+    await former.end();
+  });
+
+  test('takes no answer by the process id of the server, which another node may have given too', async () => {
+    const { listener } = await listen();
+    const silent = await SilentProcess.start(database.url);
+    await comesInTheEnd(async () => {
+      const done = listener.settle();
+      await silent.asked;
+      await silent.answer('pg_backend_pid()::text');
+      await done;
+    });
+    const done = listener.settle();
+    await silent.asked;
+    await silent.answer();
+    await done;
+    await silent.stop();
   });
 
   test('finds a listener whose address gives it another name', async () => {
@@ -175,7 +208,7 @@ describe('a line', () => {
     expect(line.heard).toEqual(['session 2']);
   });
 
-  test('that leads to another database than the pool is never up, takes no lock, and is told once (rule 17)', async () => {
+  test('that leads to another database than the pool is never up, is not waited for, and is told once (rule 17)', async () => {
     const elsewhere = await createDatabase();
     const others = openPool(elsewhere.url);
     let proofs = 0;
@@ -188,12 +221,37 @@ describe('a line', () => {
       await expect.poll(() => proofs).toBeGreaterThan(2);
       expect([line.told, line.listener.isUp]).toEqual([[], false]);
       expect(line.errors).toEqual([expect.any(UnheardError)]);
-      const locks = `select from pg_locks where locktype = 'advisory' and pid in (select pid from ${listening})`;
-      expect((await client.query(locks)).rows).toEqual([]);
+      expect((await client.query(`select from ${listening}`)).rows).toEqual([]);
       await line.listener.close();
     } finally {
       await others.end();
       await elsewhere.drop();
+    }
+  });
+
+  test('that the server does not show to others is never up, since they would not wait for it, and is told once (rule 17)', async () => {
+    // As an engine whose nodes show their own connections alone, or behind a pooler that changes the name.
+    await client.query('create schema hiding');
+    await client.query(
+      `create view hiding.pg_stat_activity as select * from pg_catalog.pg_stat_activity where application_name not like '%listen %'`,
+    );
+    const url = new URL(database.url);
+    url.searchParams.set('options', '-c search_path=hiding,pg_catalog');
+    const hiding = openPool(url.href);
+    let questions = 0;
+    const counting = (...words: Parameters<Pool['query']>) => {
+      questions++;
+      return hiding.query(...words);
+    };
+    try {
+      const line = await listen({ over: { query: counting as unknown as Pool['query'] }, every: 10 });
+      await expect.poll(() => questions).toBeGreaterThan(4);
+      expect([line.told, line.listener.isUp]).toEqual([[], false]);
+      expect(line.errors).toEqual([expect.any(UnseenError)]);
+      await line.listener.close();
+    } finally {
+      await hiding.end();
+      await client.query('drop schema hiding cascade');
     }
   });
 
@@ -216,6 +274,7 @@ describe('a line', () => {
   test('whose proof cannot be sent twice, as when the pool is exhausted, stays up', async () => {
     let sent = 0;
     const exhausted = (...words: Parameters<Pool['query']>) => {
+      if (!words[0].includes('pg_notify')) return pool.query(...words);
       sent++;
       return sent === 2 || sent === 3 ? Promise.reject(new Error('timeout exceeded when trying to connect')) : pool.query(...words);
     };
@@ -251,6 +310,12 @@ describe('the advice when notices do not arrive in time', () => {
       /: DATABASE_DIRECT_URL must lead to the database of DATABASE_URL and must not pool/,
     ],
   ])('%s', (_title, databaseUrl, databaseDirectUrl, advice) => {
-    expect(adviceForUnheard({ databaseUrl, databaseDirectUrl })).toMatch(advice);
+    expect(adviceForUnheard(new UnheardError(), { databaseUrl, databaseDirectUrl })).toMatch(advice);
+  });
+
+  test('others do not see the connection', () => {
+    expect(adviceForUnheard(new UnseenError(), { databaseUrl: url, databaseDirectUrl: url })).toContain(
+      'no pooler may change application_name',
+    );
   });
 });
