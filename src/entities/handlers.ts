@@ -194,7 +194,7 @@ export function entityHandlers(context: Context): EntityHandlers {
       const change = changeOf(bodyText, headers['if-match']);
       const claim = readClaim({ headers, request }, permit, 'updateEntity', bodyText, [key, headers['if-match']]);
       const write = (within: Writes) => updateEntity(within, permit, caller, key, change);
-      return changed(await changeOnce(writes, permit, caller, { claim, isHeavy: change.isHeavy, write }));
+      return changed(await changeOnce(writes, permit, caller, { claim, isHeavy: change.isHeavy, isPatch: true, write }));
     },
 
     async deleteEntity({ params, query, headers, principal, caller, request }) {

@@ -30,6 +30,11 @@ const readsOfProcess = { running: 4, waiting: 4_096, waitMs: 3_000 };
 /** A list may take seconds, so one user does not have all places of the process. */
 const listsOfUser = { running: 3, waiting: 1_024, waitMs: 6_000 };
 const listsOfProcess = { running: 4, waiting: 4_096, waitMs: 3_000 };
+/**
+ * After a patch that took longer, the next heavy write of its user waits for twice as long, 200 ms at most. So the patches of a user take a third of one core of
+ * PostgreSQL, and the p95 of small writes of others beside them falls by half (docs/performance.md).
+ */
+const pace = { longMs: 10, times: 2, maximumMs: 200 };
 /** Two, so that one update that waits long for a row does not hold up those of other rows. */
 const contendedOfUser = { running: 2, waiting: 256, waitMs: 4_000 };
 
@@ -56,7 +61,7 @@ const areWithin = ({ size, storedBytes }: typeof readLimits, fields: RawBuilder<
 const keyedOfUser = { running: 4, waiting: 1_024, waitMs: 6_000 };
 
 /** The queues that writes wait in. */
-export type WriteTurns = Pick<EntityQueues, 'runHeavy' | 'runContended' | 'runKeyed'>;
+export type WriteTurns = Pick<EntityQueues, 'runHeavy' | 'runHeavyPatch' | 'runContended' | 'runKeyed'>;
 
 /** The queues of a process for what goes over the pool, of which a user must not take all connections. */
 export class EntityQueues {
@@ -92,6 +97,11 @@ export class EntityQueues {
   /** Runs `job`, a heavy write, when it is its turn. Throws as {@link Lanes.run} does. */
   runHeavy<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
     return this.#writes.run(permit, caller, job);
+  }
+
+  /** The same for an update, after which the next heavy write of its user waits a little longer ({@link pace}). */
+  runHeavyPatch<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
+    return this.#writes.runPaced(permit, caller, job);
   }
 
   /** Runs `job`, a heavy read, when it is its turn among reads. Throws likewise. */
@@ -142,14 +152,40 @@ class Lanes {
    * client has left; `job` has not been run then.
    */
   run<T>({ userName }: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
-    return this.#ofUser.run(userName, () =>
-      this.#ofProcess.run(() => {
-        if (caller.hasLeft) throw new Problem('malformed-request');
-        // A request that waited in this queue was checked on arrival, when the entities of those before it were not yet counted.
-        const refusal = this.#heldBytes.refusal(holderOf({ name: userName }), 1);
-        if (refusal) throw refusal;
-        return job();
-      }),
-    );
+    return this.#ofUser.run(userName, () => this.#runInProcess(userName, caller, job));
   }
+
+  /** The same, and keeps the user's place for a while when the answer is there. */
+  runPaced<T>({ userName }: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    let tookMs = 0;
+    const timed = async () => {
+      const began = performance.now();
+      return await job().finally(() => (tookMs = performance.now() - began));
+    };
+    const turn = this.#ofUser.run(userName, async () => {
+      await this.#runInProcess(userName, caller, timed).then(resolve, reject);
+      if (tookMs > pace.longMs) await pause(Math.min(pace.times * tookMs, pace.maximumMs));
+    });
+    // The queue refuses before the job begins.
+    turn.catch(reject);
+    return promise;
+  }
+
+  #runInProcess<T>(userName: string, caller: Caller, job: () => Promise<T>): Promise<T> {
+    return this.#ofProcess.run(() => {
+      if (caller.hasLeft) throw new Problem('malformed-request');
+      // A request that waited in this queue was checked on arrival, when the entities of those before it were not yet counted.
+      const refusal = this.#heldBytes.refusal(holderOf({ name: userName }), 1);
+      if (refusal) throw refusal;
+      return job();
+    });
+  }
+}
+
+/** Does not keep the process alive. */
+function pause(ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setTimeout(resolve, ms).unref();
+  return promise;
 }

@@ -44,13 +44,13 @@ export async function updateEntity(
   const { store, queues, types } = writes;
   const origin = caller.origin;
   const alone = () => updateAlone(writes, permit, origin, key, change);
-  if (change.isHeavy) return await queues.runHeavy(permit, caller, alone);
+  if (change.isHeavy) return await queues.runHeavyPatch(permit, caller, alone);
   // Without a type the statement decides by itself, and is asked why only when it did nothing.
   let seen = (await types.find(permit.entity)) && (await look(writes, permit, key, change, true));
   const row = seen && isHeavy(seen) ? undefined : await updateGrouped(store, permit, origin, key, narrowedTo(seen, change));
   if (row) return row;
   seen ??= await look(writes, permit, key, change, true);
-  return await (isHeavy(seen) ? queues.runHeavy(permit, caller, alone) : queues.runContended(permit, alone));
+  return await (isHeavy(seen) ? queues.runHeavyPatch(permit, caller, alone) : queues.runContended(permit, alone));
 }
 
 async function updateAlone(writes: Writes, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {

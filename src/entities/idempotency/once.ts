@@ -14,7 +14,7 @@ import type { Writes } from '../update.ts';
 /** A lost round means that another request took the key meanwhile, or that the transaction needs another turn. */
 const rounds = 5;
 
-type Turn = 'keyed' | 'contended' | 'heavy';
+type Turn = 'keyed' | 'contended' | 'heavy' | 'heavy-patch';
 
 /** Ends a transaction that is to run again in a turn of its own kind: it must not wait for that while it has a connection and locks. */
 class TurnNeeded extends Error {
@@ -32,6 +32,8 @@ export interface RepeatableWrite<T> {
   /** Undefined without an Idempotency-Key: then `write` runs with the given `writes`. */
   claim: Claim | undefined;
   isHeavy: boolean;
+  /** Whether the write is an update, whose patch may be heavy; by default it is not. */
+  isPatch?: boolean;
   write: (writes: Writes) => Promise<T>;
   /** What is stored of the outcome. */
   effectsOf: (outcome: T) => readonly Effect[];
@@ -53,10 +55,10 @@ export async function writeOnce<T>(
   writes: Writes,
   permit: Permit<Action>,
   caller: Caller,
-  { claim, isHeavy, write, effectsOf, replay }: RepeatableWrite<T>,
+  { claim, isHeavy, isPatch = false, write, effectsOf, replay }: RepeatableWrite<T>,
 ): Promise<OnceDone<T>> {
   if (!claim) return { outcome: await write(writes), isReplayed: false };
-  let turn: Turn = isHeavy ? 'heavy' : 'keyed';
+  let turn: Turn = !isHeavy ? 'keyed' : isPatch ? 'heavy-patch' : 'heavy';
   const attempt = () =>
     writes.store.transaction(async (trx) => {
       const within: Writes = { store: statementsWithin(trx), queues: turnsWithin(turn), types: writes.types.within(trx) };
@@ -89,6 +91,8 @@ function inTurn<T>(queues: WriteTurns, turn: Turn, permit: Permit<Action>, calle
       return queues.runContended(permit, job);
     case 'heavy':
       return queues.runHeavy(permit, caller, job);
+    case 'heavy-patch':
+      return queues.runHeavyPatch(permit, caller, job);
   }
 }
 
@@ -99,8 +103,9 @@ function turnsWithin(turn: Turn): WriteTurns {
     return await job();
   };
   return {
-    runHeavy: (_permit, _caller, job) => among('heavy', ['heavy'], job),
-    runContended: (_permit, job) => among('contended', ['contended', 'heavy'], job),
+    runHeavy: (_permit, _caller, job) => among('heavy', ['heavy', 'heavy-patch'], job),
+    runHeavyPatch: (_permit, _caller, job) => among('heavy-patch', ['heavy', 'heavy-patch'], job),
+    runContended: (_permit, job) => among('contended', ['contended', 'heavy', 'heavy-patch'], job),
     runKeyed: (_permit, job) => job(),
   };
 }

@@ -38,7 +38,7 @@ export function changeOnce(
   writes: Writes,
   permit: Permit<'update'>,
   caller: Caller,
-  change: Pick<RepeatableWrite<EntityRow>, 'claim' | 'isHeavy' | 'write'>,
+  change: Pick<RepeatableWrite<EntityRow>, 'claim' | 'isHeavy' | 'isPatch' | 'write'>,
 ): Promise<OnceDone<EntityRow>> {
   return writeOnce(writes, permit, caller, {
     ...change,
