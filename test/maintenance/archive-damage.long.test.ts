@@ -5,6 +5,7 @@ import { crc32, gunzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
 import { receiveBase } from '../../src/database/archive/base-copy.ts';
 import { readHistories, type History, type Segment } from '../../src/database/archive/histories.ts';
+import { LogFiles } from '../../src/database/archive/log-files.ts';
 import { writeReach, type Reach } from '../../src/database/archive/reach.ts';
 import { planRestore } from '../../src/database/archive/restore-plan.ts';
 import { ReplicationConnection } from '../../src/database/archive/replication-connection.ts';
@@ -52,6 +53,16 @@ async function writeTwice(opened: Archiving): Promise<Date> {
   return moment;
 }
 
+async function query({ database }: Archiving, statement: string): Promise<void> {
+  const client = await connect(database.url);
+  await client.query(statement);
+  await client.end();
+}
+
+/** Writes over 32 MiB of log in one transaction. */
+const fill = (opened: Archiving) =>
+  query(opened, 'create table filler as select repeat(md5(n::text), 30) from generate_series(1, 40000) as n');
+
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
 test('each flipped byte of the last segment up to the end of its log is found by verify', async () => {
@@ -75,9 +86,7 @@ test('a moment before the damage is restored as ever, one after it is refused, a
   let moment = new Date();
   const { last, reach } = await archived(async (opened) => {
     moment = await writeTwice(opened);
-    const client = await connect(opened.database.url);
-    await client.query('create table lost as select 1 as number');
-    await client.end();
+    await query(opened, 'create table lost as select 1 as number');
   });
   // The commit of the last transaction.
   await flip(last.path, Number(reach.lsn - last.start) - 20);
@@ -160,9 +169,7 @@ test('the log of a database that was restored is compared too', async () => {
 
 test('a whole segment that was not compressed yet has a checksum, without which the service begins a new history', async () => {
   const { history, last } = await archived(async (opened) => {
-    const client = await connect(opened.database.url);
-    await client.query('create table filler as select repeat(md5(n::text), 30) from generate_series(1, 40000) as n');
-    await client.end();
+    await fill(opened);
     await scene.write(opened, 1, 10);
   });
   const before = history.segments.at(-2);
@@ -195,6 +202,35 @@ test('a whole segment that was not compressed yet has a checksum, without which 
   expect(opened.lines[0]).toMatchObject({ err: { message: expect.stringContaining(`${partial} is damaged`) } });
   expect(await scene.restored(undefined)).toEqual(numbers(10));
   await expect(verifyArchive(scene.directory, never)).rejects.toThrow(`${partial} is damaged`);
+});
+
+test('a power loss at the end of a segment leaves zeros before its checksum: the log up to `reach` is whole, and continues', async () => {
+  let moment = new Date();
+  const { history, reach } = await archived(async (opened) => {
+    moment = await writeTwice(opened);
+    await fill(opened);
+  });
+  // The copy has ended the one before.
+  const [, segment] = history.segments;
+  if (!segment?.isWhole) throw new TypeError('the log is too short');
+  const content = gunzipSync(await readFile(segment.path));
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE(crc32(content));
+  for (const { path, start } of history.segments) if (start >= segment.start) await rm(path);
+  const torn = Buffer.concat([content, checksum]).fill(0, 12 * 1024 ** 2, 12 * 1024 ** 2 + 4_096);
+  await writeFile(segment.path.replace(/gz$/, 'partial'), torn);
+  const durable = 4 * 1024 ** 2;
+  await writeReach(history.path, { ...reach, lsn: segment.start + BigInt(durable), checksum: crc32(content.subarray(0, durable)) });
+
+  await verifyArchive(scene.directory, never);
+  expect(await scene.restored(moment)).toEqual(numbers(2_000));
+  expect(await scene.restored(undefined)).toEqual(numbers(2_002));
+  const { segments = [] } = (await scene.newest()) ?? {};
+  const files = new LogFiles(history.path, { timeline: segment.timeline, from: segment.start, found: segments });
+  await files.prepare();
+  for (let at = 0; at < segmentBytes; at += 1024 ** 2) await files.write(segment.start + BigInt(at), content.subarray(at, at + 1024 ** 2));
+  await files.close();
+  expect(gunzipSync(await readFile(segment.path)).equals(content)).toBe(true);
 });
 
 test('without the file that says how far the log goes, a moment is restored that the log itself shows, and the service writes the file anew', async () => {

@@ -47,10 +47,11 @@ export async function restoreArchive<T>(
     onStep(`unpacking ${plan.base.path}: ${Math.ceil(plan.manifest.bytes / 1024 ** 2)} MiB`);
     await readBase(plan.base, targetIn(cluster), signal);
     onStep(`unpacking the log: ${plan.segments.length} ${plan.segments.length === 1 ? 'segment' : 'segments'}`);
-    for (const segment of plan.segments)
-      await pipeline(readFilledSegment(segment), createWriteStream(join(cluster, 'pg_wal', segment.name), { flags: 'wx', mode: 0o600 }), {
-        signal,
-      });
+    for (const segment of plan.segments) {
+      // Each but the last was durable before the next one began.
+      const content = readFilledSegment(segment, segment.isWhole || segment !== plan.segments.at(-1));
+      await pipeline(content, createWriteStream(join(cluster, 'pg_wal', segment.name), { flags: 'wx', mode: 0o600 }), { signal });
+    }
     await writeFile(join(cluster, 'recovery.signal'), '', { mode: 0o600 });
     await changeOwner(cluster, account);
     onStep('replaying the log');

@@ -19,7 +19,7 @@ export function checksumOf(checksum: number): Buffer {
 }
 
 /**
- * The bytes of a segment. `isComplete`: it was received whole, so fewer bytes and a missing checksum are damage. Throws {@link TransferRefused} if the file is
+ * The bytes of a segment. `isComplete`: it was received whole and is durable, so fewer bytes and another checksum are damage. Throws {@link TransferRefused} if the file is
  * damaged.
  */
 export async function* readSegment(segment: Segment, isComplete = segment.isWhole): AsyncGenerator<Buffer> {
@@ -57,15 +57,16 @@ async function* received(path: string, isComplete: boolean): AsyncGenerator<Buff
     checksum = crc32(chunk, checksum);
     yield chunk;
   }
-  if (bytes < segmentBytes) return;
+  // Without `isComplete` nothing shows that all is durable: a crash of the machine may leave the checksum, and zeros in pages before it.
+  if (!isComplete || bytes < segmentBytes) return;
   const { buffer, bytesRead } = await file.read(Buffer.alloc(checksumBytes), 0, checksumBytes, segmentBytes);
-  if (bytesRead < checksumBytes ? isComplete : buffer.readUInt32BE() !== checksum) throw new Error('its checksum differs');
+  if (bytesRead < checksumBytes || buffer.readUInt32BE() !== checksum) throw new Error('its checksum differs');
 }
 
-/** As PostgreSQL has the segment: filled up with zeros. */
-export async function* readFilledSegment(segment: Segment): AsyncGenerator<Buffer> {
+/** As PostgreSQL has the segment: filled up with zeros. `isComplete` is that of {@link readSegment}. */
+export async function* readFilledSegment(segment: Segment, isComplete?: boolean): AsyncGenerator<Buffer> {
   let bytes = 0;
-  for await (const chunk of readSegment(segment)) {
+  for await (const chunk of readSegment(segment, isComplete)) {
     bytes += chunk.length;
     yield chunk;
   }
