@@ -99,6 +99,38 @@ test('a moment before the damage is restored as ever, one after it is refused, a
   await expect(scene.restored(new Date(Date.parse(until) + 1))).rejects.toThrow('a part of it is damaged');
 });
 
+test('a compressed segment that cannot be unpacked ends the replay: a moment before it is restored, and the refusal of a later one names it', async () => {
+  let [first, moment] = [new Date(), new Date()];
+  const { history } = await archived(async (opened) => {
+    first = await writeTwice(opened);
+    await fill(opened);
+    moment = await scene.write(opened, 3_000, 3_000);
+    await scene.write(opened, 3_001, 3_001);
+  });
+  const [ofBase, , damaged] = history.segments;
+  if (!ofBase?.isWhole || !damaged?.isWhole) throw new TypeError('the log is too short');
+  const bytes = await readFile(damaged.path);
+  await flip(damaged.path, Math.floor(bytes.length / 2));
+  const lines: string[] = [];
+  expect(await scene.restored(first, (line) => lines.push(line))).toEqual(numbers(2_000));
+  expect(lines).toContainEqual(expect.stringMatching(`^warning: ${damaged.path} is damaged: .*\\. The log is replayed up to this file$`));
+  const lasts = new Set<string>();
+  for (const until of [moment, undefined]) {
+    const refusal = String(await scene.restored(until).catch((error: Error) => error.message));
+    expect(refusal).toContain(`: ${damaged.path} is damaged: `);
+    lasts.add(/"--until (\S+)" restores the last moment that was replayed/.exec(refusal)?.[1] ?? '');
+  }
+  const [last = '', ...others] = lasts;
+  expect(others).toEqual([]);
+  expect(await scene.restored(new Date(last))).toEqual(numbers(2_002));
+
+  await writeFile(damaged.path, bytes);
+  await flip(ofBase.path, 1_000);
+  await expect(scene.restored(first)).rejects.toThrow(
+    new RegExp(`^${ofBase.path} is damaged: .*\\. Without it no moment is restored from ${history.bases[0]?.path}: `),
+  );
+});
+
 test('a replay that ends too early is refused, also if the checksums fit', async () => {
   const { history, last, reach } = await archived((opened) => scene.write(opened, 1, 2_000));
   const end = Number(reach.lsn - last.start);

@@ -37,9 +37,14 @@ export async function readReplay(cluster: string, log: string, isStopped: boolea
 
 /**
  * Returns what to say to the operator if the log is damaged after the moment that they asked for. Throws {@link TransferRefused} if it is damaged before, or if the
- * log does not show that it has the moment.
+ * log does not show that it has the moment. `damage`: why a segment, and what follows it, was not replayed.
  */
-export async function assertReplayed(plan: Plan, replay: Replay, signal: AbortSignal): Promise<string | undefined> {
+export async function assertReplayed(
+  plan: Plan,
+  replay: Replay,
+  signal: AbortSignal,
+  damage: TransferRefused | undefined,
+): Promise<string | undefined> {
   const { base, end, history, until, takenAt } = plan;
   if (replay.isStopped) return undefined;
   if (end !== undefined && (replay.end >= end || (await endsWithinRecord(plan, replay.end, signal)))) return undefined;
@@ -47,7 +52,8 @@ export async function assertReplayed(plan: Plan, replay: Replay, signal: AbortSi
   const where = `the replay of ${history.path} ended at ${formatLsn(replay.end)}, and its log goes to ${goal}`;
   const last = new Date(Math.min(Math.max(base.at.getTime(), replay.lastAt?.getTime() ?? 0), takenAt.getTime()));
   if (until && until <= last) return where;
-  const reason = (end === undefined && history.damage?.message) || 'a part of it is damaged';
+  const unknown = end === undefined ? history.damage : undefined;
+  const reason = (damage ?? unknown)?.message ?? 'a part of it is damaged';
   throw new TransferRefused(`${where}: ${reason}. "--until ${last.toISOString()}" restores the last moment that was replayed`);
 }
 

@@ -12,6 +12,7 @@ import { changeOwner } from '../embedded/ownership.ts';
 import { syncDirectory, writeSynced } from '../embedded/synced.ts';
 import { TransferRefused } from '../transfer/load.ts';
 import { readBase, type FileTarget } from './base-files.ts';
+import type { Segment } from './histories.ts';
 import { assertReplayed, readReplay, type Replay } from './replay.ts';
 import type { Plan } from './restore-plan.ts';
 import { readFilledSegment } from './segment-files.ts';
@@ -47,17 +48,18 @@ export async function restoreArchive<T>(
     onStep(`unpacking ${plan.base.path}: ${Math.ceil(plan.manifest.bytes / 1024 ** 2)} MiB`);
     await readBase(plan.base, targetIn(cluster), signal);
     onStep(`unpacking the log: ${plan.segments.length} ${plan.segments.length === 1 ? 'segment' : 'segments'}`);
-    for (const segment of plan.segments) {
-      // Each but the last was durable before the next one began.
-      const content = readFilledSegment(segment, segment.isWhole || segment !== plan.segments.at(-1));
-      await pipeline(content, createWriteStream(join(cluster, 'pg_wal', segment.name), { flags: 'wx', mode: 0o600 }), { signal });
-    }
+    const damage = await unpackLog(plan.segments, join(cluster, 'pg_wal'), signal);
+    if (damage) onStep(`warning: ${damage.message}. The log is replayed up to this file`);
     await writeFile(join(cluster, 'recovery.signal'), '', { mode: 0o600 });
     await changeOwner(cluster, account);
     onStep('replaying the log');
     const password = randomBytes(32).toString('base64url');
-    const replay = await recover({ cluster, account, postgres, password }, plan.until, signal);
-    const warning = await assertReplayed(plan, replay, signal);
+    const replay = await recover({ cluster, account, postgres, password }, plan.until, signal).catch((error: Error) => {
+      // PostgreSQL fails if the log ends before the end of the copy.
+      if (!damage || signal.aborted) throw error;
+      throw new TransferRefused(`${damage.message}. Without it no moment is restored from ${plan.base.path}: ${error.message}`);
+    });
+    const warning = await assertReplayed(plan, replay, signal, damage);
     if (warning !== undefined) onStep(`warning: ${warning}`);
     await writeSynced(passwordFile, `${password}\n`);
     const outcome = await finish(building);
@@ -75,6 +77,23 @@ function targetIn(cluster: string): FileTarget {
     directory: async (path) => void (await mkdir(join(cluster, path), { recursive: true, mode: 0o700 })),
     file: (path, content) => pipeline(content, createWriteStream(join(cluster, path), { flags: 'wx', mode: 0o600 })),
   };
+}
+
+/** Unpacks the segments up to the first damaged one. Returns why that one cannot be read; undefined: all are there. */
+async function unpackLog(segments: Segment[], directory: string, signal: AbortSignal): Promise<TransferRefused | undefined> {
+  for (const segment of segments) {
+    const path = join(directory, segment.name);
+    // Each but the last was durable before the next one began.
+    const content = readFilledSegment(segment, segment.isWhole || segment !== segments.at(-1));
+    try {
+      await pipeline(content, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal });
+    } catch (error) {
+      if (!(error instanceof TransferRefused)) throw error;
+      await rm(path, { force: true });
+      return error;
+    }
+  }
+  return undefined;
 }
 
 interface Recovery {
