@@ -1,7 +1,7 @@
 /** `database restore` and `database verify` with the directory of an archive, and what `doctor` and the metrics say of it. */
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Check } from '../../src/cli/check.ts';
 import { runChecks } from '../../src/cli/doctor.ts';
@@ -139,6 +139,28 @@ test('verify, restore and doctor name the file that says how far the log goes, i
   await mkdir(file);
   onTestFinished(() => rm(file, { recursive: true }));
   expect(await own.refusal(['database', 'verify', '--from', directory])).toContain(`${file} cannot be read: `);
+});
+
+test('verify checks the other histories too if a file that says how far the log goes is damaged or missing', async () => {
+  const [history] = await readHistories(directory);
+  if (!history) throw new TypeError('nothing was archived');
+  const both = await mkdtemp(join(tmpdir(), 'entity-service-archive-'));
+  onTestFinished(() => rm(both, { recursive: true }));
+  const [older, newer] = [`${history.systemId}-20200101T000000Z`, basename(history.path)].map((name) => join(both, name)) as [
+    string,
+    string,
+  ];
+  for (const copy of [older, newer]) await cp(history.path, copy, { recursive: true });
+  await rename(join(older, basename(history.bases[0]?.path ?? '')), join(older, 'base-20200101T000001Z'));
+  const own = new AdminCommand('postgres://nobody@127.0.0.1:1/none');
+  const file = join(older, 'reach');
+  await rm(file);
+  expect(await own.refusal(['database', 'verify', '--from', both])).toBe(`${file} is missing`);
+  await writeFile(file, '');
+  const manifest = join(newer, basename(history.bases[0]?.path ?? ''), 'backup_manifest');
+  await writeFile(manifest, '');
+  const refusal = await own.refusal(['database', 'verify', '--from', both]);
+  expect(refusal).toContain(`${file} is damaged; ${manifest}`);
 });
 
 test('a flipped byte of the last segment is found by verify and by a restore, which makes nothing and says what can be restored', async () => {

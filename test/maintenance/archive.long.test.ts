@@ -310,11 +310,17 @@ test('what no moment of the last days needs is deleted, and nothing else', async
   for (const name of [old, young, foreign]) await mkdir(join(directory, name));
   for (const name of [old, foreign])
     await writeReach(join(directory, name), { at: new Date('2020-01-02T00:00:00Z'), lsn: 0n, checksum: 0 });
+  const damaged = `${systemId}-20200101T120000Z`;
+  await mkdir(join(directory, damaged));
+  await writeFile(join(directory, damaged, 'reach'), '');
   const other = join(directory, 'notes');
   await mkdir(other);
   const start = async () => 0n;
   for (const name of ['base', 'reach']) await writeFile(join(path, `${name}.unfinished`), '');
-  expect(await expire(directory, path, new Date(), start)).toEqual([join(directory, old)]);
+  expect(await expire(directory, path, new Date('2020-01-01T18:00:00Z'), start)).toEqual([]);
+  expect(await expire(directory, path, new Date(), start), 'the damaged one ends when the next one begins').toEqual(
+    [old, damaged].map((name) => join(directory, name)),
+  );
   expect(await expire(directory, path, new Date('2099-02-01T00:00:00Z'), start)).toEqual([bases[0]?.path]);
   expect((await readdir(directory)).toSorted()).toEqual([basename(path), young, foreign, 'notes'].toSorted());
   expect(

@@ -19,6 +19,8 @@ import { parseSegmentName, segmentBytes } from './segments.ts';
 export const baseArchive = 'base.tar.gz';
 export const baseManifest = 'backup_manifest';
 const historyName = /^(\d+)-(\d{8}T\d{6}Z)$/;
+/** The service writes `reach` within seconds after a history begins. */
+const reachMissingMilliseconds = 60_000;
 const baseName = /^base-(\d{8}T\d{6}Z)$/;
 const segmentFile = /^([\dA-F]{24})\.(gz|partial)$/;
 
@@ -45,7 +47,7 @@ export interface History {
   segments: Segment[];
   /** How far its log goes; undefined: not known, since it has just begun or since `damage` is set. */
   reach: Reach | undefined;
-  /** Why `reach` cannot be read. */
+  /** Why `reach` cannot be read: it is damaged, or missing beside a base that is older than a minute. */
   damage: TransferRefused | undefined;
 }
 
@@ -56,6 +58,13 @@ export function timeName(at: Date): string {
 
 function parseTimeName(text: string): Date {
   return new Date(text.replace(/(....)(..)(..T..)(..)(..Z)/, '$1-$2-$3:$4:$5'));
+}
+
+/**
+ * The last moment that a history may have. If `reach` is damaged, that is the beginning of `next`, the history after it, or now. Undefined: it has just begun.
+ */
+export function endOf({ reach, damage }: History, next: History | undefined): Date | undefined {
+  return reach?.at ?? (damage && (next?.began ?? new Date()));
 }
 
 export const logOf = (history: string): string => join(history, 'log');
@@ -75,14 +84,16 @@ async function readHistory(path: string, systemId: string, began: Date): Promise
     .filter((match) => match !== null)
     .map(([name, time = '']) => ({ path: join(path, name), at: parseTimeName(time) }));
   // First, because the segment in which it ends must be among those that are found.
-  const reach = await readReach(path).then((known) => ({ reach: known, damage: undefined }), damaged);
+  const reach = await readReach(path).then((known) => known && { reach: known, damage: undefined }, damaged);
+  const isOld = bases.some(({ at }) => Date.now() - at.getTime() > reachMissingMilliseconds);
+  const missing = isOld ? new TransferRefused(`${join(path, reachName)} is missing`) : undefined;
   return {
     path,
     systemId,
     began,
     bases: bases.toSorted((one, other) => one.at.getTime() - other.at.getTime()),
     segments: await readSegments(logOf(path)),
-    ...reach,
+    ...(reach ?? { reach: undefined, damage: missing }),
   };
 }
 
@@ -137,9 +148,11 @@ export async function expire(
     if (name.endsWith(unfinished) && name !== `${reachName}${unfinished}`) await rm(join(current, name), { recursive: true, force: true });
   const histories = await readHistories(directory);
   const systemId = histories.find(({ path }) => path === current)?.systemId;
-  for (const history of histories) {
+  const ofCluster = histories.filter((history) => history.systemId === systemId);
+  for (const [index, history] of ofCluster.entries()) {
     if (history.path !== current) {
-      if (history.systemId === systemId && history.reach && history.reach.at < cutoff) await remove(history.path);
+      const end = endOf(history, ofCluster[index + 1]);
+      if (end && end < cutoff) await remove(history.path);
       continue;
     }
     const keepFrom = history.bases.findLastIndex(({ at }) => at <= cutoff);

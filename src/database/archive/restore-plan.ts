@@ -1,7 +1,7 @@
 /** Which files of ARCHIVE_DIR a restore to a moment needs. */
 import { TransferRefused } from '../transfer/load.ts';
 import { readManifest } from './base-copy.ts';
-import { readHistories, type Base, type History, type Segment } from './histories.ts';
+import { endOf, readHistories, type Base, type History, type Segment } from './histories.ts';
 import type { Manifest } from './manifest.ts';
 import type { Reach } from './reach.ts';
 import { segmentBytes } from './segments.ts';
@@ -29,10 +29,10 @@ export interface Range {
 }
 
 /** Undefined: nothing of the history can be restored, since no base is complete. `next` is the history after it. If its end is not known, it may go up to there. */
-function rangeOf({ path, bases, reach, damage }: History, next: History | undefined): Range | undefined {
-  const [first] = bases;
-  const to = reach?.at ?? (damage && (next?.began ?? new Date()));
-  return first && to && first.at <= to ? { history: path, from: first.at, to } : undefined;
+function rangeOf(history: History, next: History | undefined): Range | undefined {
+  const [first] = history.bases;
+  const to = endOf(history, next);
+  return first && to && first.at <= to ? { history: history.path, from: first.at, to } : undefined;
 }
 
 /**

@@ -2,8 +2,8 @@
 import { crc32 } from 'node:zlib';
 import { TransferRefused } from '../transfer/load.ts';
 import { nowhere, readBase } from './base-files.ts';
-import { logOf, readHistories, type Segment } from './histories.ts';
-import type { Reach } from './reach.ts';
+import { logOf, readHistories, type History, type Segment } from './histories.ts';
+import type { LogEnd } from './reach.ts';
 import { readUsable, refusal, segmentsFor, type Range } from './restore-plan.ts';
 import { readSegment } from './segment-files.ts';
 import { formatLsn, segmentBytes } from './segments.ts';
@@ -13,21 +13,30 @@ export interface VerifiedHistory extends Range {
   segments: number;
 }
 
-/** Throws {@link TransferRefused} for the first file that is damaged or missing. */
+/** Throws {@link TransferRefused} with the first file of each history that is damaged or missing. */
 export async function verifyArchive(directory: string, signal: AbortSignal): Promise<VerifiedHistory[]> {
-  // Also of one that has no base yet.
-  for (const { damage } of await readHistories(directory)) if (damage) throw damage;
   const usable = await readUsable(directory);
-  if (usable.length === 0) throw await refusal(directory, undefined);
-  for (const { history } of usable) {
-    for (const base of history.bases) segmentsFor(history, await readBase(base, nowhere, signal), undefined);
-    if (history.reach) await assertLogIsWhole(history.path, history.segments, history.reach, signal);
-  }
+  // Also of one that has no base yet.
+  const failures = (await readHistories(directory)).flatMap(({ damage }) => damage ?? []);
+  if (usable.length === 0 && failures.length === 0) throw await refusal(directory, undefined);
+  for (const { history } of usable)
+    await verifyHistory(history, signal).catch((error: unknown) => {
+      if (!(error instanceof TransferRefused)) throw error;
+      failures.push(error);
+    });
+  if (failures.length > 0) throw new TransferRefused(failures.map(({ message }) => message).join('; '));
   return usable.map(({ history, range }) => Object.assign(range, { bases: history.bases.length, segments: history.segments.length }));
 }
 
+async function verifyHistory(history: History, signal: AbortSignal): Promise<void> {
+  for (const base of history.bases) segmentsFor(history, await readBase(base, nowhere, signal), undefined);
+  // Without `reach` each segment but the last is known to be complete.
+  const reach = history.reach ?? { lsn: history.segments.at(-1)?.start ?? 0n, checksum: 0 };
+  await assertLogIsWhole(history.path, history.segments, reach, signal);
+}
+
 /** Compares the log before the position of `reach` with its checksums. What follows was not on the disk for sure. Throws {@link TransferRefused}. */
-export async function assertLogIsWhole(history: string, segments: Segment[], reach: Reach, signal: AbortSignal): Promise<void> {
+export async function assertLogIsWhole(history: string, segments: Segment[], reach: LogEnd, signal: AbortSignal): Promise<void> {
   const size = BigInt(segmentBytes);
   let end = 0n;
   for (const segment of segments) {
