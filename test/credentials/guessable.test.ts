@@ -51,6 +51,13 @@ describe('a password', () => {
     expect(reasons(passwords)).toEqual(all('too-common', passwords));
   });
 
+  test('of two common words is refused with up to six digits or three letters beside them, and accepted with more (rule 34)', () => {
+    const passwords = ['elephantumbrella', 'elephantumbrella592847', 'elephantumbrella59xk', 'elephantumbrellaxkq'];
+    expect(reasons(passwords)).toEqual(all('too-common', passwords));
+    const longer = ['elephantumbrella5928471', 'elephantumbrella592xk', 'elephantumbrellaxkqv', 'elephantumbrellawindow'];
+    expect(reasons(longer)).toEqual(all('accepted', longer));
+  });
+
   test('that is a famous quotation is refused (rule 34)', () => {
     const passwords = [
       'correcthorsebatterystaple',

@@ -120,8 +120,11 @@ describe('an account', () => {
     await later('10 years');
     expect((await refusal(adaElsewhere())).seconds).toBe(900);
     expect((await throttle.attempt({ ...ada, name: 'grace' }, good)).granted).toBe('come in');
+    const mallory = () => throttle.attempt({ ...adaElsewhere(), name: 'mallory' }, bad);
+    expect((await mallory()).failures).toBe(1);
 
     expect(await resetAttempts(db, 'Ada')).toBe(true);
+    expect((await mallory()).failures, 'the counts of the other accounts stay').toBe(2);
     expect((await throttle.attempt(adaElsewhere(), good)).granted).toBe('come in');
     expect(await resetAttempts(db, 'ada')).toBe(false);
     expect(await resetAttempts(db, 'nobody')).toBe(false);
