@@ -72,9 +72,8 @@ export async function beginAttempt(
 }
 
 /**
- * Decides a counted attempt, and returns the account's number of failures in a row (0 if an administrator has just reset it). Only a
- * failure waits for the disk: if a crash of the database server loses another outcome, one failure too many remains. `beside` is a further
- * statement of the transaction.
+ * Decides a counted attempt, and returns the account's number of failures in a row (0 if its row is gone). Only a failure waits for the disk:
+ * if a crash of the database server loses another outcome, one failure too many remains. `beside` is a further statement of the transaction.
  */
 export async function endAttempt(
   db: Kysely<Database>,

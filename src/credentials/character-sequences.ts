@@ -35,8 +35,8 @@ function runEnd(text: readonly string[], start: number, least: number, follows: 
 
 /** Letters by the alphabet, digits around the clock (`7890123`). */
 function isNext(a: string, b: string): boolean {
-  if (/^\d\d$/.test(a + b)) return (Number(a) + 1) % 10 === Number(b);
-  return /^\p{L}{2}$/u.test(a + b) && (a.codePointAt(0) ?? 0) + 1 === b.codePointAt(0);
+  if (/\d\d/.test(a + b)) return (Number(a) + 1) % 10 === Number(b);
+  return /\p{L}{2}/u.test(a + b) && (a.codePointAt(0) ?? 0) + 1 === b.codePointAt(0);
 }
 
 type Layout = ReadonlyMap<string, string>;
