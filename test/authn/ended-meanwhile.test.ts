@@ -36,24 +36,30 @@ const waiting = async () => {
   return (await query.execute(service().db)).rows.length;
 };
 
-/** What another transaction does to the session: it ends it, or changes the password by it, which goes on with another token. */
+/**
+ * What another transaction does to the session: it ends it, with or without the user's row, or changes the password by it, which goes on with another
+ * token.
+ */
 const endings = {
+  'has logged out': ({ sessionId }: Holder) =>
+    sql`update session set revoked_at = now(), revoked_reason = 'logout' where id = ${sessionId}`,
   'is revoked': ({ sessionId }: Holder) => sql`update session set revoked_at = now(), revoked_reason = 'revoked' where id = ${sessionId}`,
   'has changed the password': ({ userId, sessionId }: Holder) => sql`
     with changed as (update user_account set credential_version = credential_version + 1 where id = ${userId} returning credential_version)
     update session set credential_version = changed.credential_version, token_hash = sha256(token_hash) from changed where session.id = ${sessionId}`,
 };
 
-/** The answer to `act`, which waits for the user's row while another transaction does `ending`, and the user's data before and after. */
+/** The answer to `act`, which waits while another transaction does `ending`, and the user's data before and after. */
 async function whileEnding<T>(holder: Holder, act: () => Promise<Answer<T>>, ending: keyof typeof endings = 'is revoked') {
   const { userId } = holder;
   const acting = await service()
     .db.transaction()
     .execute(async (trx) => {
-      await sql`select from user_account where id = ${userId} for update`.execute(trx);
+      if (ending === 'is revoked') await sql`select from user_account where id = ${userId} for update`.execute(trx);
       await endings[ending](holder).execute(trx);
-      const answer = act();
-      await expect.poll(waiting).toBe(1);
+      let isAnswered = false;
+      const answer = act().finally(() => (isAnswered = true));
+      await expect.poll(async () => isAnswered || (await waiting()) === 1).toBe(true);
       return { answer, before: await holdingsOf({ db: trx }, userId) };
     });
   return { answer: await acting.answer, before: acting.before, after: await holdingsOf(service(), userId) };
@@ -65,7 +71,7 @@ describe('a session that ends during its request', () => {
     const allowed = await holderCalled(`allowed-${operationId.toLowerCase()}`);
     expect((await send(service(), operationId, allowed)).status).toBeLessThan(300);
 
-    for (const [index, ending] of (['is revoked', 'has changed the password'] as const).entries()) {
+    for (const [index, ending] of (['is revoked', 'has logged out', 'has changed the password'] as const).entries()) {
       const holder = await holderCalled(`ended-${index}-${operationId.toLowerCase()}`);
       const { answer, before, after } = await whileEnding(holder, () => send(service(), operationId, holder), ending);
       expect([answer.status, answer.body.code], `${ending}: ${answer.text}`).toEqual([401, 'unauthenticated']);

@@ -63,6 +63,14 @@ describe('the replaced token', () => {
     const fourth = cookieOf(await act.refresh(third));
     for (const cookie of [old, present, third, fourth]) expect(await everywhere(cookie)).toEqual([404, 404]);
   });
+
+  test('404 — serves after a refresh that follows a profile switch, while the token before the switch does not (rule 20)', async () => {
+    const { present } = await refreshed();
+    const switched = cookieOf(await act.selectProfile(present));
+    const next = cookieOf(await act.refresh(switched));
+    for (const cookie of [switched, next]) expect(await everywhere(cookie)).toEqual([404, 404]);
+    expect(await everywhere(present)).toEqual([401, 401]);
+  });
 });
 
 type End = (session: Refreshed) => Promise<unknown>;
