@@ -122,6 +122,14 @@ describe('a sign-in', () => {
     expect(browser.cookies.has('oidc')).toBe(false);
   });
 
+  test('303 — a sign-in that has expired in another tab does not need the cookie (rule 52)', async () => {
+    const browser = visitor();
+    await browser.start(corp);
+    await sql`update openid_transaction set expires_at = now()`.execute(service().db);
+    expect((await browser.call('GET', await browser.visit(corp, await browser.start(corp), 'alice'))).status).toBe(303);
+    expect(browser.cookies.has('oidc')).toBe(false);
+  });
+
   test('303 — the audit trail has its start, its end and the login, with the subject (rule 85)', async () => {
     await visitor().signIn(corp, 'alice');
     const events = await service()

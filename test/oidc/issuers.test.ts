@@ -150,6 +150,9 @@ describe('the check of a file', () => {
     ['an unknown member inside another', { scopes: { read: 'r', delete: 'd' } }, 'scopes: delete is not known here; known are read, write'],
     ['an id with capitals', { id: 'Corp' }, 'id must be 1 to 32 lower case letters, digits and hyphens, not "Corp"'],
     ['an id of 33 characters', { id: 'a'.repeat(33) }, 'id must be 1 to 32 '],
+    ['a label of 101 characters', { label: 'a'.repeat(101) }, 'label must be 1 to 100 characters'],
+    ['a label with a control character', { label: 'a\u0007' }, 'label must be 1 to 100 characters'],
+    ['a label that begins with one', { label: '\u0007a' }, 'label must be 1 to 100 characters'],
     ['a number in place of text', { clientId: 42 }, 'clientId must be text: put it in quotes'],
     ['an empty member', { audience: null }, 'audience is empty'],
     ['no algorithms (rule 86)', { algorithms: [] }, 'algorithms must be a list of at least 1 text'],
@@ -183,7 +186,11 @@ describe('the check of a file', () => {
       { tokenType: 'jwt', clientId: 'entity-service' },
       'audience must not be the clientId',
     ],
-    ['an unknown token type', { tokenType: 'saml' }, 'tokenType must be at+jwt, jwt or opaque, not "saml"'],
+    ...['saml', 'a-jwt', 'jwts', 'opaque '].map((tokenType): [string, Record<string, unknown>, string] => [
+      `an unknown token type (${tokenType})`,
+      { tokenType },
+      `tokenType must be at+jwt, jwt or opaque, not "${tokenType}"`,
+    ]),
     [
       'opaque tokens without a client for introspection',
       { tokenType: 'opaque' },
@@ -227,7 +234,11 @@ describe('the check of a file', () => {
       'swaggerUi: parameters: a must be text: put it in quotes',
     ],
     ['provisioning without a profile', { provision: { enabled: true } }, 'provision: profile is required'],
-    ['an invalid profile name', { provision: { enabled: true, profile: 'a/b' } }, 'provision: profile must be the name of a profile'],
+    ...['a/b', 'a/', '/a', 'a'.repeat(65)].map((profile): [string, Record<string, unknown>, string] => [
+      `an invalid profile name (${profile.slice(0, 3)})`,
+      { provision: { enabled: true, profile } },
+      'provision: profile must be the name of a profile',
+    ]),
     ['profiles without a claim', { profiles: { map: { a: 'b' } } }, 'profiles: claim is required'],
     [
       'profiles by a claim without a name',
