@@ -71,6 +71,17 @@ test.each(['22012', '23514', '54001', '57014'])('a row that makes the statement 
   expect(await Promise.allSettled(rows)).toMatchObject([ok, failed, ok, failed, ok]);
 });
 
+test.each(['42622', '0A000', '55000'])(
+  'a statement that fails with %s, which is of no row, fails for all its rows at once',
+  async (state) => {
+    const { db, batches } = openFailing();
+    await sql.raw(failWith).execute(db);
+    const rows = [{}, { fails: state }, {}].map((row) => batches.run(JSON.stringify(row)));
+    const failed = { reason: { code: state } };
+    expect(await Promise.allSettled(rows)).toMatchObject([failed, failed, failed]);
+  },
+);
+
 test('a row that is cancelled, in the group and then alone, is given up alone; its neighbours succeed', async () => {
   const { db, batches } = openFailing();
   const cancel = async () => {
