@@ -77,11 +77,8 @@ export class PrincipalCache {
   /** Removes the entries that a notification names: `session <id>`, `key <id>`, or all entries for `user <id>` and `all`. */
   forget(notice: string): void {
     this.#generation++;
-    if (!notice.startsWith('session ') && !notice.startsWith('key ')) {
-      this.#entries.clear();
-      return;
-    }
-    for (const hash of this.#hashes.get(notice) ?? []) this.#entries.delete(hash);
+    if (!notice.startsWith('session ') && !notice.startsWith('key ')) this.#entries.clear();
+    else for (const hash of this.#hashes.get(notice) ?? []) this.#entries.delete(hash);
   }
 
   /** `on` says whether notifications arrive. Without them the cache is empty and off. */
