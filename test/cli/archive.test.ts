@@ -83,6 +83,18 @@ test('verify says which moments there are', async () => {
   );
 });
 
+test('verify names the base whose files are cut short', async () => {
+  const copy = await mkdtemp(join(tmpdir(), 'entity-service-archive-'));
+  onTestFinished(() => rm(copy, { recursive: true }));
+  await cp(directory, copy, { recursive: true });
+  const [{ bases: [base] } = { bases: [] }] = await readHistories(copy);
+  const file = join(base?.path ?? '', 'base.tar.gz');
+  const bytes = await readFile(file);
+  await writeFile(file, bytes.subarray(0, bytes.length / 2));
+  const admin = new AdminCommand('postgres://nobody@127.0.0.1:1/none');
+  expect(await admin.refusal(['database', 'verify', '--from', copy])).toBe(`${file} is damaged: unexpected end of file`);
+});
+
 test('what cannot be restored is refused before anything is made', async () => {
   const dataDir = await newDataDir();
   const refusal = async (words: string[], code = 1) => {

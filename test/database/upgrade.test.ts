@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client } from 'pg';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../../src/config/settings.ts';
 import { readVersion } from '../../src/config/version.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { isOlder, knownMigrations } from '../../src/database/migration-files.ts';
-import { deleteEndedProcesses, listProcesses } from '../../src/database/processes.ts';
+import { announceProcess, deleteEndedProcesses, listProcesses } from '../../src/database/processes.ts';
 import { prepareDatabase } from '../../src/start/prepare-database.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { createDatabaseUntilDone } from '../support/database.ts';
@@ -182,4 +182,21 @@ test('a process has a row with its version as long as it runs, and the row of on
   await execute(service().databaseUrl, `update process set seen_at = now() - interval '61 seconds'`);
   expect(await listProcesses(service().db)).toEqual([]);
   expect(await deleteEndedProcesses(service().db)).toBe(1);
+});
+
+test('a process renews its row every ten seconds, and the processes are listed with the oldest first', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await execute(service().databaseUrl, `insert into process (id, version, host, pid) values (gen_random_uuid(), '0.1.0', 'elsewhere', 1)`);
+  const withdraw = await announceProcess(service().db, '0.0.9');
+  const older = () => listProcesses(service().db).then((all) => all.findIndex(({ version }) => version === '0.0.9'));
+  await execute(
+    service().databaseUrl,
+    `update process set seen_at = now() - interval '61 seconds', started_at = now() - interval '1 day' where version = '0.0.9'`,
+  );
+  expect(await older()).toBe(-1);
+  vi.advanceTimersByTime(10_000);
+  await vi.waitFor(async () => expect(await older()).toBe(0), 30_000);
+  await withdraw();
+  expect(await older()).toBe(-1);
 });

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Companion } from '../../src/companion/layout.ts';
 import { inSchema } from '../../src/companion/table.ts';
 import { companionRoad } from '../../src/entities/lists/companion-road.ts';
+import { entityRoad } from '../../src/entities/lists/entity-road.ts';
 import { pageQuery } from '../../src/entities/lists/list-statements.ts';
 import type { Part } from '../../src/entities/lists/road.ts';
 import { fieldTypesOf } from '../../src/entity-types/field-types.ts';
@@ -165,6 +166,21 @@ describe('a page', () => {
       expect(buffers).toBeLessThan(150);
       expect(whole).toEqual([]);
     }
+  });
+
+  test('ends its look at the rows at one row, however many follow', async () => {
+    const parsed = parseFilter({ nowhere: 'x' }, types, bodyLimits);
+    if ('faults' in parsed) throw new Error('refused');
+    const road = entityRoad({ permit: { name: 'order', owner: null }, filter: parsed.filter, sort: [], companion: undefined });
+    const ends = await service().store.readOnly(10_000, async (run) => {
+      const found = await road.find(run, { after: undefined, isBackwards: false, limit: 50 });
+      return found?.end && (await run(found.end));
+    });
+    expect(ends).toEqual([{ key: expect.any(String), position: [] }]);
+  });
+
+  test('of a list that no index of the companion table serves does not read the table', async () => {
+    await expect(costOf({}, [])).rejects.toThrow('the companion table is of no use');
   });
 
   test('of too many candidates without an index in this order has none', async () => {
