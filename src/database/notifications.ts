@@ -8,7 +8,6 @@
  * it hears what is sent over the pool: `proof <word>`, sent at the start, after each reconnect and every 30 seconds (decision 66).
  */
 import { randomUUID } from 'node:crypto';
-import { setInterval } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { DirectAddressError } from './failure.ts';
 import { UnheardError, UnseenError } from './unheard-error.ts';
@@ -23,8 +22,6 @@ const proofMilliseconds = 30_000;
 const hearingMilliseconds = 1_000;
 /** A process that does not answer is waited for no longer than it may keep what it has verified (`authn/principal-cache.ts`). */
 const answerMilliseconds = 3_000;
-/** While a question is open, the names are read again after this time: one that has ended is no longer waited for. */
-const rereadMilliseconds = 250;
 
 export interface ListenerEvents {
   /** The line is up (true) or has gone down (false); told when it changes. */
@@ -134,16 +131,14 @@ export class Listener {
    * except for what it has verified in the last three seconds, while it has not noticed yet that PostgreSQL has dropped the line.
    */
   async settle(): Promise<void> {
-    const ending = new AbortController();
     const token = randomUUID();
     const { promise, resolve } = Promise.withResolvers<void>();
     const question: Question = { asked: undefined, heard: new Set(), resolve };
     this.#questions.set(token, question);
     const timer = setTimeout(resolve, answerMilliseconds);
     // Not awaited: asking a database that does not answer takes longer.
-    this.#ask(token, question, ending.signal).catch(() => undefined);
+    this.#ask(token, question).catch(() => undefined);
     await promise;
-    ending.abort();
     clearTimeout(timer);
     this.#questions.delete(token);
   }
@@ -155,17 +150,11 @@ export class Listener {
   }
 
   /** Over the pool, which also a process can use whose own line is down. */
-  async #ask(token: string, question: Question, ended: AbortSignal): Promise<void> {
+  async #ask(token: string, question: Question): Promise<void> {
     // One that begins to listen later has kept nothing yet.
     question.asked = await this.#listeners();
     if (question.asked.length > 0) await this.#pool.query(send, [channel, `echo ${this.#replyChannel} ${token}`]);
     settleIfHeard(question);
-    for await (const tick of setInterval(rereadMilliseconds, undefined, { signal: ended })) {
-      void tick;
-      const ids = await this.#listeners();
-      question.asked = question.asked.filter((id) => ids.includes(id));
-      settleIfHeard(question);
-    }
   }
 
   async #listeners(): Promise<string[]> {
