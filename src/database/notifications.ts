@@ -1,8 +1,8 @@
 /**
  * One connection that hears the database's notifications on the channel `principal`, reconnecting for as long as the process lives, and
  * tells when every process has heard them. PostgreSQL hands notifications to each connection in its own time, so that is asked for and
- * answered: `echo <channel> <token>` goes to all, and `heard <token> <id>` comes back on a channel of one's own. The id is a UUID of the
- * connection, in its name once it has proved itself. So the server says which ones listen, and it notices at once when one ends (decision 186).
+ * answered: `echo <channel> <token>` goes to all, and `heard <token> <id>` comes back on a channel of one's own. The id is a UUID, in the name
+ * of the connection while it counts as up. So the server says which ones listen, and it notices at once when one ends (decision 186).
  *
  * A pooler that pools by transaction accepts LISTEN and passes few notifications on. So the line counts as up only while it has proved that
  * it hears what is sent over the pool: `proof <word>`, sent at the start, after each reconnect and every 30 seconds (decision 66).
@@ -33,7 +33,7 @@ export interface ListenerEvents {
 
 /** The UUIDs of those that listen on this database. */
 const listeners = `
-  select substr(application_name, ${applicationName.length + 2}) as id from pg_catalog.pg_stat_activity
+  select substr(application_name, ${applicationName.length + 2}) as id from pg_stat_activity
   where application_name like '${applicationName} %' and datname = current_database()`;
 const send = 'select pg_notify($1, $2)';
 
@@ -53,10 +53,9 @@ export class Listener {
   readonly #pool: Pick<Pool, 'query'>;
   readonly #events: ListenerEvents;
   readonly #proofMilliseconds: number;
-  /** Of the present connection. A former one that the server still shows cannot stand in for it in `#assertSeen`. */
-  #id = '';
-  /** The same for each connection, and not its id: an answer to a question over a former connection arrives on the present one. */
-  readonly #replyChannel = `principal_${randomUUID()}`;
+  /** The same for each connection: one that has ended without the server noticing has no more to say. */
+  readonly #id = randomUUID();
+  readonly #replyChannel = `principal_${this.#id}`;
   readonly #questions = new Map<string, Question>();
   #client: VerifiedClient | undefined;
   /** The next attempt to connect while the line is down, the next proof while it is up. */
@@ -98,7 +97,6 @@ export class Listener {
     client.on('end', () => this.#down(client));
     client.on('notification', ({ payload = '' }) => this.#hear(client, payload));
     this.#client = client;
-    this.#id = randomUUID();
     this.#done = Promise.resolve();
     this.#isProved = false;
     try {
@@ -115,7 +113,7 @@ export class Listener {
       if (this.#client !== client) return;
       this.#isProved = true;
       await this.#query(client, `set application_name = '${applicationName} ${this.#id}'`);
-      await this.#assertSeen(this.#id);
+      await this.#assertSeen();
       if (this.#client !== client) return;
       this.#isUnheard = false;
       this.#proveLater(client);
@@ -162,12 +160,9 @@ export class Listener {
     return rows.map(({ id }) => id);
   }
 
-  /**
-   * Other processes wait for this connection only if they see its name, which a pooler may change. This shows what the pool of this process sees. Throws
-   * {@link UnseenError}.
-   */
-  async #assertSeen(id: string): Promise<void> {
-    if (!(await this.#listeners()).includes(id)) throw new UnseenError('the pool does not show the connection for notifications');
+  /** Other processes wait for this listener only if they see its name, which a pooler may change. Throws {@link UnseenError}. */
+  async #assertSeen(): Promise<void> {
+    if (!(await this.#listeners()).includes(this.#id)) throw new UnseenError('other processes do not see the connection for notifications');
   }
 
   /** Resolves when a notice that is sent over the pool has come. Throws {@link UnheardError} when it does not come in time. */
@@ -186,13 +181,8 @@ export class Listener {
 
   /** A proof that could not be sent, as when the pool is exhausted, shows nothing of the line: it is tried three times, a second apart. */
   #proveLater(client: VerifiedClient, wait = this.#proofMilliseconds, unsent = 0): void {
-    const id = this.#id;
-    const prove = async () => {
-      await this.#prove();
-      await this.#assertSeen(id);
-    };
     this.#timer = setTimeout(() => {
-      prove().then(
+      this.#prove().then(
         () => this.#client === client && this.#proveLater(client),
         (error: Error) => {
           if (error instanceof UnheardError || unsent === 2) this.#down(client, error);

@@ -6,7 +6,7 @@ export class UnheardError extends Error {
   override readonly name: string = 'UnheardError';
 }
 
-/** The pool of this process does not show the name of its listener. Other processes may not see it either, and would not wait for it. */
+/** The server does not show the name of the listener to other processes, so they would not wait for it. */
 export class UnseenError extends UnheardError {
   override readonly name: string = 'UnseenError';
 }
@@ -17,7 +17,7 @@ export function adviceForUnheard(
   { databaseUrl, databaseDirectUrl }: Pick<Config, 'databaseUrl' | 'databaseDirectUrl'>,
 ): string {
   if (error instanceof UnseenError)
-    return 'DATABASE_URL does not show the connection for notifications in pg_stat_activity, so nothing is cached: no pooler may change application_name, and the server must show the connections of all its nodes';
+    return 'pg_stat_activity does not show the connection for notifications to other processes, so nothing is cached: no pooler may change application_name, and the server must show the connections of all its nodes';
   if (databaseUrl === undefined) return 'notifications arrive more than 1 s late, so nothing is cached: the database is overloaded';
   const way = databaseDirectUrl
     ? 'DATABASE_DIRECT_URL must lead to the database of DATABASE_URL and must not pool by transaction; if all that holds,'
