@@ -5,7 +5,7 @@
 import type { CompiledQuery, Kysely, Transaction } from 'kysely';
 import { LongConnections } from './driver/long-connection.ts';
 import { connectPool, type Connection } from './driver/pool.ts';
-import { runBuilt, type PreparedStatement } from './driver/prepared.ts';
+import { runBuilt, runRepeated, type PreparedStatement } from './driver/prepared.ts';
 import { GroupTurns, WriteGroup, type GroupedStatement } from './driver/write-group.ts';
 import { inTransaction } from './failure.ts';
 import { readTransaction, type Run } from './read-transaction.ts';
@@ -53,6 +53,9 @@ export interface Statements {
 }
 
 export interface Store extends Statements {
+  /** Does the same for a statement whose plan does not depend on its values: it gets a name when it comes again. */
+  queryRepeated<R>(query: CompiledQuery<R>): Promise<R[]>;
+
   /**
    * Runs `work` in one read-only transaction, whose statements all see the same rows. PostgreSQL ends the statement
    * that runs when `limitMs` milliseconds are over: then it fails as `exceededStatementTime` of failure.ts says. The statements are built for
@@ -109,6 +112,10 @@ export class PostgresStore implements Store {
 
   query<R>(query: CompiledQuery<R>): Promise<R[]> {
     return this.#connection.pool.read((client) => runBuilt(client, query));
+  }
+
+  queryRepeated<R>(query: CompiledQuery<R>): Promise<R[]> {
+    return this.#connection.pool.read((client) => runRepeated(client, query));
   }
 
   readOnly<T>(limitMs: number, work: (run: Run) => Promise<T>): Promise<T> {

@@ -1,14 +1,15 @@
 /** Read-only transactions, whose statements see the same rows and whose time is bounded all together. */
 import { sql, type CompiledQuery } from 'kysely';
-import { builder, prepare, runBuilt } from './driver/prepared.ts';
+import { builder, prepare, runBuilt, runRepeated } from './driver/prepared.ts';
 import type { PooledClient } from './driver/timeout-pool.ts';
 
 /**
- * How PostgreSQL may read tables: `by-index` never reads a table or the matching part of an index as a whole, where there is another way. It is for
- * statements that need the first rows of an index only; the planner may be wrong about how many rows there are. `by-bitmap` may read the matching part of
- * an index, which an index of texts needs.
+ * How PostgreSQL may read tables. Without reading a table or the matching part of an index as a whole, where there is another way: `by-index` for a statement
+ * that leaves one index to choose, whatever its values are, so that it gets a name when it comes again; `by-any-index` for one whose values decide which index
+ * is best. They are for statements that need the first rows of an index only; the planner may be wrong about how many rows there are. `by-bitmap` may read the
+ * matching part of an index, which an index of texts needs.
  */
-export type Scans = 'by-index' | 'by-bitmap' | 'any';
+export type Scans = 'by-index' | 'by-any-index' | 'by-bitmap' | 'any';
 
 /** Runs a statement of a read-only transaction; `by-index` unless it says otherwise. */
 export type Run = <R>(query: CompiledQuery<R>, scans?: Scans) => Promise<R[]>;
@@ -40,13 +41,13 @@ export async function readTransaction<T>(client: PooledClient, limitMs: number, 
   const run: Run = async <R>(query: CompiledQuery<R>, scans: Scans = 'by-index') => {
     // PostgreSQL knows whole milliseconds, and takes 0 for no limit.
     const limit = String(Math.max(1, Math.ceil(end - performance.now())));
-    const settings = { limit, tables: onOff(scans === 'any'), bitmaps: onOff(scans !== 'by-index') };
+    const settings = { limit, tables: onOff(scans === 'any'), bitmaps: onOff(scans === 'by-bitmap' || scans === 'any') };
     const first = begin;
     begin = undefined;
     const [, , rows] = await client.sendTogether<[unknown, unknown, R[]]>(() => [
       first === undefined ? Promise.resolve() : send(first),
       changeSettings(client, settings),
-      runBuilt(client, query),
+      scans === 'by-index' ? runRepeated(client, query) : runBuilt(client, query),
     ]);
     return rows;
   };

@@ -81,8 +81,8 @@ describe('include', () => {
   test('sends one statement for each step, whatever the number of rows', async () => {
     const statements: string[] = [];
     const { store } = service();
-    const query = store.query.bind(store);
-    store.query = (compiled) => {
+    const query = store.queryRepeated.bind(store);
+    store.queryRepeated = (compiled) => {
       statements.push(compiled.sql);
       return query(compiled);
     };
@@ -98,7 +98,7 @@ describe('include', () => {
         expect(statements).toHaveLength(count);
       }
     } finally {
-      store.query = query;
+      store.queryRepeated = query;
     }
   });
 

@@ -1,8 +1,10 @@
 /** What PostgreSQL reads for the pages of a name with 30,000 entities: a number of buffers that does not depend on the page. */
 import { sql } from 'kysely';
+import { escapeLiteral } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Companion } from '../../src/companion/layout.ts';
 import { inSchema } from '../../src/companion/table.ts';
+import { builder } from '../../src/database/driver/prepared.ts';
 import { companionRoad } from '../../src/entities/lists/companion-road.ts';
 import { entityRoad } from '../../src/entities/lists/entity-road.ts';
 import { pageQuery } from '../../src/entities/lists/list-statements.ts';
@@ -77,6 +79,18 @@ interface Plan {
 
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
+/** How PostgreSQL plans: for the values of the statement, or for any, as it may when a statement with a name comes again. Those of texts never have names. */
+let plans: 'force_custom_plan' | 'force_generic_plan' = 'force_custom_plan';
+
+const statement = (text: string) => sql.raw(text).compile(builder);
+
+/** A value in the text of a statement: `explain` of a statement with parameters always plans for their values. */
+function literal(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return escapeLiteral(`{${value.map((one) => JSON.stringify(one)).join()}}`);
+  return escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
 /** The buffers of all statements of a page, the tables that they read as a whole, and the rows of the page. */
 async function costOf(filter: object, sort: string[], part: Partial<Part> = {}, owner: string | null = null) {
   const parsed = parseFilter(filter, types, bodyLimits);
@@ -88,26 +102,37 @@ async function costOf(filter: object, sort: string[], part: Partial<Part> = {}, 
   const nodes: Plan[] = [];
   let buffers = 0;
   const rows = await service().store.readOnly(10_000, async (run) => {
-    const explained: typeof run = async (query) => {
-      const explain = { ...query, sql: `explain (analyze, buffers, format json) ${query.sql}` };
-      const [row] = await run<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explain);
+    const explained: typeof run = async (query, scans) => {
+      const mode = scans === 'by-bitmap' ? 'force_custom_plan' : plans;
+      await run(sql`select set_config('plan_cache_mode', ${mode}, true)`.compile(builder));
+      await run(statement(`prepare explained as ${query.sql}`));
+      const [row] = await run<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+        statement(`explain (analyze, buffers, format json) execute explained (${query.parameters.map(literal).join()})`),
+        scans,
+      );
+      await run(statement('deallocate explained'));
       const plan = row?.['QUERY PLAN'][0].Plan;
       if (plan) nodes.push(...nodesOf(plan));
       buffers += (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0);
-      return await run(query);
+      return await run(query, scans);
     };
     const found = await road.find(explained, wanted);
     if (!found) return undefined;
     if (found.end) await explained(found.end);
     return await explained(
       pageQuery({ ...found, order: road.order, limit: wanted.limit, bytes: 1e6, projection: undefined, includes: [] }),
+      found.scans,
     );
   });
   const whole = new Set(nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']));
   return { rows: rows?.slice(0, wanted.limit), buffers, whole: [...whole] };
 }
 
-describe('a page', () => {
+describe.each(['force_custom_plan', 'force_generic_plan'] as const)('a page with %s', (mode) => {
+  beforeAll(() => {
+    plans = mode;
+  });
+
   test.for<[string, object, string[], string[]]>([
     ['sorted', {}, ['total'], ['29000']],
     ['sorted, descending', {}, ['-total'], ['1000']],

@@ -42,6 +42,7 @@ export async function statementsOf(store: Store, { entity, query }: ListScenario
     read: (statement, values) => store.read(statement, values),
     run: (statement, values) => store.run(statement, values),
     query: (statement) => store.query(recorded(statement)),
+    queryRepeated: (statement) => store.queryRepeated(recorded(statement)),
     readOnly: (limitMs, work) => store.readOnly(limitMs, (run) => work((statement) => run(recorded(statement)))),
     position: async () => undefined,
   };

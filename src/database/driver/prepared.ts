@@ -14,7 +14,7 @@ import {
 } from 'kysely';
 import { spanning, type SpanDescription } from '../../telemetry/spans.ts';
 import type { Rows, Statement } from './timeout-client.ts';
-import { nameOf, nameOfVariant, registerName } from './statement-names.ts';
+import { nameOf, nameOfRepeated, nameOfVariant, registerName } from './statement-names.ts';
 import { statementWork, unnamedWork } from './statement-work.ts';
 import type { Database } from '../tables.ts';
 
@@ -79,9 +79,18 @@ export function prepare<V extends object, R>(
 
 /** Runs a statement that was built for one request, without a name. */
 export async function runBuilt<R>(to: Executor, { sql: text, parameters }: CompiledQuery<R>): Promise<R[]> {
+  return await runText(to, undefined, text, parameters);
+}
+
+/** The same for a statement whose plan does not depend on its values: it gets a name when it comes again. */
+export async function runRepeated<R>(to: Executor, { sql: text, parameters }: CompiledQuery<R>): Promise<R[]> {
+  return await runText(to, nameOfRepeated(text), text, parameters);
+}
+
+async function runText<R>(to: Executor, name: string | undefined, text: string, parameters: readonly unknown[]): Promise<R[]> {
   const { rows } = await spanning(
     () => unnamedWork(text),
-    () => to.send({ name: undefined, text, values: [...parameters] }),
+    () => to.send({ name, text, values: [...parameters] }),
   );
   return rows as R[];
 }

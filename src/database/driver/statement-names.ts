@@ -1,11 +1,13 @@
 /**
  * Names of prepared statements. PostgreSQL parses and plans a named statement a few times on each connection, an unnamed one every time
- * (docs/performance.md). Only statements of `prepare` have names, so a connection holds no more than the code has, and those of the companion tables
- * that it has written.
+ * (docs/performance.md). Only statements of `prepare` have names, and a few of those that are built for one request, so a connection holds no more than the
+ * code has, those of the companion tables that it has written, and these few.
  */
+import { RepeatedStatements } from './repeated-statements.ts';
 
 /** With false every statement is sent unnamed. */
 const namesAreSent = true;
+const repeated = new RepeatedStatements();
 const names = new Map<string, string>();
 const texts = new Map<string, string>();
 
@@ -24,6 +26,11 @@ export function nameOf(text: string): string | undefined {
 /** The name of a statement that is made while the process runs. This module does not store it, so it takes no memory after its use. */
 export function nameOfVariant(name: string, variant: string): string | undefined {
   return namesAreSent ? `${name}.${variant}` : undefined;
+}
+
+/** The name of a statement that is built for one request, if it comes again; see {@link RepeatedStatements}. */
+export function nameOfRepeated(text: string): string | undefined {
+  return namesAreSent ? repeated.nameOf(text) : undefined;
 }
 
 /** All prepared statements, the texts by their names. */

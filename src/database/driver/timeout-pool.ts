@@ -11,7 +11,7 @@ import { firstStatement, TimeoutClient, type Rows, type Statement } from './time
  * A connection on which more statements are prepared is closed after use. A statement that writes a companion table takes 0.3 MB of the server's memory,
  * and there is one of each kind for each table.
  */
-const maximumPrepared = 100;
+const maximumPrepared = 140;
 
 /** A client that names what Kysely leaves unnamed, and describes its statements to traces. */
 class NamingClient extends TimeoutClient {

@@ -13,7 +13,7 @@ import { Standby, type StandbyEvents, type StandbyState } from './standby.ts';
 const samplingMs = 250;
 
 /** Statements that only read, all on the same server. */
-export interface Reads extends Pick<Store, 'read' | 'run' | 'query' | 'readOnly'> {
+export interface Reads extends Pick<Store, 'read' | 'run' | 'query' | 'queryRepeated' | 'readOnly'> {
   /** A place of the log that has all that was read so far; undefined where there is no standby, or if the server does not say. */
   position(): Promise<LogPosition | undefined>;
 }
@@ -61,6 +61,7 @@ export class Readers {
       read: (statement, values) => store.read(statement, values),
       run: (statement, values) => store.run(statement, values),
       query: (query) => store.query(query),
+      queryRepeated: (query) => store.queryRepeated(query),
       readOnly: (limitMs, work) => store.readOnly(limitMs, work),
       position: async () => await log?.atPresent(),
     };

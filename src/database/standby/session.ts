@@ -1,6 +1,6 @@
 /** Reads on one connection to a standby. */
 import type { CompiledQuery } from 'kysely';
-import { runBuilt, type PreparedStatement } from '../driver/prepared.ts';
+import { runBuilt, runRepeated, type PreparedStatement } from '../driver/prepared.ts';
 import type { PooledClient } from '../driver/timeout-pool.ts';
 import { readTransaction, type Run } from '../read-transaction.ts';
 import type { LogPosition } from './log-position.ts';
@@ -25,6 +25,10 @@ export class StandbySession {
 
   query<R>(query: CompiledQuery<R>): Promise<R[]> {
     return runBuilt(this.#client, query);
+  }
+
+  queryRepeated<R>(query: CompiledQuery<R>): Promise<R[]> {
+    return runRepeated(this.#client, query);
   }
 
   readOnly<T>(limitMs: number, work: (run: Run) => Promise<T>): Promise<T> {

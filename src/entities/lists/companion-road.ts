@@ -3,7 +3,7 @@
  * that indexes serve leave few rows, which are tested and sorted. Walk: an index has the order, and a page looks at a number of its rows.
  */
 import type { Companion } from '../../companion/layout.ts';
-import type { Run } from '../../database/read-transaction.ts';
+import type { Run, Scans } from '../../database/read-transaction.ts';
 import { columnsUsed, companionSource } from '../../companion/source.ts';
 import { reversed } from '../../filter/order.ts';
 import {
@@ -101,7 +101,7 @@ class CompanionRoad implements Road {
   }
 
   async #areFew(run: Run, ranges: readonly Range[]): Promise<boolean> {
-    return areFew(await run(rangesQuery(this.#companion, ranges, listLimits.candidates + 1), scansOf(ranges)));
+    return areFew(await run(rangesQuery(this.#companion, ranges, listLimits.candidates + 1), scansOf(ranges, 'by-index')));
   }
 
   #sorted(ranges: readonly Range[], { after, isBackwards, limit }: Part): FoundRows {
@@ -117,14 +117,14 @@ class CompanionRoad implements Road {
       columnOrder: this.#columnOrder && isBackwards ? reversedColumns(this.#columnOrder) : this.#columnOrder,
       columns: columnsUsed(companion, filter, sort),
     };
-    return { ...candidatesRows(query, limit), end: undefined, scans: scansOf(ranges) };
+    return { ...candidatesRows(query, limit), end: undefined, scans: scansOf(ranges, 'by-any-index') };
   }
 }
 
 const areOfWords = (ranges: readonly Range[]) => ranges.some(({ words }) => words !== undefined);
 
-const scansOf = (ranges: readonly Range[]) =>
-  areOfWords(ranges) || ranges.some(({ part }) => part !== undefined) ? 'by-bitmap' : 'by-index';
+const scansOf = (ranges: readonly Range[], otherwise: Scans): Scans =>
+  areOfWords(ranges) || ranges.some(({ part }) => part !== undefined) ? 'by-bitmap' : otherwise;
 
 /** The filter without the words of the ranges: tests of columns are cheap, to match words is not. */
 function unserved(filter: Filter, ranges: readonly Range[]): Filter {

@@ -80,7 +80,7 @@ async function readPage(reads: Reads, { filter, targets, carrier }: ListRequest,
     });
   const list = listOf(filter);
   const position = await list.readCursor();
-  if (list.isCheap) return await list.page((query) => reads.query(query), position);
+  if (list.isCheap) return await list.page((query) => reads.queryRepeated(query), position);
   return await reads.readOnly(pageLimitMs, (run) => list.page(run, position));
 }
 

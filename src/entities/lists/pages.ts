@@ -62,7 +62,7 @@ export async function readPart(
   try {
     if (hasMatch(filter)) return await limited(async (run) => read(run, roadFor(await followMatches(run, filter, targets))));
     const road = roadFor(filter);
-    return await (road.isCheap ? read((query) => reads.query(query), road) : limited((run) => read(run, road)));
+    return await (road.isCheap ? read((query) => reads.queryRepeated(query), road) : limited((run) => read(run, road)));
   } catch (error) {
     if (!exceededStatementTime(error)) throw error;
     throw new Problem('query-too-expensive', { faults: [{ parameter: 'filter', pointer: '', code: 'needs-index' }], cause: error });

@@ -38,7 +38,7 @@ export async function findView(
   key: string,
   request: ViewRequest,
 ): Promise<{ body: JsonText<components['schemas']['EntityView']>; tag: string } | undefined> {
-  const run: Store['query'] = (query) => store.query(query);
+  const run: Store['queryRepeated'] = (query) => store.queryRepeated(query);
   const [row] = await run(viewQuery(permit, key, request.projection, request.includes));
   if (!row) return undefined;
   const { text } = representEntity(row);

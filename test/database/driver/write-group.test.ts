@@ -204,15 +204,15 @@ test('the compiler accepts no pool without the bounds on time', () => {
   expectTypeOf<Pool>().not.toExtend<Executor>();
 });
 
-test('a connection that has prepared more than a hundred statements is closed after use', async () => {
+test('a connection that has prepared more than 140 statements is closed after use', async () => {
   const { pool, close } = connectPool(database.url, 2, () => undefined);
   onTestFinished(close);
   const text = 'select pg_backend_pid() as pid';
   const pids: unknown[] = [];
-  for (let n = 0; n < 103; n++) {
+  for (let n = 0; n < 143; n++) {
     const { rows } = await pool.send({ name: `test.worn-${n}`, text, values: [] });
     pids.push((rows[0] as { pid: number }).pid);
   }
-  expect(new Set(pids.slice(0, 101)).size).toBe(1);
+  expect(new Set(pids.slice(0, 141)).size).toBe(1);
   expect(new Set(pids).size).toBe(2);
 });
