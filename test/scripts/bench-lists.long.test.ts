@@ -26,6 +26,7 @@ interface Report {
     refused?: string;
     service?: Record<string, number>;
     limit?: Record<string, number>;
+    namedLimit?: Record<string, number>;
     peers?: Record<string, Record<string, number>>;
   }[];
 }
@@ -44,9 +45,9 @@ test('measures each list of each size on the service and on the limit', async ()
       `${entities} with include`,
     ]),
   );
-  for (const { name, refused, service, limit } of lists) {
+  for (const { name, refused, service, limit, namedLimit } of lists) {
     expect(refused, name).toBe(undefined);
-    for (const figures of [service, limit]) expect(figures?.['requestsPerSecond'], name).toBeGreaterThan(0);
+    for (const figures of [service, limit, namedLimit]) expect(figures?.['requestsPerSecond'], name).toBeGreaterThan(0);
   }
   expect(stderr).toContain('seeding 3000 entities: 100 %');
 }, 180_000);

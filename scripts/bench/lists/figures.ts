@@ -20,6 +20,8 @@ export interface ListFigures {
   /** Undefined if the service refuses the list. */
   service: Figures | undefined;
   limit: Figures | undefined;
+  /** The limit whose statements have names. */
+  namedLimit: Figures | undefined;
   /** By name. Empty without peers. */
   peers: Record<string, Figures>;
   /** The status and the code of the refusal. */
@@ -55,17 +57,18 @@ export function figuresOf(rounds: readonly Round[]): Figures {
 export function describeLists(all: readonly ListFigures[]): string {
   const [smallest] = all;
   const peers = Object.keys(all.find((one) => one.service)?.peers ?? {});
-  const rows = all.map(({ entities, name, service, limit, refused, peers: ofPeers }) => {
-    if (!service || !limit) return [`${entities}: ${name}`, refused ?? '', '', '', '', '', '', '', ...peers.flatMap(() => ['', ''])];
+  const rows = all.map(({ entities, name, service, limit, namedLimit, refused, peers: ofPeers }) => {
+    if (!service || !limit || !namedLimit)
+      return [`${entities}: ${name}`, refused ?? '', ...Array<string>(7).fill(''), ...peers.flatMap(() => ['', ''])];
     const small = all.find((one) => one.entities === smallest?.entities && kindOf(one.name) === kindOf(name))?.service;
     const growth = small ? (small.requestsPerSecond / service.requestsPerSecond).toFixed(2) : '';
-    const share = (service.requestsPerSecond / limit.requestsPerSecond).toFixed(2);
+    const shares = [limit, namedLimit].map(({ requestsPerSecond }) => (service.requestsPerSecond / requestsPerSecond).toFixed(2));
     const [perSecond, p50, p99] = [service.requestsPerSecond.toFixed(0), service.p50.toFixed(2), service.p99.toFixed(2)];
     const besides = peers.flatMap((peer) => {
       const rate = ofPeers[peer]?.requestsPerSecond ?? Number.NaN;
       return [rate.toFixed(1), (service.requestsPerSecond / rate).toFixed(1)];
     });
-    return [`${entities}: ${name}`, perSecond, p50, p99, share, growth, microsecondsOf(service), microsecondsOf(limit), ...besides];
+    return [`${entities}: ${name}`, perSecond, p50, p99, ...shares, growth, microsecondsOf(service), microsecondsOf(limit), ...besides];
   });
   return table(
     [
@@ -74,6 +77,7 @@ export function describeLists(all: readonly ListFigures[]): string {
       'p50 ms',
       'p99 ms',
       'of the limit',
+      'of the named limit',
       'cost, fewest entities = 1',
       'CPU µs',
       'of the limit',

@@ -1,6 +1,6 @@
 /**
  * The raw limit of lists: `node:http` and `pg` run the statements of a list, one after the other, and send the rows as text. The path is the number of the
- * list. It has no rights, cursors, entity tags or JSON.
+ * list, with `/named` behind it for statements with a name, which PostgreSQL parses and plans a few times only. It has no rights, cursors, entity tags or JSON.
  */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -14,10 +14,12 @@ const asText = { getTypeParser: () => (text: string | Buffer) => text };
 
 const [{ lists }] = (await once(process, 'message')) as [{ lists: Statement[][] }];
 
-async function answer(number: number, response: ServerResponse): Promise<void> {
+async function answer(path: string, response: ServerResponse): Promise<void> {
+  const [, number, isNamed] = path.split('/');
   const parts: string[] = [];
-  for (const { sql, parameters } of lists[number] ?? []) {
-    const { rows } = await pool.query<string[]>({ text: sql, values: [...parameters], rowMode: 'array', types: asText });
+  for (const [index, { sql, parameters }] of (lists[Number(number)] ?? []).entries()) {
+    const name = isNamed && `${number}.${index}`;
+    const { rows } = await pool.query<string[]>({ name, text: sql, values: [...parameters], rowMode: 'array', types: asText });
     for (const row of rows) parts.push(row.join());
   }
   const body = parts.join('\n');
@@ -25,7 +27,7 @@ async function answer(number: number, response: ServerResponse): Promise<void> {
 }
 
 const server = createServer((request, response) => {
-  answer(Number(request.url?.slice(1)), response).catch((error: unknown) => {
+  answer(request.url ?? '', response).catch((error: unknown) => {
     response.writeHead(500, { 'content-length': 0 }).end();
     process.stderr.write(`limit: ${String(error)}\n`);
   });

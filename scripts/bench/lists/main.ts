@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- lists`: pages of lists over few and over many entities, beside the raw limit, which is the same SQL by `node:http` and `pg`. Progress goes
+ * `npm run bench -- lists`: pages of lists over few and over many entities, beside the raw limit, which is the same SQL by `node:http` and `pg`, without and with names of the statements. Progress goes
  * to standard error, the figures to standard output.
  */
 import { spawn } from 'node:child_process';
@@ -99,12 +99,13 @@ async function measure(
 ): Promise<ListFigures> {
   const facts = { entities: size.entities, name: scenario.name, refused };
   note(`${size.entities}: ${scenario.name}`);
-  if (refused !== undefined) return { ...facts, service: undefined, limit: undefined, peers: {} };
+  if (refused !== undefined) return { ...facts, service: undefined, limit: undefined, namedLimit: undefined, peers: {} };
   const serviceRequest = among([listRequest(scenario.entity, scenario.query, apiKey)]);
-  const limitRequest = among([request('GET', `/${number}`, 'accept: text/plain')]);
+  const limitRequest = (path: string) => among([request('GET', path, 'accept: text/plain')]);
   const servers = [
     { server, requestOf: serviceRequest },
-    { server: limit, requestOf: limitRequest },
+    { server: limit, requestOf: limitRequest(`/${number}`) },
+    { server: limit, requestOf: limitRequest(`/${number}/named`) },
     ...peers.flatMap(({ server: peer, operations }) => {
       const bytes = operations.get(listKey(size.entities, scenario.name));
       return bytes ? [{ server: peer, requestOf: among([bytes]) }] : [];
@@ -115,11 +116,12 @@ async function measure(
   for (let done = 0; done < plan.rounds; done += 1)
     for (const [index, one] of servers.entries())
       rounds[index]?.push(await round(one.server, one.requestOf, plan.connections, plan.seconds));
-  const [ofService, ofLimit, ...others] = rounds.map(figuresOf);
+  const [ofService, ofLimit, ofNamedLimit, ...others] = rounds.map(figuresOf);
   return {
     ...facts,
     service: ofService,
     limit: ofLimit,
+    namedLimit: ofNamedLimit,
     peers: Object.fromEntries(others.map((figures, index) => [peers[index]?.name ?? '', figures])),
   };
 }
