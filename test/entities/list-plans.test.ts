@@ -103,11 +103,12 @@ async function costOf(filter: object, sort: string[], part: Partial<Part> = {}, 
   let buffers = 0;
   const rows = await service().store.readOnly(10_000, async (run) => {
     const explained: typeof run = async (query, scans) => {
+      const given = query.parameters.length > 0 ? `(${query.parameters.map(literal).join()})` : '';
       const mode = scans === 'by-bitmap' ? 'force_custom_plan' : plans;
       await run(sql`select set_config('plan_cache_mode', ${mode}, true)`.compile(builder));
       await run(statement(`prepare explained as ${query.sql}`));
       const [row] = await run<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-        statement(`explain (analyze, buffers, format json) execute explained (${query.parameters.map(literal).join()})`),
+        statement(`explain (analyze, buffers, format json) execute explained ${given}`),
         scans,
       );
       await run(statement('deallocate explained'));

@@ -9,7 +9,7 @@ import { entityOf, type PageRows } from './list-statements.ts';
 
 /** The keys of the rows, `limit` at most. */
 export function matchedKeysQuery({ from, where }: PageRows, limit: number): CompiledQuery<{ key: string }> {
-  return sql<{ key: string }>`select entity.key::text as key from ${from} where ${where} limit ${limit}`.compile(builder);
+  return sql<{ key: string }>`select entity.key::text as key from ${from} where ${where} limit ${sql.lit(limit)}`.compile(builder);
 }
 
 /**
