@@ -9,15 +9,19 @@ let userId: string;
 beforeAll(async () => {
   userId = (await service().createUser('ada')).id;
   // More than the sockets between client and server take.
-  await sql`insert into entity (name, fields, created_by, updated_by)
-    select ${name}, jsonb_build_object('n', n, 'text', repeat('x', 16000)), 'ada', 'ada' from generate_series(1, 2000) as n`.execute(
-    service().db,
-  );
+  await insert(name, 2_000);
 });
 
+async function insert(to: string, count: number): Promise<void> {
+  await sql`insert into entity (name, fields, created_by, updated_by)
+    select ${to}, jsonb_build_object('n', n, 'text', repeat('x', 16000)), 'ada', 'ada' from generate_series(1, ${count}::int) as n`.execute(
+    service().db,
+  );
+}
+
 /** An export whose first bytes have been read. */
-async function begin(from: TestService, cookie: string, query = '') {
-  const answer = await fetch(`${from.url}/rest/entity/${name}/export${query}`, { headers: { cookie } });
+async function begin(from: TestService, cookie: string, query = '', of = name) {
+  const answer = await fetch(`${from.url}/rest/entity/${of}/export${query}`, { headers: { cookie } });
   const reader = (answer.body ?? expect.fail('no body')).getReader();
   const { value } = await reader.read();
   let text = new TextDecoder().decode(value);
@@ -80,8 +84,16 @@ describe('an export under way', () => {
 
   test('ends with the process, and says so in its last line (rule 92)', async () => {
     const replica = await service().replica();
-    const under = await begin(replica, await service().openSession(userId));
+    // More than an export reads within the quarter of a second between the end of listening and that of the exports.
+    await insert('longer', 5_000);
+    const under = await begin(replica, await service().openSession(userId), '', 'longer');
     const stopped = replica.stop();
+    const isListening = async () =>
+      await fetch(`${replica.url}/health/live`).then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(isListening, { timeout: 5_000 }).toBe(false);
     expect(lastOf(await under.rest())).toMatchObject({ $complete: false, problem: { code: 'unavailable', status: 503 } });
     await stopped;
   });
