@@ -80,7 +80,9 @@ export interface CompanionReference {
   onDelete: 'restrict' | 'cascade' | 'set-null';
 }
 
-/** The texts of the fields, in the column `search` of the type `tsvector`: the first has the weight A, the second B, the third C, all others D. */
+export const searchColumn = 'search';
+
+/** The texts of the fields, in the {@link searchColumn} of the type `tsvector`: the first has the weight A, the second B, the third C, all others D. */
 export interface CompanionSearch {
   /** The name is the member that has the text of the field in {@link CompanionValues}. */
   texts: readonly { name: string; field: Field }[];

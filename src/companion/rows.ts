@@ -6,7 +6,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { inputType, storedValue } from './columns.ts';
 import { isEnvelopeName, isOfEnvelope } from '../filter/fields.ts';
 import { envelopeValue } from '../filter/source.ts';
-import type { Companion, CompanionColumn, CompanionSearch } from './layout.ts';
+import { searchColumn, type Companion, type CompanionColumn, type CompanionSearch } from './layout.ts';
 import { inSchema } from './table.ts';
 
 /** The values that the process computes for a row as columns of a statement's input, each with its SQL type there. */
@@ -31,9 +31,12 @@ export function envelopeColumns({ columns }: Companion, table: string): RawBuild
   );
 }
 
-/** SQL: the input that consists of the keys of `written`, its members of the envelope, and the values in `tables`, which have `written` too. */
-export function writtenWith(companion: Companion, tables: RawBuilder<unknown>): RawBuilder<unknown> {
-  const columns = [sql`written.key`, ...inputNames(companion), ...envelopeColumns(companion, 'written')];
+/**
+ * SQL: the input that consists of the keys of `written`, its members of the envelope, and the values in `tables`, which have `written` too, and `kept` if
+ * `keeps` is true.
+ */
+export function writtenWith(companion: Companion, tables: RawBuilder<unknown>, keeps = false): RawBuilder<unknown> {
+  const columns = [sql`written.key`, ...(keeps ? [sql`kept`] : []), ...inputNames(companion), ...envelopeColumns(companion, 'written')];
   return sql`(select ${sql.join(columns)} from ${tables}) as changed`;
 }
 
@@ -61,19 +64,31 @@ export function insertRows(companion: Companion, input: RawBuilder<unknown>): Ra
 /**
  * SQL: brings the rows of changed entities up to date. It writes only those with another value than before, which it finds one by one in the primary key.
  * The statement has locked the entities in known versions, so nothing else changes their rows meanwhile. Undefined for a table of keys only.
+ *
+ * If `keeps` is true, `input` has `kept` too, the names of the columns that stay as they are; null for none. For a row with `kept` the version need not be
+ * known: it is written in any case, and what another transaction has written meanwhile is kept.
  */
-export function updateRows(companion: Companion, input: RawBuilder<unknown>): RawBuilder<unknown> | undefined {
+export function updateRows(companion: Companion, input: RawBuilder<unknown>, keeps = false): RawBuilder<unknown> | undefined {
   if (companion.state === 'building') return upsertRows(companion, input);
   const stored = storedColumns(companion);
   if (stored.length === 0) return undefined;
   const table = inSchema(companion.table);
   const names = sql.join(stored.map(({ name }) => name));
   const computed = sql.join(stored.map(({ name }) => sql`computed.${name}`));
+  const isOther = sql`row(${names}) is distinct from row(${computed})`;
+  const changed = stored.map(({ column, name }) => {
+    const value = keeps
+      ? sql`case when ${sql.lit(column)} = any(computed.kept) then companion.${name} else computed.${name} end`
+      : sql`computed.${name}`;
+    return sql`${name} = ${value}`;
+  });
   return sql`
-    update ${table} as companion set ${sql.join(stored.map(({ name }) => sql`${name} = computed.${name}`))}
-    from (select key, ${sql.join(stored.map(({ name, value }) => sql`${value} as ${name}`))} from ${input}) as computed
+    update ${table} as companion set ${sql.join(changed)}
+    from (
+      select key, ${keeps ? sql`kept,` : sql``} ${sql.join(stored.map(({ name, value }) => sql`${value} as ${name}`))} from ${input}
+    ) as computed
     cross join lateral (
-      select key from ${table} where key = computed.key and row(${names}) is distinct from row(${computed}) offset 0
+      select key from ${table} where key = computed.key and ${keeps ? sql`(computed.kept is not null or ${isOther})` : isOther} offset 0
     ) as present
     where companion.key = present.key`;
 }
@@ -111,13 +126,13 @@ export function deleteRow({ table }: Companion, key: RawBuilder<unknown>): RawBu
   return sql`entity_companion_delete(${sql.lit(table)}, ${key})`;
 }
 
-/** The columns beside the key, each with the value that it stores of an input row. */
-function storedColumns({ columns, search }: Companion): { name: RawBuilder<unknown>; value: RawBuilder<unknown> }[] {
+/** The columns beside the key, each with its name in SQL and the value that it stores of an input row. */
+function storedColumns({ columns, search }: Companion): { column: string; name: RawBuilder<unknown>; value: RawBuilder<unknown> }[] {
   const stored = columns.map((column) => {
     const name = sql.ref(column.name);
-    return { name, value: isComputed(column) ? storedValue(column, name) : name };
+    return { column: column.name, name, value: isComputed(column) ? storedValue(column, name) : name };
   });
-  return search ? [...stored, { name: sql.ref('search'), value: searchVector(search) }] : stored;
+  return search ? [...stored, { column: searchColumn, name: sql.ref(searchColumn), value: searchVector(search) }] : stored;
 }
 
 function searchVector({ texts, language }: CompanionSearch): RawBuilder<unknown> {

@@ -1,13 +1,15 @@
 /** The values of the companion row of an entity, computed from its fields. */
 import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
-import { isOfEnvelope, type Field } from '../filter/fields.ts';
+import { isOfEnvelope, type EnvelopeName, type Field } from '../filter/fields.ts';
 import { isDecimal } from '../http/decimal.ts';
 import { isInt64 } from '../http/int64.ts';
 import { isLongerThan } from '../filter/values.ts';
 import { pointerTo } from '../http/pointer.ts';
-import type { Companion, CompanionColumn, CompanionValues } from './layout.ts';
+import { searchColumn, type Companion, type CompanionColumn, type CompanionValues } from './layout.ts';
 
+/** The members of the envelope that each change changes. */
+const changedMembers: ReadonlySet<string | undefined> = new Set<EnvelopeName>(['$version', '$updatedAt', '$updatedBy']);
 /** The most characters of all texts of an entity that are searched. PostgreSQL holds 1 MiB of different words. */
 const searchedLength = 100_000;
 
@@ -16,16 +18,12 @@ const searchedLength = 100_000;
  * `validation-failed` with `too-long` for texts that no index can hold.
  */
 export function companionValues(companion: Companion, fields: unknown): CompanionValues {
-  const faults: Fault[] = [];
-  const values: CompanionValues = {};
-  for (const column of companion.columns.filter(({ field }) => !isOfEnvelope(field))) {
-    const value = valueOf(column, memberAt(fields, column.field));
-    const { maximumLength } = column;
-    if (typeof value === 'string' && maximumLength !== undefined && isLongerThan(value, maximumLength))
-      faults.push({ pointer: pointerTo(column.field), code: 'too-long', values: { maximum: maximumLength } });
-    values[column.name] = value;
-  }
-  if (faults.length > 0) throw new Problem('validation-failed', { faults });
+  const found = valuesOf(
+    companion.columns.filter(({ field }) => !isOfEnvelope(field)),
+    fields,
+  );
+  if ('faults' in found) throw new Problem('validation-failed', { faults: found.faults });
+  const { values } = found;
   let left = searchedLength;
   for (const { name, field } of companion.search?.texts ?? []) {
     const text = memberAt(fields, field);
@@ -34,6 +32,29 @@ export function companionValues(companion: Companion, fields: unknown): Companio
     values[name] = searched;
   }
   return values;
+}
+
+/** What a patch changes of a row: the values of some columns, and the names of the others, which stay as they are. */
+export interface RowChange {
+  values: CompanionValues;
+  kept: string[];
+}
+
+/**
+ * What a patch of these members of the fields changes of the row, whatever else the entity has; null for nothing. Undefined if that depends on the entity: the
+ * texts that are searched stand in one column, and a row of a table that is being built may be missing. No member of the patch is an object.
+ */
+export function rowChangeOf(companion: Companion, patch: Readonly<Record<string, unknown>>): RowChange | null | undefined {
+  const { columns, search, state } = companion;
+  const isGiven = ({ field: [member = ''] }: { field: Field }) => Object.hasOwn(patch, member);
+  if (state === 'building' || search?.texts.some(isGiven)) return undefined;
+  const [ofFields, ofEnvelope] = [columns.filter(({ field }) => !isOfEnvelope(field)), columns.filter(({ field }) => isOfEnvelope(field))];
+  const given = ofFields.filter(isGiven);
+  if (given.length === 0 && !ofEnvelope.some(({ field }) => changedMembers.has(field[0]))) return null;
+  const values = valuesOf(given, patch);
+  if ('faults' in values) return undefined;
+  const kept = ofFields.filter((column) => !given.includes(column)).map(({ name }) => name);
+  return { values: values.values, kept: search ? [...kept, searchColumn] : kept };
 }
 
 /** The text as a column compares it whose texts are equal without regard to case and form. */
@@ -47,6 +68,19 @@ export function folded(text: string): string {
  */
 export function wordsOf(text: string): string {
   return text.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ');
+}
+
+function valuesOf(columns: readonly CompanionColumn[], fields: unknown): { values: CompanionValues } | { faults: Fault[] } {
+  const faults: Fault[] = [];
+  const values: CompanionValues = {};
+  for (const column of columns) {
+    const value = valueOf(column, memberAt(fields, column.field));
+    const { maximumLength } = column;
+    if (typeof value === 'string' && maximumLength !== undefined && isLongerThan(value, maximumLength))
+      faults.push({ pointer: pointerTo(column.field), code: 'too-long', values: { maximum: maximumLength } });
+    values[column.name] = value;
+  }
+  return faults.length > 0 ? { faults } : { values };
 }
 
 function memberAt(fields: unknown, field: Field): unknown {

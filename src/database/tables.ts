@@ -145,6 +145,7 @@ export interface Database {
     source: TypeSource;
     plan: Json<unknown>;
     companion: Json<unknown> | null;
+    may_be_unfit: Generated<boolean>;
     applied_at: CreatedAt;
     applied_by: string;
   };

@@ -73,6 +73,7 @@ export const prepareInsertMany = (companion: Companion | null, variant?: string)
  */
 export const prepareUpdateMany = (companion: Companion | null, variant?: string) => {
   const input = inputOf(companion);
+  const [kept, typedKept] = companion ? [sql`kept,`, sql`kept text[],`] : [sql``, sql``];
   return prepareGrouped<EntityRow>(
     'entity.update-many',
     (rows) =>
@@ -83,8 +84,8 @@ export const prepareUpdateMany = (companion: Companion | null, variant?: string)
       input as materialized (
         select *
         from rows from (jsonb_to_recordset(${rows}::jsonb)
-          as (name text, key bigint, owner text, versions bigint[], patch jsonb, merged jsonb, "limit" int, ${input.typed}))
-          with ordinality as input (name, key, owner, versions, patch, merged, "limit", ${input.names}, n)
+          as (name text, key bigint, owner text, versions bigint[], patch jsonb, merged jsonb, "limit" int, ${typedKept} ${input.typed}))
+          with ordinality as input (name, key, owner, versions, patch, merged, "limit", ${kept} ${input.names}, n)
       ), merged as materialized (
         select n, found.*, "limit", "userName" from input cross join lateral (
           select entity.name, entity.key, coalesce(input.merged, json_merge_patch(entity.fields, patch)) as fields from entity
@@ -97,7 +98,7 @@ export const prepareUpdateMany = (companion: Companion | null, variant?: string)
       )`,
         // Always true, since a statement has at most 64 rows. The planner then estimates few rows and uses the index.
         written: sql`${storeMerged(sql.ref('merged.userName'), sql.ref('merged.limit'))} and merged.n between 1 and 1000 returning n, entity.*`,
-        companion: companion ? updateRows(companion, writtenWith(companion, rowsOfRequests.rows)) : undefined,
+        companion: companion ? updateRows(companion, writtenWith(companion, rowsOfRequests.rows, true), true) : undefined,
         ...rowsOfRequests,
       }),
     variant,

@@ -27,8 +27,11 @@ export const placeOf = (permit: Permit<'create' | 'read' | 'update' | 'delete' |
 export interface Checked {
   /** The revision of the type of their name; 0 for none. */
   typeRevision: string;
-  /** The row of the companion table; undefined for a name without one. */
-  companion: { layout: Companion; values: CompanionValues } | undefined;
+  /**
+   * The row of the companion table, and the names of columns that stay as they are, if the process has not looked at them; undefined for a name without such a
+   * table, and for a change that does not concern it.
+   */
+  companion: { layout: Companion; values: CompanionValues; kept?: readonly string[] } | undefined;
 }
 
 /** Fields that the process has checked against the type of their name. */
@@ -115,7 +118,7 @@ export async function updateGrouped(
 ): Promise<EntityRow | undefined> {
   const { updateMany } = writeStatementsOf(companion?.layout);
   const change = { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), versions, limit: limitBytes };
-  const values = { ...change, ...companion?.values };
+  const values = { ...change, ...companion?.values, ...(companion && { kept: companion.kept ?? null }) };
   const row = merged === undefined ? rowOf(values, 'patch', patch) : rowOf(values, 'merged', merged);
   return await withUnknownOutcome(underRules(companion?.layout, () => store.writeGrouped(updateMany, row)));
 }

@@ -1,6 +1,6 @@
 /**
  * Changes the fields of an entity: a JSON merge patch, under the caller's precondition and the rules of the type. Whatever was checked is
- * what is stored, since the statement that writes is guarded by the version that was looked at.
+ * what is stored: either the patch alone decides, or the statement that writes is guarded by the version that was looked at.
  */
 import type { Statements } from '../database/port.ts';
 import type { Origin } from '../audit/store.ts';
@@ -10,7 +10,8 @@ import { Problem } from '../errors.ts';
 import type { WriteTurns } from './heavy.ts';
 import type { EntityRow } from './row.ts';
 import { checkedBy, previewUpdate, updateStoredEntity, updateGrouped, type Checked, type Merge } from './store.ts';
-import type { EntityTypes } from '../entity-types/types.ts';
+import type { EntityType, EntityTypes } from '../entity-types/types.ts';
+import { rowChangeOf } from '../companion/values.ts';
 
 /** A lost round means that another update won. Only an entity under constant change makes one caller lose this many. */
 const rounds = 100;
@@ -45,12 +46,26 @@ export async function updateEntity(
   const origin = caller.origin;
   const alone = () => updateAlone(writes, permit, origin, key, change);
   if (change.isHeavy) return await queues.runHeavyPatch(permit, caller, alone);
-  // Without a type the statement decides by itself, and is asked why only when it did nothing.
-  let seen = (await types.find(permit.entity)) && (await look(writes, permit, key, change, true));
-  const row = seen && isHeavy(seen) ? undefined : await updateGrouped(store, permit, origin, key, narrowedTo(seen, change));
+  const type = await types.find(permit.entity);
+  const direct = directMerge(type, change);
+  // The statement of a direct merge decides by itself, and is asked why only when it did nothing.
+  let seen = direct ? undefined : await look(writes, permit, key, change, true);
+  const row = seen && isHeavy(seen) ? undefined : await updateGrouped(store, permit, origin, key, direct ?? narrowedTo(seen, change));
   if (row) return row;
   seen ??= await look(writes, permit, key, change, true);
   return await (isHeavy(seen) ? queues.runHeavyPatch(permit, caller, alone) : queues.runContended(permit, alone));
+}
+
+/** The merge that needs no look at the entity; undefined if the rules of the type may depend on what the entity has besides. */
+function directMerge(type: EntityType | undefined, change: Change): Merge | undefined {
+  if (!type) return { ...change, ...checkedBy(undefined, undefined) };
+  if (type.mayBeUnfit || (type.requiresIfMatch && !change.isGuarded)) return undefined;
+  const patch = JSON.parse(change.patch) as Record<string, unknown>;
+  if (!type.acceptsPatch(patch)) return undefined;
+  const { companion: layout, revision: typeRevision } = type;
+  const row = layout && rowChangeOf(layout, patch);
+  if (row === undefined) return undefined;
+  return { ...change, typeRevision, companion: layout && row ? { layout, ...row } : undefined };
 }
 
 async function updateAlone(writes: Writes, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {

@@ -108,7 +108,8 @@ async function begin(db: Kysely<Database>, start: Start): Promise<Begun | undefi
     const old = stored.type
       ? { document: stored.type.document, source: stored.type.source, plan }
       : { document: {}, source: change.source, plan: { ...plan, isPlaceholder: true } };
-    const { revision } = await insertRevision(trx, { name, ...old, appliedBy: actor.name, companion, id });
+    const { mayBeUnfit } = stored;
+    const { revision } = await insertRevision(trx, { name, ...old, mayBeUnfit, appliedBy: actor.name, companion, id });
     return { revision, wanted };
   });
 }
@@ -157,7 +158,7 @@ async function undo(db: Kysely<Database>, start: Start, { revision, wanted }: Be
 async function restore(trx: Transaction<Database>, { actor, change, plan, stored }: Start, wanted: Companion): Promise<void> {
   const { name, source } = change;
   const complete = completePart(stored);
-  const revision = { name, plan: { ...plan, isUndone: true }, appliedBy: actor.name };
+  const revision = { name, plan: { ...plan, isUndone: true }, mayBeUnfit: stored.mayBeUnfit, appliedBy: actor.name };
   const old = stored.type ? { document: stored.type.document, source: stored.type.source } : { document: null, source };
   if (!complete) {
     await insertRevision(trx, { ...revision, ...old });

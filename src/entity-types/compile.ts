@@ -1,4 +1,5 @@
 /** Makes the validator of a type from its document. */
+import { createAjv } from '../contract/ajv.ts';
 import { compileSchema } from '../contract/every-error.ts';
 import type { Companion } from '../companion/layout.ts';
 import type { TypeSource } from '../database/tables.ts';
@@ -7,6 +8,7 @@ import { faultsOf } from '../http/validation-faults.ts';
 import { fieldTypesOf } from './field-types.ts';
 import { requiresIfMatch, schemaOf } from './document.ts';
 import { linearPattern } from './linear-pattern.ts';
+import { acceptsPatchOf } from './patches.ts';
 import type { Schema } from './subschemas.ts';
 import type { EntityType } from './types.ts';
 
@@ -21,15 +23,19 @@ compilePattern.code = '';
 
 /** The type with this document, which `faultsOfDocument` has accepted. */
 export function compileType(revision: string, document: Schema, source: TypeSource, companion: Companion | null = null): EntityType {
-  const validate = compileSchema(schemaOf(document), undefined, source === 'api' ? { regExp: compilePattern } : {});
+  const schema = schemaOf(document);
+  const code = source === 'api' ? { regExp: compilePattern } : {};
+  const validate = compileSchema(schema, undefined, code);
   return {
     revision,
     document,
     check(fields, sent = () => fields) {
       if (!validate(fields)) throw faultsOf(validate.errors ?? [], 'body', sent());
     },
-    fields: fieldTypesOf(schemaOf(document)),
+    acceptsPatch: acceptsPatchOf(schema, (ofMembers) => createAjv({ code }).compile(ofMembers)),
+    fields: fieldTypesOf(schema),
     isPlaceholder: false,
+    mayBeUnfit: false,
     requiresIfMatch: requiresIfMatch(document),
     trashKeep: trashKeepOf(document['x-soft-delete']),
     companion,

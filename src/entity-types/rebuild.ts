@@ -33,8 +33,8 @@ async function hasCompanions(trx: Kysely<Database>): Promise<boolean> {
 
 /** The type in force is that of before the build. */
 async function endBuild(trx: Kysely<Database>, name: string): Promise<void> {
-  const { type, id = 0, companion } = await findStoredType(trx, name);
-  const end = { name, plan: { isUndone: true }, appliedBy: type?.appliedBy ?? 'entity-service' };
+  const { type, id = 0, companion, mayBeUnfit } = await findStoredType(trx, name);
+  const end = { name, plan: { isUndone: true }, mayBeUnfit, appliedBy: type?.appliedBy ?? 'entity-service' };
   if (!type) await insertRevision(trx, { ...end, document: null, source: 'command' });
   else {
     const { document, source } = type;

@@ -11,8 +11,8 @@ import { compileType } from './compile.ts';
 import { findCurrentRevision, findRevision, listRevisions } from './store.ts';
 import type { EntityType, EntityTypes } from './types.ts';
 
-/** Characters of the documents whose validators a process stores. A validator takes about ten times the memory of its document. */
-const maximumCharacters = 8_388_608;
+/** Characters of the documents whose validators a process stores. Each of its two validators takes about ten times the memory of a document. */
+const maximumCharacters = 4_194_304;
 /** What the smallest validator takes, in characters of a document. */
 const leastCharacters = 4_096;
 
@@ -93,7 +93,7 @@ export class TypeRegistry implements EntityTypes {
   async #load(revision: string, db: Kysely<Database>): Promise<EntityType> {
     const found = await findRevision(db, revision);
     if (!found) throw new Error(`there is no entity type with the revision ${revision}`);
-    const { document, source, companion, isPlaceholder } = found;
-    return { ...compileType(revision, document, source, companion), isPlaceholder };
+    const { document, source, companion, isPlaceholder, mayBeUnfit } = found;
+    return { ...compileType(revision, document, source, companion), isPlaceholder, mayBeUnfit };
   }
 }

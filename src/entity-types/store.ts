@@ -57,6 +57,8 @@ export interface StoredType {
   /** The type in force; undefined for none, also while the first type of the name is being built. */
   type: TypeRow | undefined;
   companion: Companion | null;
+  /** Whether entities of the name may not fit the type in force. */
+  mayBeUnfit: boolean;
 }
 
 export async function findStoredType(db: Kysely<Database>, name: string): Promise<StoredType> {
@@ -66,12 +68,13 @@ export async function findStoredType(db: Kysely<Database>, name: string): Promis
       isPlaceholder.as('isPlaceholder'),
       sql<Schema>`entity_type_revision.document`.as('document'),
       sql<Companion | null>`entity_type_revision.companion`.as('companion'),
+      'may_be_unfit as mayBeUnfit',
     ])
     .where('entity_type.name', '=', name)
     .executeTakeFirst();
-  if (!row) return { revision: '0', id: undefined, type: undefined, companion: null };
-  const { id, isPlaceholder: isOpen, companion, ...type } = row;
-  return { revision: row.revision, id, type: isOpen ? undefined : type, companion };
+  if (!row) return { revision: '0', id: undefined, type: undefined, companion: null, mayBeUnfit: false };
+  const { id, isPlaceholder: isOpen, companion, mayBeUnfit, ...type } = row;
+  return { revision: row.revision, id, type: isOpen ? undefined : type, companion, mayBeUnfit };
 }
 
 /** The names whose type is being built, or was when its process ended. */
@@ -125,6 +128,8 @@ export interface Revision {
   companion: Companion | null;
   /** Whether the first type of the name was being built, which has none yet. */
   isPlaceholder: boolean;
+  /** Whether entities of the name may not fit the document. */
+  mayBeUnfit: boolean;
 }
 
 /** What a revision is, in force or not; undefined for a deletion. */
@@ -138,6 +143,7 @@ export async function findRevision(db: Kysely<Database>, revision: string): Prom
       'source',
       sql<Companion | null>`companion`.as('companion'),
       isPlaceholder.as('isPlaceholder'),
+      'may_be_unfit as mayBeUnfit',
     ])
     .executeTakeFirst();
   return row;
@@ -149,6 +155,8 @@ export interface NewRevision {
   document: Schema | null;
   source: TypeSource;
   plan: unknown;
+  /** Whether entities of the name may not fit the document. */
+  mayBeUnfit: boolean;
   appliedBy: string;
   companion?: Companion | null;
   /** Of {@link drawId}, for a name without a revision and with a companion table. */
@@ -173,7 +181,7 @@ export async function lockTypes(trx: Kysely<Database>): Promise<void> {
 /** Puts the document in force, or deletes the type; call it after {@link lockTypes}. Returns the new revision. */
 export async function insertRevision(
   trx: Kysely<Database>,
-  { name, document, source, plan, appliedBy, companion = null, id }: NewRevision,
+  { name, document, source, plan, mayBeUnfit, appliedBy, companion = null, id }: NewRevision,
 ): Promise<{ revision: string; appliedAt: Date }> {
   const row = await trx
     .insertInto('entity_type_revision')
@@ -182,6 +190,7 @@ export async function insertRevision(
       document: document && JSON.stringify(document),
       source,
       plan: JSON.stringify(plan),
+      may_be_unfit: mayBeUnfit,
       applied_by: appliedBy,
       companion: companion && JSON.stringify(companion),
     })

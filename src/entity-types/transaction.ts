@@ -5,6 +5,7 @@ import { recordChange, type Actor } from '../administration/actor.ts';
 import type { Companion } from '../companion/layout.ts';
 import { inTransaction, lockWasNotHad } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
+import { countEntities } from '../entities/scan.ts';
 import { Problem } from '../errors.ts';
 import { unfitEntities, unfitProblem } from './findings.ts';
 import { needsCheck, type TypeChange, type TypePlan } from './plan.ts';
@@ -126,6 +127,7 @@ export async function writeChange(
     document,
     source,
     plan: carriedOut,
+    mayBeUnfit: needsCheck(plan) ? allowUnfit && (await countEntities(trx, name, 0)) > 0 : stored.mayBeUnfit,
     appliedBy: actor.name,
     companion,
     id,

@@ -6,6 +6,7 @@ import type { Kysely } from 'kysely';
 import type { Companion } from '../companion/layout.ts';
 import type { Database } from '../database/tables.ts';
 import type { FieldTypes } from '../filter/fields.ts';
+import type { AcceptsPatch } from './patches.ts';
 import type { Schema } from './subschemas.ts';
 
 /**
@@ -20,10 +21,13 @@ export interface EntityType {
   /** The JSON Schema with its service keywords. */
   document: Schema;
   check: CheckFields;
+  acceptsPatch: AcceptsPatch;
   /** The types of the fields, for filters and sorts. */
   fields: FieldTypes;
   /** Whether the name has no type yet, because its first one is being built. Its entities may be any object. */
   isPlaceholder: boolean;
+  /** Whether stored entities may not fit. Their next update must make them fit. */
+  mayBeUnfit: boolean;
   /** Whether an update or a delete needs If-Match. */
   requiresIfMatch: boolean;
   /** How long deleted entities stay in the trash, as an interval; null if they do not. */

@@ -105,7 +105,8 @@ create table entity_type_revision (
   plan json not null,
   applied_at timestamp with time zone default clock_timestamp() not null,
   applied_by text not null,
-  companion json
+  companion json,
+  may_be_unfit boolean default true not null
 );
 
 create table feed_tick (

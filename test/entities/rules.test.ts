@@ -77,10 +77,10 @@ describe('a companion row', () => {
     expect(row?.['search']).toBe(`'hous':2A 'run':1A`);
   });
 
-  test('200 — is written by an update that changes one of its values, and by no other update', async () => {
+  test('200 — is written by an update that gives one of its values, and by no other update', async () => {
     const key = await made('customer', { email: 'grace@example.com', company: 'Navy' });
     const first = await rowOf(customer, key);
-    expect((await update('customer', key, { note: 'changed', email: 'GRACE@example.com' })).status).toBe(200);
+    expect((await update('customer', key, { note: 'changed' })).status).toBe(200);
     expect(await rowOf(customer, key)).toEqual(first);
     expect((await update('customer', key, { company: 'Navies' })).status).toBe(200);
     const second = await rowOf(customer, key);

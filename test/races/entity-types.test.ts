@@ -89,7 +89,7 @@ test('422 — a write that waited for a change of its type, though the database 
     const waiting = { answer: create() };
     await expect.poll(async () => (await waits.execute(own.db)).rows.length, { timeout: 15_000, interval: 2 }).toBe(1);
     const document = { type: 'object', required: ['a'] };
-    await insertRevision(trx, { name: 'waits', document, source: 'command', plan: {}, appliedBy: 'test' });
+    await insertRevision(trx, { name: 'waits', document, source: 'command', plan: {}, mayBeUnfit: false, appliedBy: 'test' });
     return waiting;
   });
   expect((await write.answer).status).toBe(422);

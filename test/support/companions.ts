@@ -26,7 +26,7 @@ export async function beginBuilding(service: TestService, name: string): Promise
     await lockTypes(trx);
     const { type } = await findStoredType(trx, name);
     const { document = null, source = 'command' } = type ?? {};
-    await insertRevision(trx, { name, document, source, plan: {}, appliedBy: 'test', companion });
+    await insertRevision(trx, { name, document, source, plan: {}, mayBeUnfit: false, appliedBy: 'test', companion });
   });
   await service.context.listener.settle();
   return companion;
