@@ -13,7 +13,7 @@ import { isOlder, readMigrations, type MigrationFile } from './migration-files.t
 import { pendingMigrations } from './migration-state.ts';
 import { aliveSeconds, listProcesses } from './processes.ts';
 import type { Database } from './tables.ts';
-import { VerifiedClient } from './driver/verified-client.ts';
+import { SettlingClient } from './driver/settling-client.ts';
 
 /** The lock of Kysely's migrator, which versions took that did not take it here. */
 const lockId = '3853314791062309107';
@@ -76,7 +76,7 @@ async function withConnection<T>(databaseUrl: string, work: (db: Kysely<Database
     application_name: 'entity-service migrate',
     connectionTimeoutMillis: 10_000,
     // The pool makes its clients with its own options, which its types leave out.
-    Client: VerifiedClient as unknown as new () => VerifiedClient,
+    Client: SettlingClient as unknown as new () => SettlingClient,
   });
   pool.on('error', () => undefined);
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });

@@ -2,7 +2,8 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient } from 'kysely';
 import type { Database } from '../tables.ts';
 import { firstStatement } from './timeout-client.ts';
-import { VerifiedClient } from './verified-client.ts';
+import { SettlingClient } from './settling-client.ts';
+import type { VerifiedClient } from './verified-client.ts';
 
 /** Kysely on one connection. Its statements run one after the other; while a transaction is open, all of them belong to it. */
 export function kyselyOn(client: VerifiedClient): Kysely<Database> {
@@ -24,7 +25,7 @@ export class LongConnections {
 
   /** Runs `work` on a new connection, and closes it. PostgreSQL then frees the locks of the session. */
   async run<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
-    const client = new VerifiedClient({
+    const client: VerifiedClient = new SettlingClient({
       connectionString: this.#url,
       application_name: 'entity-service build',
       connectionTimeoutMillis: 10_000,

@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Socket } from 'node:net';
 import { DatabaseError, Query, type ClientConfig } from 'pg';
 import { ServerUnresponsiveError } from '../failure.ts';
-import { VerifiedClient } from './verified-client.ts';
+import { isSubmittable, settled, SettlingClient, type Callback } from './settling-client.ts';
 
 /** A statement with its values, and the name under which it is prepared, if any. */
 export interface Statement {
@@ -24,18 +24,11 @@ export const firstStatement = `set default_transaction_isolation = 'read committ
 /** The rows as node-postgres reads them. */
 export type Rows = Promise<{ rows: unknown[] }>;
 
-type Callback<R> = (error: Error | undefined | null, result: R) => void;
-
 /** The timer of a connection belongs to none of the requests that the connection serves. */
 const outside = AsyncLocalStorage.snapshot();
 
 /** Fraction of the timeout for which the connection must have been silent. Otherwise the statement was merely queued behind slow ones. */
 const silentShare = 0.9;
-
-/** A query class of its own, such as pg-cursor or pg-copy-streams. It reports to its owner, and runs for as long as the owner reads or writes. */
-interface Submittable {
-  submit: (connection: unknown) => unknown;
-}
 
 /**
  * A client that closes its connection when a statement has been under way for `query_timeout` milliseconds, or up to a tenth more. All statements
@@ -44,7 +37,7 @@ interface Submittable {
  * A cursor, a stream or a COPY may take longer: it ends in the same way when the connection has carried no byte, in either direction, for
  * `query_timeout` milliseconds. The server's own `statement_timeout` bounds it too, unless its transaction sets another one.
  */
-export class TimeoutClient extends VerifiedClient {
+export class TimeoutClient extends SettlingClient {
   /** Called when the server has answered none of the statements under way, with the milliseconds for which it has been silent. */
   onUnresponsive: (silentMs: number) => void = () => undefined;
   #isUnresponsive = false;
@@ -79,27 +72,18 @@ export class TimeoutClient extends VerifiedClient {
 
   /** Sends a statement. Cheaper than `query`, which copies its arguments. */
   send(statement: Statement): Rows {
-    const { promise, resolve, reject } = Promise.withResolvers<{ rows: unknown[] }>();
-    const settle = this.#begin<{ rows: unknown[] }>((error, result) => {
-      if (error) reject(error);
-      else resolve(result);
-    });
-    super.query(new PreparedQuery(statement, settle));
+    const { promise, callback } = settled<{ rows: unknown[] }>();
+    super.query(new PreparedQuery(statement, this.#begin(callback)));
     return promise;
   }
 
   // TypeScript cannot repeat the overloads of node-postgres. A submittable is returned, as node-postgres does.
   override query(...args: unknown[]): never {
     if (isSubmittable(args[0])) return this.#submit(args);
-    const given = typeof args.at(-1) === 'function' ? (args.pop() as Callback<unknown>) : undefined;
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const settle = this.#begin<unknown>((error, result) => {
-      if (given) given(error, result);
-      else if (error) reject(error);
-      else resolve(result);
-    });
-    (VerifiedClient.prototype.query as (...args: unknown[]) => void).apply(this, [...args, settle]);
-    return (given ? undefined : promise) as never;
+    const isCallback = typeof args.at(-1) === 'function';
+    const { promise, callback } = isCallback ? { promise: undefined, callback: args.pop() as Callback<unknown> } : settled<unknown>();
+    (super.query as (...args: unknown[]) => void).apply(this, [...args, this.#begin(callback)]);
+    return promise as never;
   }
 
   /** Submittables have no callback in common, so they count as under way until the connection has nothing left to do. */
@@ -109,7 +93,7 @@ export class TimeoutClient extends VerifiedClient {
       this.once('drain', () => (this.#progress = undefined));
     }
     this.#startTimer();
-    return (VerifiedClient.prototype.query as (...args: unknown[]) => unknown).apply(this, args) as never;
+    return (super.query as (...args: unknown[]) => unknown).apply(this, args) as never;
   }
 
   /** How many bytes the connection has carried, in both directions. */
@@ -164,10 +148,6 @@ export class TimeoutClient extends VerifiedClient {
     }
     this.connection.stream.destroy(new ServerUnresponsiveError(this.#progress ? 'no progress in time' : 'no answer in time'));
   }
-}
-
-function isSubmittable(query: unknown): query is Submittable {
-  return typeof query === 'object' && query !== null && 'submit' in query && typeof query.submit === 'function';
 }
 
 /** The query that `Client.query` would make of a statement. */

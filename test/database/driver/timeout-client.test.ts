@@ -11,7 +11,7 @@ afterAll(() => database.drop());
 
 const run = promisify(execFile);
 
-test.each(['send', 'send, prepared,', 'query'])(
+test.each(['send', 'send, prepared,', 'query', 'query without limits'])(
   'what %s has answered goes with the young objects, and is not kept until the next whole collection',
   async (way) => {
     const { stdout } = await run(process.execPath, ['--expose-gc', 'test/support/kept-answers.ts', database.url, way]);
