@@ -1,5 +1,5 @@
 /**
- * The statements that read entities together with those that they refer to. Like those of lists they have no name. Each has the condition of the
+ * The statements that read entities together with those that they refer to. Each has the condition of the
  * permit for the name that it reads, `rowsCovered` (rule 64).
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';

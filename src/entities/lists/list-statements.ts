@@ -1,6 +1,7 @@
 /**
- * The statements of lists. Their shape depends on the query, so they have no name and PostgreSQL plans each with its values. Every statement that
- * returns rows has the condition of the permit, `rowsCovered`, beside the filter of the caller (rule 64).
+ * The statements of lists, whose shape depends on the query. Limits stand in their texts: PostgreSQL expects a tenth of all rows for a limit that is a value, and
+ * would plan a list that comes again for its values each time. Every statement that returns rows has the condition of the permit, `rowsCovered`, beside the filter
+ * of the caller (rule 64).
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
