@@ -57,8 +57,8 @@ export interface StoredType {
   /** The type in force; undefined for none, also while the first type of the name is being built. */
   type: TypeRow | undefined;
   companion: Companion | null;
-  /** Whether entities of the name may not fit the type in force. */
-  mayBeUnfit: boolean;
+  /** Whether entities of the name may not fit the type in force. Null in a backup whose schema does not say it. */
+  mayBeUnfit: boolean | null;
 }
 
 export async function findStoredType(db: Kysely<Database>, name: string): Promise<StoredType> {
@@ -68,7 +68,8 @@ export async function findStoredType(db: Kysely<Database>, name: string): Promis
       isPlaceholder.as('isPlaceholder'),
       sql<Schema>`entity_type_revision.document`.as('document'),
       sql<Companion | null>`entity_type_revision.companion`.as('companion'),
-      'may_be_unfit as mayBeUnfit',
+      // While a backup is restored, the schema may be that of before the column.
+      sql<boolean | null>`(to_jsonb(entity_type_revision) -> 'may_be_unfit')::boolean`.as('mayBeUnfit'),
     ])
     .where('entity_type.name', '=', name)
     .executeTakeFirst();
@@ -155,8 +156,8 @@ export interface NewRevision {
   document: Schema | null;
   source: TypeSource;
   plan: unknown;
-  /** Whether entities of the name may not fit the document. */
-  mayBeUnfit: boolean;
+  /** Whether entities of the name may not fit the document. Null: the schema does not say it yet. */
+  mayBeUnfit: boolean | null;
   appliedBy: string;
   companion?: Companion | null;
   /** Of {@link drawId}, for a name without a revision and with a companion table. */
@@ -190,7 +191,7 @@ export async function insertRevision(
       document: document && JSON.stringify(document),
       source,
       plan: JSON.stringify(plan),
-      may_be_unfit: mayBeUnfit,
+      ...(mayBeUnfit !== null && { may_be_unfit: mayBeUnfit }),
       applied_by: appliedBy,
       companion: companion && JSON.stringify(companion),
     })

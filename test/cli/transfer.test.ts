@@ -380,6 +380,31 @@ describe('database backup and restore', () => {
     expect(await counts(service().databaseUrl)).toEqual(before);
   });
 
+  test('a backup of a schema without `may_be_unfit` is restored, also if a type was being built', async () => {
+    const [early, target] = [await createDatabase(), await createDatabase()];
+    onTestFinished(async () => {
+      await early.drop();
+      await target.drop();
+    });
+    for (const { url } of [early, target]) await execute(url, dropTables);
+    await migrate(early.url, { upTo: '0031-path-of-statistics' });
+    const parts = { columns: [], indexes: [], uniques: [], substrings: [], references: [] };
+    const companion = JSON.stringify({ table: 'x1', ...parts, next: 1, state: 'building', complete: null });
+    await execute(
+      early.url,
+      `with revision as (
+         insert into entity_type_revision (name, document, source, plan, applied_by, companion)
+         values ('order', '{}', 'command', '{"isPlaceholder": true}', 'ada', '${companion}') returning revision
+       ) insert into entity_type (name, revision) select 'order', revision from revision`,
+    );
+    const file = join(directory, 'building.backup');
+    await withSnapshot(early.url, [], never, (source) => writeBackup(file, '0.0.9', source, { signal: never, onRows: () => undefined }));
+    const command = new AdminCommand(target.url);
+    expect(await command.run(['database', 'restore', '--from', file])).toMatchObject({ code: 0 });
+    expect(await query(target.url, 'select count(*)::int as types from entity_type')).toEqual([{ types: 0 }]);
+    expect(await query(target.url, 'select distinct may_be_unfit from entity_type_revision')).toEqual([{ may_be_unfit: false }]);
+  });
+
   test('a backup of an earlier schema is migrated with its rows; one of a later schema is refused', async () => {
     const [early, target] = [await createDatabase(), await createDatabase()];
     onTestFinished(async () => {
