@@ -1,6 +1,7 @@
 /** SQL that reads parts of the indexes of a companion table: walks in the order of an index, and candidates in no order. */
 import { sql, type RawBuilder } from 'kysely';
 import type { Companion } from './layout.ts';
+import { limitOf } from '../database/limit.ts';
 import { matchesRow } from './search.ts';
 import { inSchema } from './table.ts';
 import { columnRef, keyColumn, pinned, pinnedList, type Column } from './source.ts';
@@ -30,15 +31,15 @@ export function walkRows(
     select ${selected} from ${inSchema(companion.table)} as x
     where ${allOf([...fixed, ...limits, ...conditions])}
     order by ${inOrder([...walk.fixed.map(({ column }) => column), ...order])}
-    limit ${sql.lit(limit)})`;
+    limit ${limitOf(limit)})`;
   const parts = partsAfter(order, after);
   const walks = combinations(walk.fixed).map((fixed) => {
     const each = parts.map((conditions) => part(fixed, conditions));
-    return sql`(select * from (${sql.join(each, sql` union all `)}) as x limit ${sql.lit(limit)})`;
+    return sql`(select * from (${sql.join(each, sql` union all `)}) as x limit ${limitOf(limit)})`;
   });
   const [only, ...others] = walks;
   if (only && others.length === 0) return only;
-  return sql`(select * from (${sql.join(walks, sql` union all `)}) as x order by ${inOrder(order)} limit ${sql.lit(limit)})`;
+  return sql`(select * from (${sql.join(walks, sql` union all `)}) as x order by ${inOrder(order)} limit ${limitOf(limit)})`;
 }
 
 /** The parts of an order after a position, as conditions, in this order. No value comes last ascending and first descending. */
@@ -70,8 +71,8 @@ export function candidateRows(companion: Companion, ranges: readonly Range[], co
 
 /** The number of rows of all ranges, `limit` at most. A row in two ranges counts twice. */
 export function candidateCount(companion: Companion, ranges: readonly Range[], limit: number): RawBuilder<unknown> {
-  const parts = partsOf(companion, ranges, sql`1`).map((part) => sql`(${part} limit ${sql.lit(limit)})`);
-  return sql`(select count(*)::int from (select 1 from (${sql.join(parts, sql` union all `)}) as part limit ${sql.lit(limit)}) as counted)`;
+  const parts = partsOf(companion, ranges, sql`1`).map((part) => sql`(${part} limit ${limitOf(limit)})`);
+  return sql`(select count(*)::int from (select 1 from (${sql.join(parts, sql` union all `)}) as part limit ${limitOf(limit)}) as counted)`;
 }
 
 function partsOf(companion: Companion, ranges: readonly Range[], selected: RawBuilder<unknown>): RawBuilder<unknown>[] {

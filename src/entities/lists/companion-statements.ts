@@ -2,6 +2,7 @@
 import { sql, type CompiledQuery } from 'kysely';
 import type { Companion } from '../../companion/layout.ts';
 import { ownFilter, ownPart } from '../../companion/own-rows.ts';
+import { limitOf } from '../../database/limit.ts';
 import { matchesRow } from '../../companion/search.ts';
 import { inSchema } from '../../companion/table.ts';
 import { builder } from '../../database/driver/prepared.ts';
@@ -53,7 +54,7 @@ export function indexRows(query: IndexWalk, limit: number): PageRows {
   const source = companionSource(companion);
   const rows = walkRows(companion, walk, after, budget, columns);
   // The walk is in the order of the page, so its first rows that fulfil all are the page.
-  const cut = isEverything(rest.ofFields) ? sql`limit ${sql.lit(limit + 1)}` : sql``;
+  const cut = isEverything(rest.ofFields) ? sql`limit ${limitOf(limit + 1)}` : sql``;
   return {
     from: sql`(select * from ${rows} as x where ${filterCondition(rest.ofColumns, source)} ${cut}) as x
       cross join ${entityOf(permit, sql.ref('x.key'))}`,
@@ -68,7 +69,7 @@ export function indexEndQuery({ companion, walk, after, budget }: IndexWalk): Co
   const values = walk.columns.map((column) => sql`${columnRef(column)}::text`);
   return sql<WalkEnd>`
     select x.key, array[${sql.join(values)}]::text[] as position from ${walkRows(companion, walk, after, budget, walk.columns)} as x
-    offset ${sql.lit(budget - 1)} limit 1`.compile(builder);
+    offset ${limitOf(budget - 1)} limit 1`.compile(builder);
 }
 
 /** The candidates of a page, which are sorted. */
@@ -91,7 +92,7 @@ export function candidatesRows(query: Candidates, limit: number): PageRows {
   const isDecidedByColumns = columnOrder && isEverything(filter.ofFields);
   const next = isDecidedByColumns
     ? sql`and ${after ? isAfter(order, after, 'x') : sql`true`}
-        order by ${inOrder([...columnOrder.columns, { ...keyColumn, descending: order.keyDescending }])} limit ${sql.lit(limit + 1)}`
+        order by ${inOrder([...columnOrder.columns, { ...keyColumn, descending: order.keyDescending }])} limit ${limitOf(limit + 1)}`
     : sql``;
   // Otherwise the planner may walk another index, past rows of others (rule 64): that the filter names the creator too lets it test `pinned` once.
   const fence = permit.owner === null ? sql`` : sql`offset 0`;

@@ -5,6 +5,7 @@
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
+import { limitOf } from '../../database/limit.ts';
 import { filterCondition } from '../../filter/compile.ts';
 import { isAfter, keyIsAfter, type Order, type RowPosition } from '../../filter/order.ts';
 import { entitySource, type Source } from '../../filter/source.ts';
@@ -58,7 +59,7 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
   const texts = order.columns.map((_, index) => sql`${sql.ref(`s${index}`)}::text`);
   const named = { ...order, columns: order.columns.map((column, index) => ({ ...column, expression: sql.ref(`s${index}`) })) };
   // Behind `offset 0` PostgreSQL evaluates each value once for a row, however often the condition names it.
-  const fence = isInOrder ? sql`limit ${sql.lit(limit + 1)}` : order.columns.length > 0 ? sql`offset 0` : sql``;
+  const fence = isInOrder ? sql`limit ${limitOf(limit + 1)}` : order.columns.length > 0 ? sql`offset 0` : sql``;
   const fits = sql`row_number() over page = 1 or (sum(bytes) over page <= ${bytes} and row_number() over page <= ${limit})`;
   const references = includes.length > 0 ? sql`, case when ${fits} then ${referencesOf(includes)} end as references` : sql``;
   return sql<ListRow>`
@@ -72,7 +73,7 @@ export function pageQuery(query: PageQuery): CompiledQuery<ListRow> {
       ) as entity
       where ${after ? isAfter(named, after) : sql`true`}
       order by ${inOrder}
-      limit ${sql.lit(limit + 1)}
+      limit ${limitOf(limit + 1)}
     ) as entity
     window page as (order by ${inOrder} rows unbounded preceding)
     order by ${inOrder}`.compile(builder);
@@ -109,7 +110,7 @@ export interface KeyWalk {
 /** The rows of the selection among those of the walk. */
 export function walkedRows({ permit, source, table, keys, rest }: Selection, walk: KeyWalk): PageRows {
   return {
-    from: sql`(${nextByKey(table, permit.name, keys, walk, sql`entity.*`)} limit ${sql.lit(walk.budget)}) as entity`,
+    from: sql`(${nextByKey(table, permit.name, keys, walk, sql`entity.*`)} limit ${limitOf(walk.budget)}) as entity`,
     where: sql`${covered(permit)} and ${filterCondition(rest, source)}`,
     after: undefined,
     isInOrder: true,
@@ -125,7 +126,7 @@ export interface WalkEnd {
 /** The last row of the walk; no row if the list ends before the budget does. */
 export function walkEndQuery({ permit, table, keys }: Selection, walk: KeyWalk): CompiledQuery<WalkEnd> {
   return sql<WalkEnd>`
-    ${nextByKey(table, permit.name, keys, walk, sql`entity.key, '{}'::text[] as position`)} offset ${sql.lit(walk.budget - 1)} limit 1`.compile(
+    ${nextByKey(table, permit.name, keys, walk, sql`entity.key, '{}'::text[] as position`)} offset ${limitOf(walk.budget - 1)} limit 1`.compile(
     builder,
   );
 }
@@ -154,7 +155,7 @@ export function entityOf(permit: PermitValues, key: RawBuilder<unknown>): RawBui
 export function candidatesQuery({ permit, table, keys }: Selection, limit: number): CompiledQuery<{ count: number }> {
   return sql<{ count: number }>`
     select count(*)::int as count from (
-      select from ${table} where entity.name = ${permit.name} and ${filterCondition(keys, entitySource)} limit ${sql.lit(limit)}
+      select from ${table} where entity.name = ${permit.name} and ${filterCondition(keys, entitySource)} limit ${limitOf(limit)}
     ) as candidates`.compile(builder);
 }
 

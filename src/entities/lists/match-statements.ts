@@ -1,6 +1,7 @@
 /** The statements of tests of entities that references lead to. Each has the condition of the permit for the name that it reads, `rowsCovered` (rule 64). */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
+import { limitOf } from '../../database/limit.ts';
 import { filterCondition } from '../../filter/compile.ts';
 import { entitySource } from '../../filter/source.ts';
 import type { Filter } from '../../filter/syntax.ts';
@@ -9,7 +10,7 @@ import { entityOf, type PageRows } from './list-statements.ts';
 
 /** The keys of the rows, `limit` at most. */
 export function matchedKeysQuery({ from, where }: PageRows, limit: number): CompiledQuery<{ key: string }> {
-  return sql<{ key: string }>`select entity.key::text as key from ${from} where ${where} limit ${sql.lit(limit)}`.compile(builder);
+  return sql<{ key: string }>`select entity.key::text as key from ${from} where ${where} limit ${limitOf(limit)}`.compile(builder);
 }
 
 /**
