@@ -1,17 +1,18 @@
 /**
  * Names for statements that are built for one request and come again, such as that of a list. PostgreSQL then parses and plans each a few times on each
- * connection, which saves up to half of its time for a page (docs/performance.md). Only what comes again gets a name, and few at once: each takes about
- * 100 KB of the server's memory on each connection.
+ * connection, which saves up to half of its time for a page (docs/performance.md). Only what comes again gets a name, and few at once: each takes about 100 bytes of
+ * the server's memory for each character, on each connection.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
-/** A connection holds these besides the statements of `prepare` (timeout-pool.ts). */
 const maximumNamed = 40;
+/** Of all texts with names together: about 6 MB of the server's memory for each connection. A page of a declared type has 700 to 1,300. */
+const maximumCharacters = 60_000;
 /** A name that no request has used for so many milliseconds makes room for another. */
 const idleMs = 60_000;
 /** Characters. Longer texts have long filters, which hardly come again. */
-const maximumLength = 16_384;
+const maximumLength = 4_096;
 
 interface Named {
   name: string;
@@ -21,9 +22,11 @@ interface Named {
 
 export class RepeatedStatements {
   readonly #seen = new LRUCache<string, true>({ maxSize: 2 ** 20, maxEntrySize: maximumLength, sizeCalculation: (_, text) => text.length });
-  readonly #named = new LRUCache<string, Named>({ max: maximumNamed });
+  readonly #named = new LRUCache<string, Named>({ max: maximumNamed, dispose: (_, text) => (this.#characters -= text.length) });
+  /** Of the texts with names. */
+  #characters = 0;
 
-  /** The name of the text; undefined when it comes for the first time, and while {@link maximumNamed} others are in use. The same text has the same name. */
+  /** The name of the text; undefined when it comes for the first time, and while others take all the room. The same text has the same name. */
   nameOf(text: string): string | undefined {
     const known = this.#named.get(text);
     if (known) {
@@ -34,16 +37,21 @@ export class RepeatedStatements {
       this.#seen.set(text, true);
       return undefined;
     }
-    if (!this.#hasRoom()) return undefined;
+    if (!this.#makeRoom(text.length)) return undefined;
     const name = `repeated.${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
-    // When all names are taken the text that was used least recently loses its name.
     this.#named.set(text, { name, usedAt: performance.now() });
+    this.#characters += text.length;
     return name;
   }
 
-  #hasRoom(): boolean {
-    if (this.#named.size < maximumNamed) return true;
-    const [leastRecent] = this.#named.rvalues();
-    return leastRecent !== undefined && performance.now() - leastRecent.usedAt > idleMs;
+  /** Takes the names of texts that nobody has used lately, as far as there has to be room; false if there is none. */
+  #makeRoom(characters: number): boolean {
+    while (this.#named.size === maximumNamed || this.#characters + characters > maximumCharacters) {
+      const [leastRecent] = this.#named.rkeys();
+      const named = leastRecent === undefined ? undefined : this.#named.peek(leastRecent);
+      if (leastRecent === undefined || !named || performance.now() - named.usedAt <= idleMs) return false;
+      this.#named.delete(leastRecent);
+    }
+    return true;
   }
 }

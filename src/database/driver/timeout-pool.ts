@@ -8,24 +8,30 @@ import { unnamedWork } from './statement-work.ts';
 import { firstStatement, TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
 
 /**
- * A connection on which more statements are prepared is closed after use. A statement that writes a companion table takes 0.3 MB of the server's memory,
- * and there is one of each kind for each table.
+ * A connection is closed after use when the statements prepared on it have more characters together. Each takes about 100 bytes of the server's memory, so that a
+ * connection has 30 MB at most. A statement that writes a companion table has 3,000, and there is one of each kind for each table.
  */
-const maximumPrepared = 140;
+const maximumPreparedCharacters = 300_000;
 
 /** A client that names what Kysely leaves unnamed, and describes its statements to traces. */
 class NamingClient extends TimeoutClient {
   readonly #prepared = new Set<string>();
+  /** Of the statements prepared. */
+  #characters = 0;
   /** How many groups of {@link sendTogether} are under way. */
   #groups = 0;
 
   /** Whether the connection has prepared so many statements that it must not be used again. */
   get isWorn(): boolean {
-    return this.#prepared.size > maximumPrepared;
+    return this.#characters > maximumPreparedCharacters;
   }
 
   override send(statement: Statement): Rows {
-    if (statement.name !== undefined) this.#prepared.add(statement.name);
+    const { name, text } = statement;
+    if (name !== undefined && !this.#prepared.has(name)) {
+      this.#prepared.add(name);
+      this.#characters += text.length;
+    }
     return super.send(statement);
   }
 

@@ -46,10 +46,22 @@ test('40 texts have names at once, and one that is not used for a minute makes r
   expect(statements.nameOf('first 7')).toBe(names[7]);
 });
 
-test('a text of more than 16,384 characters has none', () => {
+test('a text of more than 4,096 characters has none, and all that have one have 60,000 together', () => {
   const statements = new RepeatedStatements();
-  expect(nameOfSecond(statements, 'x'.repeat(16_385))).toBe(undefined);
-  expect(nameOfSecond(statements, 'x'.repeat(16_384))).toMatch(/^repeated\./);
+  expect(nameOfSecond(statements, 'x'.repeat(4_097))).toBe(undefined);
+  const names = textsOf('x'.repeat(3_997), 20).map((text) => nameOfSecond(statements, text));
+  expect(names.filter((name) => name !== undefined)).toHaveLength(15);
+  expect(nameOfSecond(statements, 'short')).toMatch(/^repeated\./);
+});
+
+test('a name that is free makes room for as many characters as it had', () => {
+  vi.useFakeTimers();
+  const statements = new RepeatedStatements();
+  for (const text of textsOf('x'.repeat(3_997), 15)) nameOfSecond(statements, text);
+  expect(nameOfSecond(statements, 'y'.repeat(4_096))).toBe(undefined);
+  vi.advanceTimersByTime(60_001);
+  expect(statements.nameOf('y'.repeat(4_096))).toMatch(/^repeated\./);
+  expect(nameOfSecond(statements, 'z'.repeat(4_096))).toMatch(/^repeated\./);
 });
 
 interface Prepared {
