@@ -126,6 +126,20 @@ test('in tables of 5,000 rows every statement goes by an index, and they are not
   expect(await wholeScans()).toEqual([]);
 });
 
+test('companion tables that have grown are analysed too, since a list that comes again keeps its plan', async () => {
+  const { db } = connection;
+  onTestFinished(() => execute(database.url, 'drop table entity_data.x1'));
+  await execute(database.url, 'create table entity_data.x1 (key bigint primary key, c1 text)');
+  const fill = (from: number, to: number) =>
+    execute(database.url, `insert into entity_data.x1 select n, repeat('x', 40) from generate_series(${from}, ${to}) as n`);
+  await fill(1, 20);
+  await sql`analyze entity_data.x1`.execute(db);
+  expect(await analyzeGrownTables(db)).toEqual([]);
+  await fill(21, 5_000);
+  expect(await analyzeGrownTables(db)).toEqual(['entity_data.x1']);
+  expect(await analyzeGrownTables(db)).toEqual([]);
+});
+
 test('a service analyses tables that have grown by itself', async () => {
   const service = await TestService.start();
   onTestFinished(() => service.stop());
