@@ -6,16 +6,8 @@ import { subschemasOf, isSchemaObject, type Schema } from './subschemas.ts';
 
 /** The keywords that say something of single members, or nothing, of the object that has them. */
 const memberKeywords = new Set(
-  ['properties', 'patternProperties', 'additionalProperties', 'propertyNames', 'required', 'type', '$defs', 'definitions'].concat([
-    '$schema',
-    '$comment',
-    'title',
-    'description',
-    'examples',
-    'example',
-    'deprecated',
-    'readOnly',
-  ]),
+  `properties patternProperties additionalProperties propertyNames required type $defs definitions
+  $schema $comment title description examples example deprecated readOnly`.split(/\s+/),
 );
 
 /** Whether each entity that fits the type fits it after the merge patch, a JSON object, too. False if that depends on the entity. */

@@ -5,7 +5,7 @@ import { knownMigrations } from '../../src/database/migration-files.ts';
 import { AdminCommand } from '../support/admin.ts';
 import { createDatabase, openPool } from '../support/database.ts';
 import { readDocument, section } from '../support/markdown.ts';
-import { execute, undoLaterMigrations } from '../support/sql.ts';
+import { dropTables, execute, undoLaterMigrations } from '../support/sql.ts';
 
 /** The files that made the same schema before the first release (decision 92). */
 const formerNames = [
@@ -77,4 +77,33 @@ test('the statements of decision 92 make this version accept such a database', a
   await execute(url, statements);
   expect(await migrate(url)).toEqual((await knownMigrations()).filter((name) => name > '0011'));
   expect(await new AdminCommand(url).say(['user', 'list'])).toBe('There are no users yet.\n');
+});
+
+test('0032 marks the types whose entities may be unfit: those that came into force with `allowUnfit`, and what followed', async () => {
+  const database = await createDatabase();
+  onTestFinished(() => database.drop());
+  await execute(database.url, dropTables);
+  await migrate(database.url, { upTo: '0031-path-of-statistics' });
+  await execute(
+    database.url,
+    `insert into entity_type_revision (name, document, source, plan, applied_by) values
+      ('order', '{}', 'command', '{"steps": []}', 'ada'), ('order', '{}', 'command', '{"allowUnfit": true}', 'ada'),
+      ('line', '{}', 'command', '{"steps": []}', 'ada'), ('order', '{}', 'command', '{"isUndone": true}', 'ada')`,
+  );
+  await migrate(database.url);
+  // An earlier version that runs beside does not say it.
+  await execute(
+    database.url,
+    `insert into entity_type_revision (name, document, source, plan, applied_by) values ('line', '{}', 'command', '{}', 'ada')`,
+  );
+  const pool = openPool(database.url);
+  onTestFinished(() => pool.end());
+  const { rows } = await pool.query('select name, may_be_unfit as unfit from entity_type_revision order by revision');
+  expect(rows.map(({ name, unfit }: { name: string; unfit: boolean }) => `${name} ${unfit}`)).toEqual([
+    'order false',
+    'order true',
+    'line false',
+    'order true',
+    'line true',
+  ]);
 });
