@@ -8,5 +8,5 @@ test('a limit in the text of a statement is a whole number, and nothing else com
   const { sql: text, parameters } = sql`select limit ${limitOf(51)}`.compile(builder);
   expect([text, parameters]).toEqual(['select limit 51', []]);
   for (const wrong of [1.5, -1, Number.NaN, Infinity, 2 ** 53, '51', '1; drop table entity', null, undefined, {}])
-    expect(() => limitOf(wrong as number), String(wrong)).toThrow(TypeError);
+    expect(() => limitOf(wrong as number), JSON.stringify(wrong)).toThrow(TypeError);
 });
