@@ -4,15 +4,21 @@ import { builder, prepare, runBuilt, runRepeated } from './driver/prepared.ts';
 import type { PooledClient } from './driver/timeout-pool.ts';
 
 /**
- * How PostgreSQL may read tables. Without reading a table or the matching part of an index as a whole, where there is another way: `by-index` for a statement
- * that leaves one index to choose, whatever its values are, so that it gets a name when it comes again; `by-any-index` for one whose values decide which index
- * is best. They are for statements that need the first rows of an index only; the planner may be wrong about how many rows there are. `by-bitmap` may read the
- * matching part of an index, which an index of texts needs.
+ * How PostgreSQL may read tables. Neither `by-index` nor `by-any-index` reads a table or the matching part of an index as a whole, where there is another way: they
+ * need the first rows of an index only, and the planner may be wrong about how many rows there are. A statement is `by-index` if one way to read it is left, whatever
+ * its values are. Then it gets a name when it comes again. The values of `by-any-index` decide which way is best. `by-bitmap` may read the matching part of an index,
+ * which an index of texts needs.
  */
 export type Scans = 'by-index' | 'by-any-index' | 'by-bitmap' | 'any';
 
-/** Runs a statement of a read-only transaction; `by-index` unless it says otherwise. */
+/** Runs a statement of a read-only transaction; `by-any-index` unless it says otherwise. */
 export type Run = <R>(query: CompiledQuery<R>, scans?: Scans) => Promise<R[]>;
+
+/** Runs statements that need no transaction, each by itself. */
+export const alone =
+  (reads: { query: Run; queryRepeated: Run }): Run =>
+  (query, scans) =>
+    scans === 'by-index' ? reads.queryRepeated(query) : reads.query(query);
 
 /** Milliseconds, and whether PostgreSQL may read whole tables and matching parts of indexes: `on` or `off`. */
 interface Settings {
@@ -38,7 +44,7 @@ export async function readTransaction<T>(client: PooledClient, limitMs: number, 
   const end = performance.now() + limitMs;
   const send = (text: string) => client.send({ name: undefined, text, values: [] });
   let begin: string | undefined = 'begin isolation level repeatable read read only';
-  const run: Run = async <R>(query: CompiledQuery<R>, scans: Scans = 'by-index') => {
+  const run: Run = async <R>(query: CompiledQuery<R>, scans: Scans = 'by-any-index') => {
     // PostgreSQL knows whole milliseconds, and takes 0 for no limit.
     const limit = String(Math.max(1, Math.ceil(end - performance.now())));
     const settings = { limit, tables: onOff(scans === 'any'), bitmaps: onOff(scans === 'by-bitmap' || scans === 'any') };

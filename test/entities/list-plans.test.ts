@@ -2,16 +2,19 @@
 import { sql } from 'kysely';
 import { escapeLiteral } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Principal } from '../../src/authn/principal.ts';
 import type { Companion } from '../../src/companion/layout.ts';
 import { inSchema } from '../../src/companion/table.ts';
 import { builder } from '../../src/database/driver/prepared.ts';
 import { companionRoad } from '../../src/entities/lists/companion-road.ts';
 import { entityRoad } from '../../src/entities/lists/entity-road.ts';
+import { includedQuery } from '../../src/entities/lists/include-statements.ts';
 import { pageQuery } from '../../src/entities/lists/list-statements.ts';
 import type { Part } from '../../src/entities/lists/road.ts';
 import { fieldTypesOf } from '../../src/entity-types/field-types.ts';
 import { bodyLimits, parseFilter } from '../../src/filter/parse.ts';
 import { parseSort } from '../../src/filter/sort.ts';
+import { authorize } from '../../src/rights/permit.ts';
 import { declareIndexed } from '../support/companion.ts';
 import { useService } from '../support/service.ts';
 
@@ -64,6 +67,10 @@ beforeAll(async () => {
         returning key, fields, created_by)
       insert into ${inSchema(companion.table)} (key, ${sql.join(columns.map(({ name }) => name))})
       select key, ${sql.join(columns.map(({ value }) => value))} from entities`.execute(db);
+  // So PostgreSQL expects few rows of a name whose value it does not know.
+  await sql`insert into entity (name, fields, created_by, updated_by) select 'name' || n, '{}', 'ada', 'ada' from generate_series(1, 5000) as n`.execute(
+    db,
+  );
   await sql`vacuum analyze entity`.execute(db);
   await sql`analyze ${inSchema(companion.table)}`.execute(db);
 });
@@ -76,6 +83,19 @@ interface Plan {
   'Shared Read Blocks': number;
   Plans?: Plan[];
 }
+
+/** A user with the right to read everything. */
+const reader: Principal = {
+  user: { id: '1', name: 'ada', displayName: 'Ada' },
+  profile: undefined,
+  locale: 'en',
+  method: 'api-key',
+  issuer: null,
+  authenticatedAt: new Date(),
+  session: undefined,
+  grants: new Map([['*', new Map([['read', 'any']])]]),
+  scopes: null,
+};
 
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
@@ -192,6 +212,73 @@ describe.each(['force_custom_plan', 'force_generic_plan'] as const)('a page with
       expect(buffers).toBeLessThan(150);
       expect(whole).toEqual([]);
     }
+  });
+
+  test('by key walks the keys, and only a list of keys is planned for its values', async () => {
+    const roadOf = (filter: object) => {
+      const parsed = parseFilter(filter, types, bodyLimits);
+      if ('faults' in parsed) throw new Error('refused');
+      return entityRoad({ permit: { name: 'order', owner: null }, filter: parsed.filter, sort: [], companion: undefined });
+    };
+    const scansOf = (filter: object) =>
+      service().store.readOnly(10_000, async (run) => {
+        const found = await roadOf(filter).find(run, { after: undefined, isBackwards: false, limit: 50 });
+        return found?.scans;
+      });
+    expect(await scansOf({})).toBe('by-index');
+    expect(await scansOf({ $key: { $gt: '10' } })).toBe('by-index');
+    expect(await scansOf({ $key: { $in: ['1', '2'] } })).toBe('by-any-index');
+    expect(await scansOf({ $key: { $in: ['1', '2'] }, nowhere: 'x' })).toBe('by-any-index');
+  });
+
+  test('of what references lead to looks each key up, however few rows PostgreSQL expects of the name', async () => {
+    const { rows } = await sql<{ key: string }>`select key from entity where name = 'order' and key % 600 = 0 limit 40`.execute(
+      service().db,
+    );
+    const positions = new Map(rows.map(({ key }, index) => [key, index]));
+    const permit = authorize(reader, 'order', 'read');
+    const query = includedQuery([{ permit, positions, further: [] }], 1e6);
+    const plan = await service().store.readOnly(10_000, async (run) => {
+      await run(sql`select set_config('plan_cache_mode', ${mode}, true)`.compile(builder));
+      await run(statement(`prepare explained as ${query.sql}`));
+      const [row] = await run<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+        statement(`explain (analyze, buffers, format json) execute explained (${query.parameters.map(literal).join()})`),
+      );
+      await run(statement('deallocate explained'));
+      return row?.['QUERY PLAN'][0].Plan;
+    });
+    expect(rows.length).toBeGreaterThan(20);
+    expect((plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0)).toBeLessThan(rows.length * 5);
+  });
+
+  test.for<[string, object, string | null]>([
+    ['alone', {}, null],
+    ['with a filter', { note: 'n1' }, null],
+    ['of own entities', {}, 'ada'],
+  ])('by key reads the rows that it shows in order, also without a transaction: %s', async ([, filter, owner]) => {
+    const parsed = parseFilter(filter, types, bodyLimits);
+    if ('faults' in parsed) throw new Error('refused');
+    const road = entityRoad({ permit: { name: 'order', owner }, filter: parsed.filter, sort: [], companion: undefined });
+    const nodes = await service()
+      .store.db.transaction()
+      .execute(async (trx) => {
+        await sql`select set_config('plan_cache_mode', ${mode}, true)`.execute(trx);
+        const found = await road.find(() => expect.fail('one statement suffices'), {
+          after: { values: [], key: '1000' },
+          isBackwards: false,
+          limit: 50,
+        });
+        if (!found) throw new Error('no rows');
+        const query = pageQuery({ ...found, order: road.order, limit: 50, bytes: 1e6, projection: undefined, includes: [] });
+        await sql.raw(`prepare explained as ${query.sql}`).execute(trx);
+        const text = `explain (analyze, buffers, format json) execute explained (${query.parameters.map(literal).join()})`;
+        const { rows } = await sql.raw<{ 'QUERY PLAN': [{ Plan: Plan }] }>(text).execute(trx);
+        await sql.raw('deallocate explained').execute(trx);
+        return nodesOf(rows[0]?.['QUERY PLAN'][0].Plan ?? expect.fail('no plan'));
+      });
+    expect(nodes.filter((node) => node['Relation Name'] === 'entity').map((node) => node['Node Type'])).toEqual(['Index Scan']);
+    expect((nodes[0]?.['Shared Hit Blocks'] ?? 0) + (nodes[0]?.['Shared Read Blocks'] ?? 0)).toBeLessThan(21_000);
+    if (Object.keys(filter).length === 0 && owner === null) expect(nodes[0]?.['Shared Hit Blocks']).toBeLessThan(100);
   });
 
   test('ends its look at the rows at one row, however many follow', async () => {

@@ -58,7 +58,10 @@ const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 
 const onEntity = /\b(?:from|join|into|update|using) "?entity\b(?![.-])|\b(?:From|Table|Into|Join|using)\(\s*'entity[ ']/;
 const reads = /\b(?:from|join|using) "?entity"?(?![\w".])/g;
 const value = String.raw`(?:\$\d+|"input"\."\w+")`;
-const condition = new RegExp(String.raw`\bentity\.name = ${value} and \(${value}::text is null or entity\.created_by = ${value}\)`, 'g');
+const condition = new RegExp(
+  String.raw`\bentity\.name = (?:${value}|pinned\(${value}::text\)) and \(${value}::text is null or entity\.created_by = ${value}\)`,
+  'g',
+);
 
 describe('a statement on the table entity', () => {
   test('is in one of twelve files', () => {
@@ -166,7 +169,9 @@ describe('a statement of a list', () => {
     expect(count(text, condition)).toBe(1);
     // The condition is part of the outermost conjunction, so no filter can widen it.
     const [, conjunction = ''] =
-      /where (entity\.name = \$\d+ and \(\$\d+::text is null or entity\.created_by = \$\d+\) and .*)/s.exec(text) ?? [];
+      /where (entity\.name = (?:\$\d+|pinned\(\$\d+::text\)) and \(\$\d+::text is null or entity\.created_by = \$\d+\) and .*)/s.exec(
+        text,
+      ) ?? [];
     expect(conjunction).toMatch(/^[^;]* and .*\("entity"\."created_by" collate "C" = \$\d+::text\) is not true/s);
     expect(parameters.filter((parameter) => parameter === 'bob')).toHaveLength(2);
   });

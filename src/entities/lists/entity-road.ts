@@ -4,7 +4,7 @@ import { isKey } from '../../filter/fields.ts';
 import { searchedSource } from '../../companion/source.ts';
 import { entitySource } from '../../filter/source.ts';
 import { all, conjuncts, type Filter } from '../../filter/syntax.ts';
-import { candidatesQuery, selected, selectedRows, walkedRows, walkEndQuery, type Selection } from './list-statements.ts';
+import { candidatesQuery, hasKeyList, selected, selectedRows, walkedRows, walkEndQuery, type Selection } from './list-statements.ts';
 import { trashedEntities } from '../removal/trash.ts';
 import { areFew, budgetOf, listLimits, orderFor, type Road, type Wanted } from './road.ts';
 
@@ -15,6 +15,7 @@ export function entityRoad(wanted: Wanted): Road {
   const selection: Selection = { permit, source, table: isTrash ? trashedEntities : sql`entity`, keys: all(keys), rest: all(rest) };
   const order = orderFor(wanted, source);
   const isByKey = order.columns.length === 0;
+  const scans = hasKeyList(selection.keys) || !isByKey ? 'by-any-index' : 'by-index';
   const looksAtMore = rest.length > 0 || permit.owner !== null;
   return {
     order,
@@ -23,10 +24,10 @@ export function entityRoad(wanted: Wanted): Road {
     async find(run, { after, isBackwards }) {
       if (isByKey && looksAtMore) {
         const walk = { keyDescending: order.keyDescending !== isBackwards, after, budget: budgetOf(selection.rest) };
-        return { ...walkedRows(selection, walk), end: walkEndQuery(selection, walk), scans: 'by-index' };
+        return { ...walkedRows(selection, walk), end: walkEndQuery(selection, walk), scans };
       }
       if (!isByKey && !areFew(await run(candidatesQuery(selection, listLimits.candidates + 1)))) return undefined;
-      return { ...selectedRows(selection, after), end: undefined, scans: 'by-index' };
+      return { ...selectedRows(selection, after), end: undefined, scans };
     },
   };
 }

@@ -50,14 +50,14 @@ export type IncludedRow = Omit<EntityRow, 'fields'> &
 
 /**
  * All wanted entities that their permits cover, in the order of their positions. Fields beyond `bytes` of JSON text are not read, but for those of
- * position 0.
+ * position 0. Behind `offset 0` PostgreSQL looks each key up; otherwise it might read the whole name instead.
  */
 export function includedQuery(wanted: readonly WantedEntities[], bytes: number): CompiledQuery<IncludedRow> {
   const rows = wanted.map(
     ({ permit, positions }) => sql`
       select entity.*, wanted.position
       from unnest(${[...positions.keys()]}::bigint[], ${[...positions.values()]}::int[]) as wanted (key, position)
-      join entity on ${covered(permit)} and entity.key = wanted.key`,
+      cross join lateral (select entity.* from entity where ${covered(permit)} and entity.key = wanted.key offset 0) as entity`,
   );
   const references = wanted.map(({ permit, further }) => sql`when ${permit.entity}::text then ${referencesOf(further)}`);
   return sql<IncludedRow>`

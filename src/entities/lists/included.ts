@@ -90,7 +90,7 @@ class IncludedReader {
   async follow(run: Run, referring: readonly Referring[]): Promise<Referring[]> {
     const steps = referring.flatMap(stepsOf);
     const wanted = this.#wantedBy(steps);
-    if (wanted.length > 0) this.#add(wanted, await run(includedQuery(wanted, this.#bytes)));
+    if (wanted.length > 0) this.#add(wanted, await run(includedQuery(wanted, this.#bytes), 'by-index'));
     this.#cut();
     return this.#next(steps);
   }

@@ -9,7 +9,8 @@ import { limitOf } from '../../database/limit.ts';
 import { filterCondition } from '../../filter/compile.ts';
 import { isAfter, keyIsAfter, type Order, type RowPosition } from '../../filter/order.ts';
 import { entitySource, type Source } from '../../filter/source.ts';
-import type { Filter } from '../../filter/syntax.ts';
+import { pinned } from '../../companion/source.ts';
+import { conjuncts, type Filter } from '../../filter/syntax.ts';
 import { rowsCovered, type PermitValues } from '../../rights/row-predicate.ts';
 import type { Include } from './include.ts';
 import { referencesOf } from './include-statements.ts';
@@ -94,9 +95,22 @@ export interface Selection {
 /** SQL: whether the permit covers the row of `entity`. */
 const covered = (permit: PermitValues) => rowsCovered((name) => sql`${permit[name]}`);
 
+/**
+ * Whether PostgreSQL has two ways to find the rows of a name, to look each key up and to read the whole name, of which the number of the keys tells the cheaper.
+ */
+export const hasKeyList = (keys: Filter): boolean => conjuncts(keys).some(({ kind }) => kind === 'in');
+
+/**
+ * SQL: the name in a condition. Without a list of keys its rows are read in the order of their keys, whatever number of them PostgreSQL expects: a plan that tests
+ * `pinned` on each row seems dear (decision 133).
+ */
+const nameOf = (name: string, keys: Filter) => (hasKeyList(keys) ? sql`${name}` : pinned({ type: 'string' }, name));
+
 /** All rows of the selection, of which a page takes those after its position. */
-export function selectedRows(selection: Selection, after: RowPosition | undefined): PageRows {
-  return { from: selection.table, where: conditionsOf(selection), after, isInOrder: false };
+export function selectedRows({ permit, source, table, keys, rest }: Selection, after: RowPosition | undefined): PageRows {
+  const isCovered = rowsCovered((value) => (value === 'name' ? nameOf(permit.name, keys) : sql`${permit[value]}`));
+  const where = sql.join([isCovered, filterCondition(keys, source), filterCondition(rest, source)], sql` and `);
+  return { from: table, where, after, isInOrder: false };
 }
 
 /** A part of the rows of a name in the order of their keys. */
@@ -141,7 +155,7 @@ function nextByKey(
 ): RawBuilder<unknown> {
   return sql`
     select ${columns} from ${table}
-    where entity.name = ${name} and ${filterCondition(keys, entitySource)}
+    where entity.name = ${nameOf(name, keys)} and ${filterCondition(keys, entitySource)}
       ${after ? sql`and ${keyIsAfter(keyDescending, after.key)}` : sql``}
     order by entity.key ${directionOf(keyDescending)}`;
 }

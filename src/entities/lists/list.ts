@@ -7,7 +7,7 @@ import { readable, type Companion } from '../../companion/layout.ts';
 import { indexedMember } from '../../companion/rules.ts';
 import { JsonText } from '../../contract/operation.ts';
 import { exceededStatementTime } from '../../database/failure.ts';
-import type { Run } from '../../database/read-transaction.ts';
+import { alone, type Run } from '../../database/read-transaction.ts';
 import type { LogPosition } from '../../database/standby/log-position.ts';
 import type { Reads } from '../../database/standby/readers.ts';
 import { Problem } from '../../errors.ts';
@@ -80,7 +80,7 @@ async function readPage(reads: Reads, { filter, targets, carrier }: ListRequest,
     });
   const list = listOf(filter);
   const position = await list.readCursor();
-  if (list.isCheap) return await list.page((query) => reads.queryRepeated(query), position);
+  if (list.isCheap) return await list.page(alone(reads), position);
   return await reads.readOnly(pageLimitMs, (run) => list.page(run, position));
 }
 
@@ -197,8 +197,8 @@ class List {
   }
 
   /** The last row at which the page has looked; undefined if the list ends before. */
-  async #endOfWalk(run: Run, { end }: FoundRows): Promise<RowPosition | undefined> {
-    const [row] = end ? await this.#within('filter', () => run(end)) : [];
+  async #endOfWalk(run: Run, { end, scans }: FoundRows): Promise<RowPosition | undefined> {
+    const [row] = end ? await this.#within('filter', () => run(end, scans)) : [];
     return positionOf(row);
   }
 

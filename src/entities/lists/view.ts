@@ -2,6 +2,7 @@
 import type { components, operations } from '../../../generated/api.ts';
 import { JsonText } from '../../contract/operation.ts';
 import type { Store } from '../../database/port.ts';
+import { alone } from '../../database/read-transaction.ts';
 import { Problem } from '../../errors.ts';
 import { maximumFaults } from '../../faults.ts';
 import { undeclaredFields, type FieldTypes } from '../../filter/fields.ts';
@@ -38,8 +39,8 @@ export async function findView(
   key: string,
   request: ViewRequest,
 ): Promise<{ body: JsonText<components['schemas']['EntityView']>; tag: string } | undefined> {
-  const run: Store['queryRepeated'] = (query) => store.queryRepeated(query);
-  const [row] = await run(viewQuery(permit, key, request.projection, request.includes));
+  const run = alone(store);
+  const [row] = await run(viewQuery(permit, key, request.projection, request.includes), 'by-index');
   if (!row) return undefined;
   const { text } = representEntity(row);
   if (request.includes.length === 0) return { body: new JsonText(text), tag: row.version };
