@@ -1,8 +1,11 @@
 /** Reads from a standby: the token of a write finds the write, rights and types are those of the primary, and a lost standby is no error (decisions 170 to 172). */
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { checkSynchronousStandbys } from '../../src/cli/doctor-deployment.ts';
 import type { Fetch } from '../../src/client/index.ts';
+import { connectPool } from '../../src/database/driver/pool.ts';
+import { builder, prepare } from '../../src/database/driver/prepared.ts';
+import { Standby } from '../../src/database/standby/standby.ts';
 import { positionOf, tokenOf } from '../../src/database/standby/log-position.ts';
 import { runAdmin } from '../support/admin.ts';
 import { clientOf } from '../support/client.ts';
@@ -266,6 +269,28 @@ test('304 — a page is the same, although its cursors say that it is newer', as
   expect(newer.headers.get('etag')).toBe(first.headers.get('etag'));
   const same = await service.call('GET', `${path}?limit=1`, { cookie, headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
   expect([same.status, source(same)]).toEqual([304, 'bounded']);
+});
+
+test('a connection to the standby is closed after use when its prepared statements have more than 300,000 characters together', async () => {
+  const standby = new Standby(
+    connectPool(readUrl, 2, () => undefined),
+    { onDown: () => undefined, onUp: () => undefined },
+  );
+  onTestFinished(() => standby.close());
+  await standby.probe();
+  const pids = [];
+  for (let number = 0; number < 12; number++) {
+    const build = () => sql<{ pid: number }>`select pg_backend_pid() as pid ${sql.raw(`-- ${'x'.repeat(29_950)}`)}`.compile(builder);
+    const long = prepare<object, { pid: number }>('test.worn-standby', build, String(number));
+    const attempt = await standby.read(
+      '',
+      () => undefined,
+      async (on) => (await on.run(long, {}))[0]?.pid,
+    );
+    pids.push('value' in attempt ? attempt.value : attempt.refusal);
+  }
+  expect(pids).not.toContain('down');
+  expect(new Set(pids).size).toBe(2);
 });
 
 test('400 — a malformed token is told by the name of its header, also at an export', async () => {

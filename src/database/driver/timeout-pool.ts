@@ -90,7 +90,7 @@ class NamingClient extends TimeoutClient {
   }
 }
 
-/** A connection that is taken out of the pool until its `release`. */
+/** A connection that is taken out of the pool. */
 export type PooledClient = PoolClient & NamingClient;
 
 /** A pool whose clients are {@link TimeoutClient}s. Only its own `send` relies on that, so no other pool can take its place. */
@@ -103,9 +103,14 @@ export class TimeoutPool extends Pool {
     super({ ...options, Client: NamingClient as unknown as new () => NamingClient });
   }
 
-  /** Takes a connection out of the pool. */
+  /** Takes a connection out of the pool, until {@link giveBack}. */
   async acquire(): Promise<PooledClient> {
     return (await this.connect()) as PooledClient;
+  }
+
+  /** Takes back a connection of {@link acquire}. One that is spoilt is closed, and so is one that has prepared too much. */
+  giveBack(client: PooledClient, isSpoilt = false): void {
+    client.release(isSpoilt || client.isWorn);
   }
 
   /**
@@ -124,7 +129,7 @@ export class TimeoutPool extends Pool {
       isSpoilt = !connectionStaysUsable(error);
       throw error;
     } finally {
-      client.release(isSpoilt || client.isWorn);
+      this.giveBack(client, isSpoilt);
     }
   }
 
@@ -134,7 +139,7 @@ export class TimeoutPool extends Pool {
     try {
       return await work(client);
     } finally {
-      client.release(client.isWorn);
+      this.giveBack(client);
     }
   }
 }

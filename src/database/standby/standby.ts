@@ -185,7 +185,7 @@ export class Standby {
       throw error;
     } finally {
       this.#clients.delete(client);
-      client.release(isSpoilt);
+      this.#connection.pool.giveBack(client, isSpoilt);
       this.#inUse--;
     }
   }
@@ -198,7 +198,7 @@ export class Standby {
   /** Returns a connection to the pool that was not there in time. */
   async #discard(connecting: Promise<PooledClient>): Promise<void> {
     await connecting.then(
-      (client) => client.release(),
+      (client) => this.#connection.pool.giveBack(client),
       () => undefined,
     );
     this.#inUse--;
