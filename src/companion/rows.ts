@@ -1,6 +1,6 @@
 /**
  * SQL that writes rows of a companion table, in the statement that changes the entities. Each function takes `input`, tables of a query that have
- * `key`, the {@link inputColumns} and the {@link envelopeColumns}.
+ * `key`, the {@link inputColumns} and the {@link envelopeColumns}. {@link writtenWith} makes it.
  */
 import { sql, type RawBuilder } from 'kysely';
 import { inputType, storedValue } from './columns.ts';
@@ -32,11 +32,15 @@ export function envelopeColumns({ columns }: Companion, table: string): RawBuild
 }
 
 /**
- * SQL: the input that consists of the keys of `written`, its members of the envelope, and the values in `tables`, which have `written` too, and `kept` if
- * `keeps` is true.
+ * SQL: the input that consists of the keys of `written`, its members of the envelope, and the values in `tables`, which have `written` too. `kept` are the names of
+ * the columns that stay as they are, for {@link updateRows}; by default none.
  */
-export function writtenWith(companion: Companion, tables: RawBuilder<unknown>, keeps = false): RawBuilder<unknown> {
-  const columns = [sql`written.key`, ...(keeps ? [sql`kept`] : []), ...inputNames(companion), ...envelopeColumns(companion, 'written')];
+export function writtenWith(
+  companion: Companion,
+  tables: RawBuilder<unknown>,
+  kept: RawBuilder<unknown> = sql`null::text[]`,
+): RawBuilder<unknown> {
+  const columns = [sql`written.key, ${kept} as kept`, ...inputNames(companion), ...envelopeColumns(companion, 'written')];
   return sql`(select ${sql.join(columns)} from ${tables}) as changed`;
 }
 
@@ -62,33 +66,27 @@ export function insertRows(companion: Companion, input: RawBuilder<unknown>): Ra
 }
 
 /**
- * SQL: brings the rows of changed entities up to date. It writes only those with another value than before, which it finds one by one in the primary key.
- * The statement has locked the entities in known versions, so nothing else changes their rows meanwhile. Undefined for a table of keys only.
+ * SQL: brings the rows of changed entities up to date, which it finds one by one in the primary key. Undefined for a table of keys only.
  *
- * If `keeps` is true, `input` has `kept` too, the names of the columns that stay as they are; null for none. For a row with `kept` the version need not be
- * known: it is written in any case, and what another transaction has written meanwhile is kept.
+ * Without `kept` the statement has locked the entity in a known version, so nothing else changes its row meanwhile. It is written only if a value is another one.
+ * With `kept` another transaction may have written the row since the statement began. So it is written in any case, and the kept columns are read from the row itself.
  */
-export function updateRows(companion: Companion, input: RawBuilder<unknown>, keeps = false): RawBuilder<unknown> | undefined {
+export function updateRows(companion: Companion, input: RawBuilder<unknown>): RawBuilder<unknown> | undefined {
   if (companion.state === 'building') return upsertRows(companion, input);
   const stored = storedColumns(companion);
   if (stored.length === 0) return undefined;
   const table = inSchema(companion.table);
   const names = sql.join(stored.map(({ name }) => name));
   const computed = sql.join(stored.map(({ name }) => sql`computed.${name}`));
-  const isOther = sql`row(${names}) is distinct from row(${computed})`;
-  const changed = stored.map(({ column, name }) => {
-    const value = keeps
-      ? sql`case when ${sql.lit(column)} = any(computed.kept) then companion.${name} else computed.${name} end`
-      : sql`computed.${name}`;
-    return sql`${name} = ${value}`;
-  });
+  const changed = stored.map(
+    ({ column, name }) => sql`${name} = case when ${sql.lit(column)} = any(computed.kept) then companion.${name} else computed.${name} end`,
+  );
   return sql`
     update ${table} as companion set ${sql.join(changed)}
-    from (
-      select key, ${keeps ? sql`kept,` : sql``} ${sql.join(stored.map(({ name, value }) => sql`${value} as ${name}`))} from ${input}
-    ) as computed
+    from (select key, kept, ${sql.join(stored.map(({ name, value }) => sql`${value} as ${name}`))} from ${input}) as computed
     cross join lateral (
-      select key from ${table} where key = computed.key and ${keeps ? sql`(computed.kept is not null or ${isOther})` : isOther} offset 0
+      select key from ${table}
+      where key = computed.key and (computed.kept is not null or row(${names}) is distinct from row(${computed})) offset 0
     ) as present
     where companion.key = present.key`;
 }

@@ -98,7 +98,7 @@ export const prepareUpdateMany = (companion: Companion | null, variant?: string)
       )`,
         // Always true, since a statement has at most 64 rows. The planner then estimates few rows and uses the index.
         written: sql`${storeMerged(sql.ref('merged.userName'), sql.ref('merged.limit'))} and merged.n between 1 and 1000 returning n, entity.*`,
-        companion: companion ? updateRows(companion, writtenWith(companion, rowsOfRequests.rows, true), true) : undefined,
+        companion: companion ? updateRows(companion, writtenWith(companion, rowsOfRequests.rows, sql.ref('kept'))) : undefined,
         ...rowsOfRequests,
       }),
     variant,

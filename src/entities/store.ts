@@ -27,11 +27,8 @@ export const placeOf = (permit: Permit<'create' | 'read' | 'update' | 'delete' |
 export interface Checked {
   /** The revision of the type of their name; 0 for none. */
   typeRevision: string;
-  /**
-   * The row of the companion table, and the names of columns that stay as they are, if the process has not looked at them; undefined for a name without such a
-   * table, and for a change that does not concern it.
-   */
-  companion: { layout: Companion; values: CompanionValues; kept?: readonly string[] } | undefined;
+  /** The row of the companion table; undefined for a name without one, and for a change that does not concern it. */
+  companion: { layout: Companion; values: CompanionValues } | undefined;
 }
 
 /** Fields that the process has checked against the type of their name. */
@@ -97,11 +94,16 @@ export async function findLight(store: Pick<Statements, 'read'>, permit: Permit<
   return row;
 }
 
+/** A merge of which the process knows all values of the companion row. */
+export type WholeMerge = Merge & { kept?: undefined };
+
 export interface Merge extends Checked {
   /** JSON text of an object. */
   patch: string;
   /** What the patch makes of the only version in `versions`, as a preview has shown; undefined if there was none. To merge again takes 20 µs of PostgreSQL. */
   merged?: string | undefined;
+  /** The columns of the companion table that stay as they are, since the process does not know their values; undefined if it knows all. */
+  kept?: readonly string[] | undefined;
   /** The versions that the caller accepts. */
   versions: Versions;
   /** The most that the merged fields may be, in bytes of JSON. */
@@ -114,11 +116,11 @@ export async function updateGrouped(
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
-  { patch, merged, versions, limitBytes, typeRevision, companion }: Merge,
+  { patch, merged, kept, versions, limitBytes, typeRevision, companion }: Merge,
 ): Promise<EntityRow | undefined> {
   const { updateMany } = writeStatementsOf(companion?.layout);
   const change = { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), versions, limit: limitBytes };
-  const values = { ...change, ...companion?.values, ...(companion && { kept: companion.kept ?? null }) };
+  const values = { ...change, ...companion?.values, ...(kept && { kept }) };
   const row = merged === undefined ? rowOf(values, 'patch', patch) : rowOf(values, 'merged', merged);
   return await withUnknownOutcome(underRules(companion?.layout, () => store.writeGrouped(updateMany, row)));
 }
@@ -128,17 +130,17 @@ export async function updateGrouped(
  * and the type has not changed. Undefined when nothing was changed; {@link previewUpdate} tells why. Throws 409 `unique-conflict` and 422
  * `validation-failed` when a rule of the type does not hold.
  */
-export function updateStoredEntity(store: Statements, permit: Permit<'update'>, origin: Origin, key: string, merge: Merge) {
+export function updateStoredEntity(store: Statements, permit: Permit<'update'>, origin: Origin, key: string, merge: WholeMerge) {
   return changeStored('updateOne', store, permit, origin, key, merge);
 }
 
 /** Like {@link updateStoredEntity}, but `patch` has all fields, which replace those of the entity. */
-export function restoreStoredEntity(store: Statements, permit: Permit<'update'>, origin: Origin, key: string, merge: Merge) {
+export function restoreStoredEntity(store: Statements, permit: Permit<'update'>, origin: Origin, key: string, merge: WholeMerge) {
   return changeStored('restoreOne', store, permit, origin, key, merge);
 }
 
 /** Brings an entity back from the trash likewise, if its version there is one of `versions`. */
-export function undeleteEntity(store: Statements, permit: Permit<'update'>, origin: Origin, key: string, merge: Merge) {
+export function undeleteEntity(store: Statements, permit: Permit<'update'>, origin: Origin, key: string, merge: WholeMerge) {
   return changeStored('undeleteOne', store, permit, origin, key, merge);
 }
 
@@ -148,7 +150,7 @@ async function changeStored(
   permit: Permit<'update'>,
   origin: Origin,
   key: string,
-  { patch, versions, limitBytes, typeRevision, companion }: Merge,
+  { patch, versions, limitBytes, typeRevision, companion }: WholeMerge,
 ): Promise<EntityRow | undefined> {
   const change = { ...changeValues(permit, origin, typeRevision), ...placeOf(permit, key), patch, versions, limit: limitBytes };
   const values = { ...change, companion: textOf(companion) };

@@ -9,14 +9,14 @@ import type { Permit } from '../rights/permit.ts';
 import { Problem } from '../errors.ts';
 import type { WriteTurns } from './heavy.ts';
 import type { EntityRow } from './row.ts';
-import { checkedBy, previewUpdate, updateStoredEntity, updateGrouped, type Checked, type Merge } from './store.ts';
+import { checkedBy, previewUpdate, updateStoredEntity, updateGrouped, type Checked, type Merge, type WholeMerge } from './store.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { rowChangeOf } from '../companion/values.ts';
 
 /** A lost round means that another update won. Only an entity under constant change makes one caller lose this many. */
 const rounds = 100;
 
-export interface Change extends Omit<Merge, keyof Checked | 'merged'> {
+export interface Change extends Omit<Merge, keyof Checked | 'merged' | 'kept'> {
   /** Whether merging the patch may cost much, whatever it is merged into. */
   isHeavy: boolean;
   /** Whether the caller has named versions, or has said that any will do. */
@@ -65,7 +65,7 @@ function directMerge(type: EntityType | undefined, change: Change): Merge | unde
   const { companion: layout, revision: typeRevision } = type;
   const row = layout && rowChangeOf(layout, patch);
   if (row === undefined) return undefined;
-  return { ...change, typeRevision, companion: layout && row ? { layout, ...row } : undefined };
+  return { ...change, typeRevision, companion: layout && row ? { layout, values: row.values } : undefined, kept: row?.kept };
 }
 
 async function updateAlone(writes: Writes, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {
@@ -79,7 +79,7 @@ async function updateAlone(writes: Writes, permit: Permit<'update'>, origin: Ori
 }
 
 /** The merge that a type allows is one into the version that was looked at. */
-function narrowedTo(seen: Seen | undefined, change: Change): Merge {
+function narrowedTo(seen: Seen | undefined, change: Change): WholeMerge {
   if (!seen?.checked) return { ...change, ...checkedBy(undefined, undefined) };
   return { ...change, versions: [seen.version], merged: seen.merged, ...seen.checked };
 }
