@@ -41,8 +41,8 @@ export interface RowChange {
 }
 
 /**
- * What a patch of these members of the fields changes of the row, whatever else the entity has; null for nothing. Undefined if that depends on the entity: the
- * texts that are searched stand in one column, and a row of a table that is being built may be missing. No member of the patch is an object.
+ * What the patch changes of the row, whatever else the entity has; null for nothing. Undefined if that depends on the entity: all texts that are searched stand in
+ * one column, and a table that is being built may lack the row. No member of the patch may be an object.
  */
 export function rowChangeOf(companion: Companion, patch: Readonly<Record<string, unknown>>): RowChange | null | undefined {
   const { columns, search, state } = companion;

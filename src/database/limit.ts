@@ -1,9 +1,9 @@
-/** Limits of statements whose plans do not depend on their values. */
+/** Limits as parts of the texts of statements. */
 import { sql, type RawBuilder } from 'kysely';
 
 /**
- * SQL: the number as a part of the text. PostgreSQL expects a tenth of all rows for a limit that is a value, and would plan a list that comes again for its values
- * each time. Throws a TypeError for anything but a whole number, so that nothing else can come into the text (rule 90).
+ * SQL: the number. For a limit that is a value PostgreSQL expects a tenth of all rows. So it would plan a list that comes again for its values each time
+ * (decision 77). Throws a TypeError unless the number is whole and not negative, so that nothing else comes into the text (rule 90).
  */
 export function limitOf(count: number): RawBuilder<unknown> {
   if (!Number.isSafeInteger(count) || count < 0) throw new TypeError('a limit must be a whole number');

@@ -53,7 +53,7 @@ export interface Statements {
 }
 
 export interface Store extends Statements {
-  /** Does the same for a statement whose plan does not depend on its values: it gets a name when it comes again. */
+  /** Does what `query` does. The statement gets a name when it comes again, so its best plan must be the same for all values. */
   queryRepeated<R>(query: CompiledQuery<R>): Promise<R[]>;
 
   /**

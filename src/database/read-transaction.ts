@@ -2,23 +2,27 @@
 import { sql, type CompiledQuery } from 'kysely';
 import { builder, prepare, runBuilt, runRepeated } from './driver/prepared.ts';
 import type { PooledClient } from './driver/timeout-pool.ts';
+import type { Store } from './port.ts';
 
 /**
- * How PostgreSQL may read tables. Neither `by-index` nor `by-any-index` reads a table or the matching part of an index as a whole, where there is another way: they
- * need the first rows of an index only, and the planner may be wrong about how many rows there are. A statement is `by-index` if one way to read it is left, whatever
- * its values are. Then it gets a name when it comes again. The values of `by-any-index` decide which way is best. `by-bitmap` may read the matching part of an index,
- * which an index of texts needs.
+ * How PostgreSQL may read tables.
+ *
+ * - `by-index`: neither a table nor the matching part of an index as a whole, where there is another way. It is for statements that need the first rows of an
+ *   index; the planner may be wrong about how many there are. The statement leaves one way to read it, whatever its values are. So it gets a name when it
+ *   comes again.
+ * - `by-any-index`: likewise, but the values decide which way is best.
+ * - `by-bitmap`: also the matching part of an index, which an index of texts needs.
+ * - `any`: the planner decides.
  */
 export type Scans = 'by-index' | 'by-any-index' | 'by-bitmap' | 'any';
 
-/** Runs a statement of a read-only transaction; `by-any-index` unless it says otherwise. */
+/** Runs a statement; `by-any-index` unless it says otherwise. */
 export type Run = <R>(query: CompiledQuery<R>, scans?: Scans) => Promise<R[]>;
 
-/** Runs statements that need no transaction, each by itself. */
-export const alone =
-  (reads: { query: Run; queryRepeated: Run }): Run =>
-  (query, scans) =>
-    scans === 'by-index' ? reads.queryRepeated(query) : reads.query(query);
+/** Runs each statement by itself. It must be one that is quick however PostgreSQL reads it; `scans` only decides whether it may get a name. */
+export function withoutTransaction(reads: Pick<Store, 'query' | 'queryRepeated'>): Run {
+  return (query, scans) => (scans === 'by-index' ? reads.queryRepeated(query) : reads.query(query));
+}
 
 /** Milliseconds, and whether PostgreSQL may read whole tables and matching parts of indexes: `on` or `off`. */
 interface Settings {

@@ -1,6 +1,6 @@
 /**
- * Patches that need no look at the entity: where the schema tests each member of the fields by itself, and the patch gives scalars and lists, an entity that fits
- * the type still fits after the merge if the members of the patch fit.
+ * Patches that need no look at the entity. The schema has to test each member of the fields by itself, and the patch has to give scalars and lists. Then an entity
+ * that fits the type still fits after the merge if the members of the patch fit.
  */
 import { subschemasOf, isSchemaObject, type Schema } from './subschemas.ts';
 
@@ -10,7 +10,7 @@ const memberKeywords = new Set(
   $schema $comment title description examples example deprecated readOnly`.split(/\s+/),
 );
 
-/** Whether each entity that fits the type fits it after the merge patch, a JSON object, too. False if that depends on the entity. */
+/** Whether each entity that fits the type still fits after the merge patch, a JSON object. False if that depends on the entity. */
 export type AcceptsPatch = (patch: Schema) => boolean;
 
 /** `compile` makes the validator of a schema, when the first patch needs it. `schema` is that of the fields, without service keywords. */
@@ -28,7 +28,7 @@ export function acceptsPatchOf(schema: Schema, compile: (schema: Schema) => (val
   };
 }
 
-/** A reference to the whole would apply it without its required members. */
+/** A schema that refers to the whole schema does not: the copy without `required` would accept too much inside. */
 function testsMembersAlone(schema: Schema): boolean {
   return Object.keys(schema).every((keyword) => memberKeywords.has(keyword)) && !refersToWhole(schema);
 }

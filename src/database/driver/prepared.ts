@@ -82,7 +82,7 @@ export async function runBuilt<R>(to: Executor, { sql: text, parameters }: Compi
   return await runText(to, undefined, text, parameters);
 }
 
-/** The same for a statement whose plan does not depend on its values: it gets a name when it comes again. */
+/** The same for a statement whose best plan is the same for all values. It gets a name when it comes again. */
 export async function runRepeated<R>(to: Executor, { sql: text, parameters }: CompiledQuery<R>): Promise<R[]> {
   return await runText(to, nameOfRepeated(text), text, parameters);
 }

@@ -1,13 +1,13 @@
 /**
  * Names for statements that are built for one request and come again, such as that of a list. PostgreSQL then parses and plans each a few times on each
- * connection, which saves up to half of its time for a page (docs/performance.md). Only what comes again gets a name, and few at once: each takes about 100 bytes of
- * the server's memory for each character, on each connection.
+ * connection, which saves up to half of its time for a page (decision 77). A name takes about 100 bytes of the server's memory for each character of the text,
+ * on each connection. So only what comes again gets one, and only as long as there is room.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 const maximumNamed = 40;
-/** Of all texts with names together: about 6 MB of the server's memory for each connection. A page of a declared type has 700 to 1,300. */
+/** Of all texts with names together: about 6 MB for each connection. The text of a page has 700 to 1,300. */
 const maximumCharacters = 60_000;
 /** A name that no request has used for so many milliseconds makes room for another. */
 const idleMs = 60_000;
@@ -26,7 +26,7 @@ export class RepeatedStatements {
   /** Of the texts with names. */
   #characters = 0;
 
-  /** The name of the text; undefined when it comes for the first time, and while others take all the room. The same text has the same name. */
+  /** The name of the text. Undefined when the text comes for the first time, and while other texts take all the room. A text always has the same name. */
   nameOf(text: string): string | undefined {
     const known = this.#named.get(text);
     if (known) {
@@ -44,7 +44,7 @@ export class RepeatedStatements {
     return name;
   }
 
-  /** Takes the names of texts that nobody has used lately, as far as there has to be room; false if there is none. */
+  /** Removes names that are no longer used, until there is room for a text of so many characters. False if there is no room. */
   #makeRoom(characters: number): boolean {
     while (this.#named.size === maximumNamed || this.#characters + characters > maximumCharacters) {
       const [leastRecent] = this.#named.rkeys();

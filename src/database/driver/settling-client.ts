@@ -1,7 +1,7 @@
 /**
- * A connection whose answers leave the heap with the young objects. node-postgres makes the callback of a promise where it assigns it, so V8 makes it among the
- * old objects, and there it keeps the rows alive until the next collection of the whole heap. If more than a hundred answers are kept so while a process starts, V8
- * makes the rows of all connections among the old objects for the life of the process (decision 59).
+ * A connection whose answers leave the heap with the young objects. node-postgres makes the callback of a promise where it assigns it. So V8 makes it among the
+ * old objects, where it keeps the rows alive until the next collection of the whole heap. After a hundred such answers V8 makes the rows of all connections
+ * among the old objects, for the life of the process (decision 59).
  */
 import { VerifiedClient } from './verified-client.ts';
 

@@ -8,8 +8,8 @@ import { unnamedWork } from './statement-work.ts';
 import { firstStatement, TimeoutClient, type Rows, type Statement } from './timeout-client.ts';
 
 /**
- * A connection is closed after use when the statements prepared on it have more characters together. Each takes about 100 bytes of the server's memory, so that a
- * connection has 30 MB at most. A statement that writes a companion table has 3,000, and there is one of each kind for each table.
+ * A connection is closed after use when the statements prepared on it have more characters together. A character takes about 100 bytes of the server's memory, so
+ * that is 30 MB. A statement that writes a companion table has 1,000 to 4,000 characters, and there is one of each kind for each table.
  */
 const maximumPreparedCharacters = 300_000;
 

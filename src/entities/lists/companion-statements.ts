@@ -94,7 +94,7 @@ export function candidatesRows(query: Candidates, limit: number): PageRows {
     ? sql`and ${after ? isAfter(order, after, 'x') : sql`true`}
         order by ${inOrder([...columnOrder.columns, { ...keyColumn, descending: order.keyDescending }])} limit ${limitOf(limit + 1)}`
     : sql``;
-  // Otherwise the planner may walk another index, past rows of others (rule 64): that the filter names the creator too lets it test `pinned` once.
+  // The filter names the creator too, so without the fence the planner may test `pinned` once and walk another index, past rows of others (rule 64).
   const fence = permit.owner === null ? sql`` : sql`offset 0`;
   return {
     from: sql`(

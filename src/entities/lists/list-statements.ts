@@ -1,7 +1,6 @@
 /**
- * The statements of lists, whose shape depends on the query. Limits stand in their texts: PostgreSQL expects a tenth of all rows for a limit that is a value, and
- * would plan a list that comes again for its values each time. Every statement that returns rows has the condition of the permit, `rowsCovered`, beside the filter
- * of the caller (rule 64).
+ * The statements of lists, whose shape depends on the query. Every statement that returns rows has the condition of the permit, `rowsCovered`, beside the
+ * filter of the caller (rule 64).
  */
 import { sql, type CompiledQuery, type RawBuilder } from 'kysely';
 import { builder } from '../../database/driver/prepared.ts';
@@ -92,25 +91,20 @@ export interface Selection {
   rest: Filter;
 }
 
-/** SQL: whether the permit covers the row of `entity`. */
-const covered = (permit: PermitValues) => rowsCovered((name) => sql`${permit[name]}`);
+/** SQL: whether the permit covers the row of `entity`. `name` is how the condition writes the name of the permit. */
+const covered = (permit: PermitValues, name: RawBuilder<unknown> = sql`${permit.name}`) =>
+  rowsCovered((value) => (value === 'name' ? name : sql`${permit[value]}`));
 
-/**
- * Whether PostgreSQL has two ways to find the rows of a name, to look each key up and to read the whole name, of which the number of the keys tells the cheaper.
- */
+/** Whether the tests list keys. Then PostgreSQL looks each key up or reads the whole name; which is cheaper depends on their number. */
 export const hasKeyList = (keys: Filter): boolean => conjuncts(keys).some(({ kind }) => kind === 'in');
 
-/**
- * SQL: the name in a condition. Without a list of keys its rows are read in the order of their keys, whatever number of them PostgreSQL expects: a plan that tests
- * `pinned` on each row seems dear (decision 133).
- */
+/** SQL: the name in a condition. Pinned, so that PostgreSQL reads the rows in the order of their keys (decision 133), unless there is a list of keys. */
 const nameOf = (name: string, keys: Filter) => (hasKeyList(keys) ? sql`${name}` : pinned({ type: 'string' }, name));
 
 /** All rows of the selection, of which a page takes those after its position. */
-export function selectedRows({ permit, source, table, keys, rest }: Selection, after: RowPosition | undefined): PageRows {
-  const isCovered = rowsCovered((value) => (value === 'name' ? nameOf(permit.name, keys) : sql`${permit[value]}`));
-  const where = sql.join([isCovered, filterCondition(keys, source), filterCondition(rest, source)], sql` and `);
-  return { from: table, where, after, isInOrder: false };
+export function selectedRows(selection: Selection, after: RowPosition | undefined): PageRows {
+  const { permit, table, keys } = selection;
+  return { from: table, where: conditionsOf(selection, nameOf(permit.name, keys)), after, isInOrder: false };
 }
 
 /** A part of the rows of a name in the order of their keys. */
@@ -188,8 +182,8 @@ export function selectedBeside(permit: PermitValues, table: RawBuilder<unknown>,
   return { from: sql`entity join ${table} on x.key = entity.key`, where: sql`${covered(permit)} and ${where}` };
 }
 
-function conditionsOf({ permit, source, keys, rest }: Selection): RawBuilder<unknown> {
-  return sql.join([covered(permit), filterCondition(keys, source), filterCondition(rest, source)], sql` and `);
+function conditionsOf({ permit, source, keys, rest }: Selection, name?: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql.join([covered(permit, name), filterCondition(keys, source), filterCondition(rest, source)], sql` and `);
 }
 
 /** How many rows there are; `limit` at most, if there is one. */

@@ -7,7 +7,7 @@ import { readable, type Companion } from '../../companion/layout.ts';
 import { indexedMember } from '../../companion/rules.ts';
 import { JsonText } from '../../contract/operation.ts';
 import { exceededStatementTime } from '../../database/failure.ts';
-import { alone, type Run } from '../../database/read-transaction.ts';
+import { withoutTransaction, type Run } from '../../database/read-transaction.ts';
 import type { LogPosition } from '../../database/standby/log-position.ts';
 import type { Reads } from '../../database/standby/readers.ts';
 import { Problem } from '../../errors.ts';
@@ -80,7 +80,7 @@ async function readPage(reads: Reads, { filter, targets, carrier }: ListRequest,
     });
   const list = listOf(filter);
   const position = await list.readCursor();
-  if (list.isCheap) return await list.page(alone(reads), position);
+  if (list.isCheap) return await list.page(withoutTransaction(reads), position);
   return await reads.readOnly(pageLimitMs, (run) => list.page(run, position));
 }
 

@@ -1,7 +1,7 @@
 /** Reads all entities that a filter finds, by key. The cost of each part is bounded as that of a list is (decision 111), so that there is no limit for the whole. */
 import { readable, type Companion } from '../../companion/layout.ts';
 import { exceededStatementTime } from '../../database/failure.ts';
-import { alone, type Run } from '../../database/read-transaction.ts';
+import { withoutTransaction, type Run } from '../../database/read-transaction.ts';
 import type { Reads } from '../../database/standby/readers.ts';
 import { Problem } from '../../errors.ts';
 import type { RowPosition } from '../../filter/order.ts';
@@ -62,7 +62,7 @@ export async function readPart(
   try {
     if (hasMatch(filter)) return await limited(async (run) => read(run, roadFor(await followMatches(run, filter, targets))));
     const road = roadFor(filter);
-    return await (road.isCheap ? read(alone(reads), road) : limited((run) => read(run, road)));
+    return await (road.isCheap ? read(withoutTransaction(reads), road) : limited((run) => read(run, road)));
   } catch (error) {
     if (!exceededStatementTime(error)) throw error;
     throw new Problem('query-too-expensive', { faults: [{ parameter: 'filter', pointer: '', code: 'needs-index' }], cause: error });

@@ -2,7 +2,7 @@
 import type { components, operations } from '../../../generated/api.ts';
 import { JsonText } from '../../contract/operation.ts';
 import type { Store } from '../../database/port.ts';
-import { alone } from '../../database/read-transaction.ts';
+import { withoutTransaction } from '../../database/read-transaction.ts';
 import { Problem } from '../../errors.ts';
 import { maximumFaults } from '../../faults.ts';
 import { undeclaredFields, type FieldTypes } from '../../filter/fields.ts';
@@ -39,7 +39,7 @@ export async function findView(
   key: string,
   request: ViewRequest,
 ): Promise<{ body: JsonText<components['schemas']['EntityView']>; tag: string } | undefined> {
-  const run = alone(store);
+  const run = withoutTransaction(store);
   const [row] = await run(viewQuery(permit, key, request.projection, request.includes), 'by-index');
   if (!row) return undefined;
   const { text } = representEntity(row);
