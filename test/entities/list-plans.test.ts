@@ -1,7 +1,7 @@
 /** What PostgreSQL reads for the pages of a name with 30,000 entities: a number of buffers that does not depend on the page. */
 import { sql } from 'kysely';
 import { escapeLiteral } from 'pg';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Companion } from '../../src/companion/layout.ts';
 import { inSchema } from '../../src/companion/table.ts';
 import { builder } from '../../src/database/driver/prepared.ts';
@@ -66,13 +66,22 @@ beforeAll(async () => {
         returning key, fields, created_by)
       insert into ${inSchema(companion.table)} (key, ${sql.join(columns.map(({ name }) => name))})
       select key, ${sql.join(columns.map(({ value }) => value))} from entities`.execute(db);
-  // So PostgreSQL expects few rows of a name whose value it does not know.
-  await sql`insert into entity (name, fields, created_by, updated_by) select 'name' || n, '{}', 'ada', 'ada' from generate_series(1, 5000) as n`.execute(
-    db,
-  );
   await sql`vacuum analyze entity`.execute(db);
   await sql`analyze ${inSchema(companion.table)}`.execute(db);
 });
+
+/** Puts rows of so many other names beside, all over the table, for one test. So PostgreSQL expects few rows of a name whose value it does not know. */
+async function putBeside(names: number, rows: number): Promise<void> {
+  const { db } = service();
+  onTestFinished(async () => {
+    await sql`delete from entity where name <> 'order'`.execute(db);
+    await sql`vacuum analyze entity`.execute(db);
+  });
+  await sql`
+    insert into entity (name, fields, created_by, updated_by)
+    select 'name' || n % ${names}::int, '{}', 'ada', 'ada' from generate_series(1, ${rows}::int) as n`.execute(db);
+  await sql`vacuum analyze entity`.execute(db);
+}
 
 interface Plan {
   'Node Type': string;
@@ -218,6 +227,7 @@ describe.each(['force_custom_plan', 'force_generic_plan'] as const)('a page with
   });
 
   test('of what references lead to looks each key up, however few rows PostgreSQL expects of the name', async () => {
+    await putBeside(5_000, 5_000);
     const { rows } = await sql<{ key: string }>`select key from entity where name = 'order' and key % 600 = 0 limit 40`.execute(
       service().db,
     );
@@ -242,6 +252,7 @@ describe.each(['force_custom_plan', 'force_generic_plan'] as const)('a page with
     ['with a filter', { note: 'n1' }, null, 21_000],
     ['of own entities', {}, 'ada', 21_000],
   ])('by key reads the rows that it shows in order, also without a transaction: %s', async ([, filter, owner, most]) => {
+    await putBeside(200, 20_000);
     const parsed = parseFilter(filter, types, bodyLimits);
     if ('faults' in parsed) throw new Error('refused');
     const road = entityRoad({ permit: { name: 'order', owner }, filter: parsed.filter, sort: [], companion: undefined });
