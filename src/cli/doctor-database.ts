@@ -152,7 +152,7 @@ async function checkProfiles(db: Kysely<Database>, issuers: readonly Issuer[]): 
   return missing.length > 0 ? fail(missing.join('; ')) : ok('all that the issuers give exist');
 }
 
-/** Whether a user who can sign in has every right. */
+/** Whether a user who can sign in has every right on entities. To declare types is another right (decision 122). */
 async function checkAdministrator(db: Kysely<Database>): Promise<Finding> {
   const { rows } = await sql<{ name: string }>`
     select user_account.name from user_account
@@ -163,10 +163,10 @@ async function checkAdministrator(db: Kysely<Database>): Promise<Finding> {
       where user_profile.user_id = user_account.id and role_grant.entity = '*' and role_grant.condition = 'any'
         and role_grant.action = any(${[...entityActions]})
     ) order by user_account.id limit 1`.execute(db);
-  if (rows[0]) return ok(`${rows[0].name} may do everything`);
+  if (rows[0]) return ok(`${rows[0].name} has every right on entities`);
   const users = await db.selectFrom('user_account').select('id').limit(1).execute();
   return users.length > 0
-    ? warn('no active user may do everything')
+    ? warn('no active user has every right on entities')
     : warn(`there is no user yet: "${startCommand}" creates the first administrator`);
 }
 

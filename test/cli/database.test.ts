@@ -86,9 +86,9 @@ describe('doctor', () => {
     await service().createUser('root');
     const text = await admin.say(['doctor']);
     expect(text).toMatch(/^RESULT +CHECK +FINDING\n/);
-    expect(text).toMatch(/^ok +administrator +root may do everything$/m);
+    expect(text).toMatch(/^ok +administrator +root has every right on entities$/m);
     await service().db.updateTable('user_account').set({ active: false }).where('name', '=', 'root').execute();
-    expect(await admin.say(['doctor'])).toMatch(/^warn +administrator +no active user may do everything$/m);
+    expect(await admin.say(['doctor'])).toMatch(/^warn +administrator +no active user has every right on entities$/m);
   });
 
   test('counts the processes and the connections that they may open, and warns of two versions and of too few connections', async () => {
