@@ -36,6 +36,7 @@ import { securityHeaders, sendSecurityHeaders } from './http/headers.ts';
 import { serveHealth } from './maintenance/health.ts';
 import { boundHeldBytes } from './http/held-bytes.ts';
 import { joinBodies } from './http/joined-body.ts';
+import { paceStarts } from './http/paced-starts.ts';
 import { AddressLimit, limitStrangers, limitUnrecognised, limitUnrouted, limitUrls, limitUsers } from './http/rate-limit.ts';
 import { logRequests, loggerOptions } from './telemetry/logging.ts';
 import { sendServerTiming } from './telemetry/server-timing.ts';
@@ -74,6 +75,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
     },
   });
   app.server.maxConnections = 4_096;
+  const starts = paceStarts(app.server);
   app.decorateRequest('principal', undefined);
 
   const { name: cookieName } = sessionCookie(config);
@@ -90,7 +92,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   prepareDrain(app);
   // Loaded only if it is configured.
   if (context.metricsTokens !== undefined)
-    (await import('./maintenance/metrics-endpoint.ts')).exposeMetrics(app, context, context.metricsTokens);
+    (await import('./maintenance/metrics-endpoint.ts')).exposeMetrics(app, context, context.metricsTokens, starts);
   const followers = [...(context.trace ? [context.trace] : []), ...(config.serverTiming ? [sendServerTiming(app)] : [])];
   followRequests(app, followers);
   logRequests(app, addressOf);

@@ -10,6 +10,7 @@ import type { Current } from '../config/secret-file.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { Context } from '../context.ts';
 import { Problem } from '../errors.ts';
+import type { PacedStarts } from '../http/paced-starts.ts';
 import { measureRequests } from '../telemetry/request-metrics.ts';
 import { createMetricSet } from './metrics.ts';
 
@@ -29,8 +30,9 @@ interface Reply extends Question {
  * Measures the requests of `app` on `context` and serves the metrics of this process or of all workers. Callers need one of `tokens` as
  * their bearer token. Call it before any other hook is added, so that requests which those refuse are counted.
  */
-export function exposeMetrics(app: FastifyInstance, context: Context, tokens: Current<readonly Secret[]>): void {
+export function exposeMetrics(app: FastifyInstance, context: Context, tokens: Current<readonly Secret[]>, starts: PacedStarts): void {
   const meters = createMetricSet(context);
+  meters.gauge('requests_waiting', 'Requests that have arrived and have not been started.', () => starts.waiting);
   const { registry } = meters;
   measureRequests(app, meters);
   // A worker needs a registry of this kind to answer the primary.
