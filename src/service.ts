@@ -37,7 +37,7 @@ import { followSecretFiles } from './maintenance/secret-files.ts';
 import { explainFailure, ListenError } from './start/failure.ts';
 import { leftPasswordFile } from './start/first-password.ts';
 import { listeningLine, logConfiguration, settingsInForce } from './telemetry/logging.ts';
-import { isSuperuser, laterSchemaRisk, risksOf } from './maintenance/risks.ts';
+import { isSuperuser, laterSchemaRisk, risksOf, youngSpaceBytes } from './maintenance/risks.ts';
 import type { Traces } from './telemetry/traces.ts';
 import { createHashingQueue } from './http/concurrency-limit.ts';
 import { openPeppers } from './credentials/pepper.ts';
@@ -150,6 +150,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       threads,
       hashes: context.gate.limit,
       passwordFile: await leftPasswordFile(config),
+      youngBytes: youngSpaceBytes(),
     };
     for (const risk of risksOf(config, surroundings)) running.log.warn({ event: 'configuration.risky' }, risk);
     const { later } = await migrationState(db);

@@ -1,4 +1,5 @@
-/** Warnings in the log about allowed but risky settings (security rules 32, 38, 83, 86 and 88). */
+/** Warnings in the log about allowed but risky settings (security rules 32, 38, 83, 86 and 88), and about too little memory. */
+import { getHeapSpaceStatistics } from 'node:v8';
 import { sql, type Kysely } from 'kysely';
 import type { Config } from '../config/settings.ts';
 import { isLocal, readDatabaseAddress } from '../config/database-address.ts';
@@ -10,6 +11,8 @@ import { unnamedProxyRisk } from '../http/client-address.ts';
 const advisedMinimum = 15;
 /** libuv's threads for all other work than hashing (rule 38). */
 const otherThreads = 4;
+/** What Node.js gives young objects if the process may have 512 MiB of memory or less. The next size in use is 8 MiB. */
+const fewYoungBytes = 2 * 1_048_576;
 
 export interface Surroundings {
   /** Whether the service's role in the database is a superuser. */
@@ -20,6 +23,8 @@ export interface Surroundings {
   hashes: number;
   /** The path of the first administrator's password, if the file is still there. */
   passwordFile: string | undefined;
+  /** The size of V8's space for young objects in bytes. */
+  youngBytes: number;
 }
 
 /** The risks of the settings and of what the process found, one sentence each. */
@@ -28,7 +33,7 @@ export function risksOf(
     Config,
     'production' | 'databaseUrl' | 'databaseDirectUrl' | 'databaseReadUrl' | 'passwordMinLength' | 'publicUrl' | 'trustProxy'
   >,
-  { superuser, threads, hashes, passwordFile }: Surroundings,
+  { superuser, threads, hashes, passwordFile, youngBytes }: Surroundings,
 ): string[] {
   const risks: string[] = [];
   if (config.passwordMinLength < advisedMinimum) {
@@ -51,7 +56,17 @@ export function risksOf(
       `UV_THREADPOOL_SIZE is ${threads}: password hashing can starve name look-ups and files. Set it to ${advised} in the environment of the process`,
     );
   }
+  if (youngBytes <= fewYoungBytes) {
+    risks.push(
+      'Node.js has little room for young objects, which halves all rates: allow the process more than 512 MiB of memory, or set NODE_OPTIONS=--max-semi-space-size=16',
+    );
+  }
   return risks;
+}
+
+/** The size of V8's space for young objects in bytes. It grows while a process starts. */
+export function youngSpaceBytes(): number {
+  return getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size ?? Number.POSITIVE_INFINITY;
 }
 
 /** Whether the settings imply a proxy that they do not name: the service speaks plain http, so a https URL needs one. */

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/config/secrets.ts';
@@ -15,7 +17,8 @@ const careful = {
   publicUrl: new URL('https://api.example.com'),
   trustProxy: ['10.0.0.1'],
 };
-const usual = { superuser: false, threads: 6, hashes: 2, passwordFile: undefined };
+const mebibyte = 1_048_576;
+const usual = { superuser: false, threads: 6, hashes: 2, passwordFile: undefined, youngBytes: 32 * mebibyte };
 
 test('careful settings and development have no warning', () => {
   expect(risksOf(careful, usual)).toEqual([]);
@@ -50,6 +53,28 @@ test('the file of the first password is reported while it is there (rule 86)', (
   expect(risksOf(careful, { ...usual, passwordFile: '/data/first-password' })).toEqual([
     '/data/first-password still has the first password: sign in, change the password, and delete the file',
   ]);
+});
+
+test('little room for young objects is reported, as Node.js leaves it at 512 MiB of memory', async () => {
+  expect(risksOf(careful, { ...usual, youngBytes: 2 * mebibyte })).toEqual([expect.stringMatching(/^Node\.js has little room/)]);
+  // The smallest of `npm run start:lean`.
+  expect(risksOf(careful, { ...usual, youngBytes: 8 * mebibyte })).toEqual([]);
+});
+
+test.each([
+  ['1', 2],
+  ['4', 8],
+])('the size of that room is read from V8: with --max-semi-space-size=%s it is %i MiB', async (option, size) => {
+  const script = `import { youngSpaceBytes } from './src/maintenance/risks.ts';
+    for (let n = 0, kept = []; n < 2_000_000; n++) kept[n % 20_000] = { n };
+    console.log(youngSpaceBytes());`;
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    `--max-semi-space-size=${option}`,
+    '--input-type=module',
+    '--eval',
+    script,
+  ]);
+  expect(Number(stdout)).toBe(size * mebibyte);
 });
 
 test('the superuser check agrees with PostgreSQL', async () => {
