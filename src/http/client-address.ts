@@ -16,7 +16,7 @@ export function addressOf(request: FastifyRequest): string {
 }
 
 /**
- * Reads the address of each request at its arrival, because the socket of a client that has hung up has none. Without trusted proxies, the
+ * Reads the address of each request at its start, because the socket of a client that has hung up has none. Without trusted proxies, the
  * first request of `app` that a proxy seems to have forwarded causes one warning.
  */
 export function readAddresses(app: FastifyInstance, trustProxy: readonly string[]): void {

@@ -11,7 +11,7 @@ export class DeadlineError extends Error {
 
 /**
  * Answers a request to `app` with a {@link DeadlineError} if there is no other answer within 1 to 1.1 times `limitMilliseconds`, counted
- * from its head. An answer that has begun by then is cut off, unless the operation streams it. The handler goes on, and its answer is dropped.
+ * from its start. An answer that has begun by then is cut off, unless the operation streams it. The handler goes on, and its answer is dropped.
  */
 export function answerInTime(app: FastifyInstance, limitMilliseconds: number): void {
   // An array with reused places. A Map would allocate a new table from time to time. The old table is garbage that young collections do not

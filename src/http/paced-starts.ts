@@ -1,52 +1,83 @@
 /**
  * Starts at most 32 requests in each turn of the event loop, in the order of their arrival. Node.js emits all requests that have arrived in one
- * turn. With a thousand clients it would start a thousand, and the objects of all of them would be copied by each young collection until the
- * database has answered. A request that waits here has few objects yet.
+ * turn. A thousand clients would thus start a thousand requests, whose objects survive young collections until the database has answered. A
+ * request that waits here has few objects yet.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
-/** Few enough that 32 clients wait for no turn, and that the objects of one turn fit into the caches of a processor. */
+/** 32 clients never wait. The objects of as many requests fit into the caches of a processor. */
 const startsPerTurn = 32;
-/** One for each connection (rule 80). Only clients that send requests without waiting for answers can exceed it. */
-const maximumWaiting = 4_096;
 
-/** The requests that have arrived and wait for their turn. */
+/** The requests that have arrived and have not been started. */
 export interface PacedStarts {
+  /** Those that wait for their turn: one for each connection at most. */
   readonly waiting: number;
+  /** The number of those that were never started, because their clients had left. */
+  readonly abandoned: number;
 }
 
+/** The response of the connection's request that waits. */
+const waitingOf = Symbol('waiting');
+type PacedSocket = Socket & { [waitingOf]?: ServerResponse | undefined };
+
 /**
- * Paces the requests of `server`, which must have its listener for them. If 4,096 wait, the oldest one starts for each that arrives, so the memory
- * of those that wait is bounded. The further servers that Fastify creates for the other addresses of `localhost` are not paced.
+ * Paces the requests of `server`, which must have its listener for them. Only one request of a connection waits. If another one arrives on it, both start at once: so they stay in
+ * order, and Node.js reads no more from a client that does not wait for answers than without pacing. A request whose client has left is not started.
+ * The further servers that Fastify creates for other addresses of `localhost` are not paced.
  */
 export function paceStarts(server: Server): PacedStarts {
-  const [start] = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];
-  if (start === undefined) throw new Error('the server has no listener for requests');
-  server.removeListener('request', start);
-  let waiting: ServerResponse[] = [];
+  const [listener] = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];
+  if (listener === undefined) throw new Error('the server has no listener for requests');
+  server.removeListener('request', listener);
+  // An array, because the tables of a Map would become old objects, and retain the requests.
+  let queue: ServerResponse[] = [];
+  let waiting = 0;
+  let abandoned = 0;
   let started = 0;
 
-  const run = (response: ServerResponse) => {
+  const start = (response: ServerResponse) => {
     started += 1;
     if (started === 1) setImmediate(nextTurn);
-    start.call(server, response.req, response);
+    listener.call(server, response.req, response);
+  };
+  /** Starts the request if it waits. One that had to start before its turn is still in the queue. */
+  const startWaiting = (socket: PacedSocket, response: ServerResponse) => {
+    if (socket[waitingOf] !== response) return;
+    socket[waitingOf] = undefined;
+    waiting -= 1;
+    // Hooks that follow the connection would learn nothing of its end, which is over.
+    if (socket.destroyed) abandoned += 1;
+    else start(response);
   };
   const nextTurn = () => {
     started = 0;
-    const next = waiting.slice(0, startsPerTurn);
-    waiting = waiting.slice(startsPerTurn);
-    for (const response of next) run(response);
+    let next = 0;
+    for (const response of queue) {
+      if (started === startsPerTurn) break;
+      next += 1;
+      startWaiting(response.req.socket, response);
+    }
+    queue = queue.slice(next);
   };
-  server.on('request', (_request: IncomingMessage, response: ServerResponse) => {
-    if (started < startsPerTurn && waiting.length === 0) return run(response);
-    waiting.push(response);
-    if (waiting.length <= maximumWaiting) return;
-    const oldest = waiting.shift();
-    if (oldest) run(oldest);
+  server.on('request', ({ socket }: IncomingMessage & { socket: PacedSocket }, response: ServerResponse) => {
+    const isFirst = response.socket !== null;
+    if (!isFirst) {
+      if (socket[waitingOf]) startWaiting(socket, socket[waitingOf]);
+      start(response);
+    } else if (started < startsPerTurn) start(response);
+    else {
+      socket[waitingOf] = response;
+      waiting += 1;
+      queue.push(response);
+    }
   });
   return {
     get waiting() {
-      return waiting.length;
+      return waiting;
+    },
+    get abandoned() {
+      return abandoned;
     },
   };
 }

@@ -14,7 +14,7 @@ export function measureRequests(app: FastifyInstance, { registry }: MetricSet): 
   const inFlight = new Gauge({ name: 'entity_service_requests_in_flight', help: 'Requests being worked on.', registers });
   const duration = new Histogram({
     name: 'entity_service_request_duration_seconds',
-    help: 'Time from the head of a request to the end of its answer. The status is `aborted` where the client did not wait for it.',
+    help: 'Time from the start of a request to the end of its answer. The status is `aborted` where the client did not wait for it.',
     labelNames: ['operation', 'status'],
     buckets,
     registers,

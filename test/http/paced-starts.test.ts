@@ -1,6 +1,6 @@
 /** Many requests at once are started in portions, in order, and none waits for the answer of another. */
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -8,14 +8,19 @@ import { paceStarts, type PacedStarts } from '../../src/http/paced-starts.ts';
 
 const requestFor = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
-/** A server with paced starts, which leaves requests unanswered, and `count` connections to it. */
-async function openServer(count: number) {
-  const started: { path: string; turn: number; waiting: number; response: ServerResponse }[] = [];
+/** A server with paced starts, which leaves requests unanswered, and `count` connections to it. `onArrival` hears of each request last. */
+async function openServer(count: number, onArrival: (request: IncomingMessage, startedSoFar: number) => void = () => undefined) {
+  const started: { path: string; turn: number; waiting: number }[] = [];
   let turn = 0;
-  const server = createServer((request, response) => {
-    started.push({ path: request.url ?? '', turn, waiting: starts.waiting, response });
+  const server = createServer(({ url }) => {
+    started.push({ path: url ?? '', turn, waiting: starts.waiting });
   });
   const starts: PacedStarts = paceStarts(server);
+  const arrived: string[] = [];
+  server.on('request', (request: IncomingMessage) => {
+    arrived.push(request.url ?? '');
+    onArrival(request, started.length);
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -38,6 +43,8 @@ async function openServer(count: number) {
   return {
     starts,
     clients,
+    /** The paths of all requests, in the order in which Node.js has emitted them. */
+    arrived,
     /** Resolves when `total` requests have been started. */
     started: async (total: number) => {
       while (started.length < total) await nextTurn();
@@ -47,7 +54,7 @@ async function openServer(count: number) {
 }
 
 test('of a thousand requests at once 32 start in each turn of the event loop, in the order of arrival, though none is answered', async () => {
-  const { clients, started, starts } = await openServer(1_000);
+  const { clients, started, starts, arrived } = await openServer(1_000);
   for (const [n, client] of clients.entries()) client.write(requestFor(`/${n}`));
   const all = await started(1_000);
   expect(starts.waiting).toBe(0);
@@ -55,37 +62,57 @@ test('of a thousand requests at once 32 start in each turn of the event loop, in
   expect(turns.length).toBeGreaterThanOrEqual(1_000 / 32);
   expect(Math.max(...turns.map(Number))).toBe(32);
   expect(Math.max(...all.map(({ waiting }) => waiting))).toBeGreaterThan(500);
-  expect(all.map(({ path }) => path)).toEqual(clients.map((_client, n) => `/${n}`));
+  expect(new Set(arrived).size).toBe(1_000);
+  expect(all.map(({ path }) => path)).toEqual(arrived);
 });
 
-test('a request that finds no other one starts in its own turn', async () => {
-  const { clients, started } = await openServer(2);
-  clients[0]?.write(requestFor('/first'));
+test('a request that finds no other one starts as it arrives', async () => {
+  const startedAtArrival: number[] = [];
+  const { clients, started } = await openServer(2, (_request, startedSoFar) => startedAtArrival.push(startedSoFar));
+  clients[0]?.write(requestFor('/'));
   await started(1);
-  clients[1]?.write(requestFor('/second'));
-  const all = await started(2);
-  expect(all.map(({ path, waiting }) => ({ path, waiting }))).toEqual([
-    { path: '/first', waiting: 0 },
-    { path: '/second', waiting: 0 },
-  ]);
+  clients[1]?.write(requestFor('/'));
+  await started(2);
+  expect(startedAtArrival).toEqual([1, 2]);
 });
 
-test('of a client that sends 6,000 requests without waiting for answers 4,096 wait at most, and they start in order (rule 80)', async () => {
-  const { clients, started } = await openServer(1);
-  const sent = Array.from({ length: 6_000 }, (_, n) => `/${n}`);
-  clients[0]?.write(sent.map(requestFor).join(''));
-  const all = await started(6_000);
-  expect(Math.max(...all.map(({ waiting }) => waiting))).toBe(4_096);
-  expect(all.map(({ path }) => path)).toEqual(sent);
-});
-
-test('a request whose client has left before its turn does not hold up those behind it', async () => {
-  const { clients, started } = await openServer(200);
-  for (const [n, client] of clients.entries()) client.write(requestFor(`/${n}`));
+test('requests that arrive while others wait do not overtake them', async () => {
+  const { clients, started, arrived } = await openServer(200);
+  for (const client of clients.slice(0, 100)) client.write(requestFor('/early'));
   await started(1);
-  clients[150]?.destroy();
-  const all = await started(199);
-  expect(all.map(({ path }) => path)).toContain('/199');
+  for (const client of clients.slice(100)) client.write(requestFor('/late'));
+  const all = await started(200);
+  expect(all.map(({ path }) => path)).toEqual(arrived);
+  expect(new Set(arrived)).toEqual(new Set(['/early', '/late']));
+});
+
+test('of a client that sends 500 requests without waiting for answers one waits at most, and they start in order', async () => {
+  const startedAtArrival: number[] = [];
+  const { clients, started, starts } = await openServer(101, ({ url }, startedSoFar) => {
+    if (url === '/eager-499') startedAtArrival.push(startedSoFar);
+  });
+  const [eager, ...others] = clients;
+  for (const client of others) client.write(requestFor('/other'));
+  const sent = Array.from({ length: 500 }, (_, n) => `/eager-${n}`);
+  eager?.write(sent.map(requestFor).join(''));
+  const all = await started(600);
+  expect(Math.max(...all.map(({ waiting }) => waiting))).toBeLessThanOrEqual(101);
+  expect(Math.max(...all.map(({ waiting }) => waiting))).toBeGreaterThan(32);
+  expect(startedAtArrival[0]).toBeGreaterThanOrEqual(500);
+  expect(all.map(({ path }) => path).filter((path) => path !== '/other')).toEqual(sent);
+  expect(starts.waiting).toBe(0);
+});
+
+test('a request whose client has left while it waited is not started but counted, and those behind it are started', async () => {
+  const { clients, started, starts, arrived } = await openServer(200, ({ url, socket }) => {
+    if (url?.startsWith('/gone')) socket.destroy();
+  });
+  for (const [n, client] of clients.entries()) client.write(requestFor(n % 2 === 1 && n > 50 ? `/gone-${n}` : `/${n}`));
+  while (arrived.length < 200 || starts.waiting > 0) await nextTurn();
+  const paths = (await started(0)).map(({ path }) => path);
+  expect(starts.abandoned).toBeGreaterThan(0);
+  expect(paths).toHaveLength(200 - starts.abandoned);
+  expect(paths).toEqual(expect.arrayContaining(arrived.filter((path) => !path.startsWith('/gone'))));
 });
 
 test('a server without a listener for requests is refused', () => {

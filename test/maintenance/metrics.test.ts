@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { AggregatorRegistry } from 'prom-client';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -12,6 +15,16 @@ const gone = await TestIssuer.start('gone');
 afterAll(() => Promise.all([corp.close(), gone.close()]));
 const service = useService({ METRICS_TOKEN: metricsToken, ISSUERS_FILE: await writeIssuers(corp.entry(), gone.entry()) });
 const read = () => scrape(service().url);
+
+const plainRequest = 'DELETE /auth HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+/** A connection that the server has accepted and on which it has answered. */
+async function connected(host: string, port: number): Promise<Socket> {
+  const client = connect(port, host).on('error', () => undefined);
+  client.write(plainRequest);
+  await once(client, 'data');
+  return client;
+}
 
 describe('GET /metrics', () => {
   test('200 — with the token the text format of Prometheus; 401 — without it', async () => {
@@ -86,6 +99,22 @@ describe('requests', () => {
     hanging.destroy();
     await expect.poll(async () => (await read()).value('entity_service_requests_in_flight')).toBe(1);
     expect((await read()).value(name, { operation: 'createSession', status: 'aborted' })).toBe(1);
+  });
+
+  test('whose clients leave while they wait for their start are counted as abandoned, and none stays in flight', async () => {
+    const { hostname, port } = new URL(service().url);
+    const abandoned = async () => (await read()).value('entity_service_requests_abandoned_total');
+    const before = await abandoned();
+    // After how many turns the server has read the requests and most of them wait is not known.
+    for (let turns = 1; turns <= 20 && (await abandoned()) === before; turns++) {
+      const clients = await Promise.all(Array.from({ length: 200 }, () => connected(hostname, Number(port))));
+      for (const client of clients) client.write(plainRequest);
+      for (let turn = 0; turn < turns; turn++) await nextTurn();
+      for (const client of clients) client.resetAndDestroy();
+    }
+    expect(await abandoned()).toBeGreaterThan(before);
+    await expect.poll(async () => (await read()).value('entity_service_requests_in_flight')).toBe(1);
+    expect((await read()).value('entity_service_requests_waiting')).toBe(0);
   });
 });
 
