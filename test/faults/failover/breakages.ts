@@ -92,12 +92,13 @@ export const breakages = {
     },
   },
   'standby lost': {
-    about: 'all processes of a standby’s host killed, and its network gone',
+    about: 'all processes of a standby’s host killed, whose etcd leads, and its network gone',
     pauseMilliseconds: 2_000,
     async run({ cluster, written }) {
       const [standby] = await cluster.standbys();
+      await cluster.leadEtcd(standby);
       await cluster.hosts[standby].lose();
-      await delay(5_000);
+      await delay(10_000);
       await written('app1', 'app2');
       await cluster.boot(standby);
     },

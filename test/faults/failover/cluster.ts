@@ -47,6 +47,19 @@ function environmentFor(file: string, name: DatabaseHost): Record<string, string
   );
 }
 
+/** What an etcd says of itself. */
+interface EtcdStatus {
+  header: { member_id: string };
+  /** The id of the member that leads. */
+  leader: string;
+}
+
+async function askEtcd(name: DatabaseHost, operation: 'status' | 'transfer-leadership', body: object = {}): Promise<EtcdStatus> {
+  const answer = await fetch(`http://${addressOf(name)}:2379/v3/maintenance/${operation}`, { method: 'POST', body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`etcd on ${name}: ${await answer.text()}`);
+  return (await answer.json()) as EtcdStatus;
+}
+
 export class Cluster {
   readonly hosts: Record<DatabaseHost | ProxyHost, Host>;
   readonly network: Network;
@@ -99,6 +112,15 @@ export class Cluster {
 
   startEtcd(name: DatabaseHost): void {
     this.hosts[name].start('etcd', environmentFor(this.#etcd, name), 'etcd');
+  }
+
+  /** Makes the etcd of the host the leader of the three. */
+  async leadEtcd(name: DatabaseHost): Promise<void> {
+    const target = await askEtcd(name, 'status');
+    const statuses = await Promise.all(databaseHosts.map(async (host) => ({ host, ...(await askEtcd(host, 'status')) })));
+    const leader = statuses.find(({ header }) => header.member_id === target.leader);
+    if (!leader) throw new Error('etcd has no leader');
+    if (leader.host !== name) await askEtcd(leader.host, 'transfer-leadership', { targetID: target.header.member_id });
   }
 
   async #bootProxy(name: ProxyHost): Promise<void> {
