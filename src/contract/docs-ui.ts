@@ -11,7 +11,7 @@ type Fn = (...args: unknown[]) => unknown;
 
 interface System {
   React: { createElement: Fn; Fragment: unknown; useState: (first: boolean) => [boolean, (next: boolean) => void] };
-  fn: { getSampleSchema: Fn };
+  fn: { getSampleSchema: Fn; isFileUploadIntended: Fn };
   specSelectors: { specJson: () => { getIn: (path: string[]) => { toJS: () => object } | undefined } };
 }
 
@@ -46,6 +46,27 @@ function emptyFields(): object {
         (original: unknown, { React }: System) =>
         (props: { isIncludedOptions?: object }) =>
           React.createElement(original, { ...props, isIncludedOptions: { ...props.isIncludedOptions, defaultValue: false } }),
+    },
+  };
+}
+
+/** Shows a text box for a filter, which is a text of JSON. Swagger UI takes any text with a media type for a file. */
+function textFilters(): object {
+  return {
+    afterLoad(this: System) {
+      this.fn.isFileUploadIntended = () => false;
+    },
+  };
+}
+
+/** Shows lines of JSON as a text. Swagger UI takes them for one JSON value, and writes that it cannot parse it. */
+function linesOfJson(): object {
+  return {
+    wrapComponents: {
+      responseBody:
+        (original: unknown, { React }: System) =>
+        (props: { contentType: string | undefined }) =>
+          React.createElement(original, props.contentType?.includes('ndjson') ? { ...props, contentType: 'text/plain' } : props),
     },
   };
 }
@@ -125,10 +146,15 @@ function shortProblems(): object {
   };
 }
 
-/** Answers requests to the contract's example of an OpenID provider, so that the page sends requests to its own server only. */
+/**
+ * Answers requests to the contract's example of an OpenID provider, so that the page sends requests to its own server only. Sends lines of JSON as
+ * they were typed: Swagger UI makes one JSON string of them.
+ */
 function requestInterceptor<T>(request: T): T {
-  const { url } = request as { url: string };
+  const { url, body, headers } = request as { url: string; body?: unknown; headers?: Record<string, string> };
   if (url.endsWith('/.well-known/openid-configuration')) Object.assign(request as object, { userFetch: async () => Response.json({}) });
+  const isLines = headers?.['Content-Type'] === 'application/x-ndjson';
+  if (isLines && typeof body === 'string' && body.startsWith('"')) Object.assign(request as object, { body: JSON.parse(body) as string });
   return request;
 }
 
@@ -140,7 +166,7 @@ export const uiConfig: FastifySwaggerUiConfigOptions = {
   displayRequestDuration: true,
   // Of the themes, the one whose colours all have enough contrast.
   syntaxHighlight: { theme: 'tomorrow-night' },
-  plugins: [downloadUrl, emptyFields, issuerClients, shortIntroduction, shortProblems, typeSelector] as never,
+  plugins: [downloadUrl, emptyFields, textFilters, linesOfJson, issuerClients, shortIntroduction, shortProblems, typeSelector] as never,
   requestInterceptor,
   responseInterceptor,
 };
