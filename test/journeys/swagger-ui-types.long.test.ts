@@ -62,6 +62,35 @@ test('a person signs in, chooses a type by keyboard, creates an entity of it, an
   expect(complaints).toEqual([]);
 });
 
+test('the service accepts each body that the page fills in for a type with texts of its own formats', async (context) => {
+  const browser = await openBrowser(context);
+  await declareType(service(), 'invoice', {
+    type: 'object',
+    required: ['number', 'total'],
+    additionalProperties: false,
+    properties: {
+      number: { type: 'string', format: 'int64' },
+      total: { type: 'string', format: 'decimal' },
+      due: { type: 'string', format: 'date' },
+      state: { type: 'string', enum: ['open', 'paid'] },
+    },
+    'x-unique': [{ fields: ['number'] }],
+  });
+  const token = await service().openSession((await service().createUser('eve')).id);
+  await browser.addCookies([{ name: 'sid', value: token.replace(/^sid=/, ''), url: origin }]);
+  const { page } = await openDocs(browser, origin);
+  const selector = page.getByLabel('Entities of');
+  await selector.selectOption('invoice');
+  await page.locator('#operations-Invoice-createInvoice').waitFor();
+
+  const expected = { create: '201', upsert: '200', query: '200', aggregate: '200' };
+  for (const [verb, status] of Object.entries(expected)) {
+    const operation = await tryOut(page, 'Invoice', `${verb}Invoice`);
+    expect((await execute(operation)).status, verb).toBe(status);
+    await operation.locator('.opblock-summary-control').click();
+  }
+});
+
 test('the page’s document has the types with its own issuers and origin, and its list of types is that of the caller', async () => {
   const cookie = await service().openSession((await service().createUser('bob', { customer: ['read'] })).id);
   expect((await service().call('GET', '/docs/types', { cookie })).body).toEqual({ types: ['customer'] });

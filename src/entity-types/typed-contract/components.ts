@@ -22,6 +22,9 @@ const omitted = new Set(
 /** Keywords in which generators do not expect `true` and `false`. */
 const shownAsObjects = new Set(['properties', 'patternProperties', 'allOf', 'anyOf', 'oneOf', 'prefixItems']);
 
+/** Examples of texts for formats that are the service's own: tools write a number for `int64`, which is refused. */
+const exampleOf: Readonly<Record<string, string>> = { int64: '42', decimal: '12.50' };
+
 export class Components {
   /** By name. */
   readonly schemas: Record<string, unknown> = {};
@@ -151,6 +154,9 @@ export class Components {
     const { type, pattern, patternProperties } = plain;
     if (type === undefined && valuesOf(schema)?.every((value) => typeof value === 'string')) plain['type'] = 'string';
     if (schema['nullable'] === true && type !== undefined) plain['type'] = [...new Set([type, 'null'].flat())];
+    const example = exampleOf[String(plain['format'])];
+    const hasOwnExample = ['enum', 'const', 'default', 'example', 'examples'].some((keyword) => keyword in plain);
+    if (example !== undefined && !hasOwnExample && [plain['type']].flat().includes('string')) plain['examples'] = [example];
     if (typeof pattern === 'string' && !isPattern(pattern)) delete plain['pattern'];
     if (isSchemaObject(patternProperties) && !Object.keys(patternProperties).every(isPattern)) {
       plain['patternProperties'] = Object.fromEntries(Object.entries(patternProperties).filter(([name]) => isPattern(name)));

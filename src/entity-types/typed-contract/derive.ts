@@ -11,7 +11,7 @@ import { typedPaths, type TypedName } from './operations.ts';
 import { referTo, sharedTests, type SharedTest } from './tests.ts';
 
 /** A type as the caller may see it. */
-export interface VisibleType extends TypedName {
+export interface VisibleType extends Omit<TypedName, 'by'> {
   /** The JSON Schema with its service keywords. */
   document: Schema;
 }
@@ -30,7 +30,7 @@ const writing: readonly Action[] = ['create', 'update'];
 /** Makes the parts of types for `contract`. */
 export class PartMaker {
   readonly #contract: ContractDocument;
-  /** By actions: what differs between types in names alone, with {@link placeholder} for these. */
+  /** By actions, and whether there is a unique rule: what differs between types in names alone, with {@link placeholder} for these. */
   readonly #templates = new Map<string, { paths: string; schemas: string }>();
 
   constructor(contract: ContractDocument) {
@@ -43,8 +43,13 @@ export class PartMaker {
     const described = [document['title'] ?? name, document['description']].filter((text) => typeof text === 'string').join('. ');
     const components = new Components(document, base);
     const types = fieldTypesOf(document);
-    const references = rulesOf(whole, types).references.map(({ field }) => field);
-    const filters = new Filters(components, types, references);
+    const { references, uniques } = rulesOf(whole, types);
+    const [unique] = uniques;
+    const filters = new Filters(
+      components,
+      types,
+      references.map(({ field }) => field),
+    );
     const seesFields = may(actions, 'read', 'type', ...writing);
     if (seesFields) components.define('', base, () => ({ ...(components.fields(document) as Schema), type: 'object' }));
     if (may(actions, 'update')) components.define('Patch', `${base}Patch`, () => patchSchema(components.patch(document) as Schema, name));
@@ -53,8 +58,10 @@ export class PartMaker {
       components.schemas[`${base}Sort`] = filters.sort(document);
     }
     components.finish();
-    const template = this.#templateFor(actions);
-    const fill = (text: string) => text.replaceAll(placeholder.name, name).replaceAll(placeholder.base, base);
+    const template = this.#templateFor(actions, unique !== undefined);
+    const by = JSON.stringify(unique?.fields.map(({ field }) => field.join('.')).join() ?? '').slice(1, -1);
+    const fill = (text: string) =>
+      text.replaceAll(placeholder.name, name).replaceAll(placeholder.base, base).replaceAll(placeholder.by, by);
     return {
       tag: { name: base, description: seesFields ? described : name, 'x-entity-type': name },
       paths: fill(template.paths),
@@ -63,18 +70,18 @@ export class PartMaker {
     };
   }
 
-  #templateFor(actions: ReadonlySet<Action>): { paths: string; schemas: string } {
-    const key = [...actions].toSorted().join();
-    const template = this.#templates.get(key) ?? templateOf(this.#contract, actions);
+  #templateFor(actions: ReadonlySet<Action>, isUnique: boolean): { paths: string; schemas: string } {
+    const key = [...[...actions].toSorted(), isUnique].join();
+    const template = this.#templates.get(key) ?? templateOf(this.#contract, actions, isUnique);
     this.#templates.set(key, template);
     return template;
   }
 }
 
 /** Characters that JSON text has in no other place, and that JSON does not escape. */
-const placeholder = { name: '\uE000', base: '\uE001' };
+const placeholder = { name: '\uE000', base: '\uE001', by: '\uE002' };
 
-function templateOf(contract: ContractDocument, actions: ReadonlySet<Action>): { paths: string; schemas: string } {
+function templateOf(contract: ContractDocument, actions: ReadonlySet<Action>, isUnique: boolean): { paths: string; schemas: string } {
   const { name, base } = placeholder;
   const schemas = {
     ...(may(actions, 'read', ...writing) && { [`${base}Entity`]: entitySchema(contract, 'Entity', name, base) }),
@@ -86,7 +93,8 @@ function templateOf(contract: ContractDocument, actions: ReadonlySet<Action>): {
       [`${base}Aggregation`]: aggregationSchema(contract, base),
     }),
   };
-  return { paths: membersOf(typedPaths(contract, { name, base, actions })), schemas: membersOf(schemas) };
+  const by = isUnique ? placeholder.by : undefined;
+  return { paths: membersOf(typedPaths(contract, { name, base, actions, by })), schemas: membersOf(schemas) };
 }
 
 const may = (actions: ReadonlySet<Action>, ...some: Action[]) => some.some((action) => actions.has(action));

@@ -9,16 +9,24 @@ const entityPath = '/rest/entity/{name}';
 /** The name is in the path. A projection and an old version do not have the schema of the type. */
 const omittedParameters = new Set(['name', 'fields', 'version']);
 
+/** Bodies that the service accepts for each type. Tools would otherwise make one of every optional member. */
+const exampleBodies = new Map<unknown, unknown>([
+  ['queryEntities', { filter: {}, sort: ['-$key'], limit: 20 }],
+  ['aggregateEntities', { measures: { entities: { $count: true } } }],
+]);
+
 export interface TypedName {
   /** Of the entities. */
   name: string;
   /** Of the schema of their fields. */
   base: string;
   actions: ReadonlySet<Action>;
+  /** What the parameter `by` may be: the fields of the first unique rule. Undefined without a rule. */
+  by: string | undefined;
 }
 
 /** The path items of the entities called `name`, with the operations whose action is in `actions`. */
-export function typedPaths(contract: ContractDocument, { name, base, actions }: TypedName): Record<string, Schema> {
+export function typedPaths(contract: ContractDocument, { name, base, actions, by }: TypedName): Record<string, Schema> {
   const paths = Object.entries(contract.paths).flatMap(([path, item]): [string, Schema][] => {
     if (path !== entityPath && !path.startsWith(`${entityPath}/`)) return [];
     const operations = methods.flatMap((method): [string, Schema][] => {
@@ -27,7 +35,8 @@ export function typedPaths(contract: ContractDocument, { name, base, actions }: 
       if (!known) return [];
       const { verb, action } = entityOperations[operation.operationId as keyof typeof entityOperations];
       if (!actions.has(action)) return [];
-      const typed = typedOperation(contract, operation as unknown as Schema, base, action === 'update' ? `${base}Patch` : base);
+      const body = action === 'update' ? `${base}Patch` : base;
+      const typed = typedOperation(contract, operation as unknown as Schema, { base, body, by });
       const described = {
         operationId: verb + base,
         tags: [base],
@@ -41,7 +50,11 @@ export function typedPaths(contract: ContractDocument, { name, base, actions }: 
   return Object.fromEntries(paths);
 }
 
-function typedOperation(contract: ContractDocument, operation: Schema, base: string, body: string): Schema {
+function typedOperation(
+  contract: ContractDocument,
+  operation: Schema,
+  { base, body, by }: { base: string; body: string; by: string | undefined },
+): Schema {
   const schemas = new Map([
     ['Fields', body],
     ...['Entity', 'Filter'].map((schema): [string, string] => [schema, base + schema]),
@@ -57,12 +70,13 @@ function typedOperation(contract: ContractDocument, operation: Schema, base: str
   const typedParameters = (parameters as unknown[]).flatMap((reference) => {
     const parameter = targetIn({ ...shared, Filter: filter, Sort: sort }, reference);
     if (omittedParameters.has(nameOf(parameter)) && (parameter as Schema)['in'] !== 'header') return [];
+    if (nameOf(parameter) === 'by') return [{ ...(typed(parameter, schemas) as Schema), ...(by !== undefined && { example: by }) }];
     return [own.has(nameOf(parameter)) ? typedParameter(parameter as Schema, schemas) : reference];
   });
   return {
     ...rest,
     ...(typedParameters.length > 0 && { parameters: typedParameters }),
-    ...(requestBody !== undefined && { requestBody: typed(requestBody, schemas) }),
+    ...(requestBody !== undefined && { requestBody: typedBody(requestBody as Schema, schemas, exampleBodies.get(rest['operationId'])) }),
     responses: mapMembers(responses as Schema, (response, status) => (Number(status) < 300 ? typed(response, schemas) : response)),
   };
 }
@@ -75,6 +89,11 @@ function typed(value: unknown, schemas: ReadonlyMap<string, string>): unknown {
   const { $ref } = rest;
   const schema = typeof $ref === 'string' ? schemas.get($ref.replace('#/components/schemas/', '')) : undefined;
   return schema === undefined ? mapMembers(rest, (member) => typed(member, schemas)) : { ...rest, ...referTo(schema) };
+}
+
+function typedBody(body: Schema, schemas: ReadonlyMap<string, string>, example: unknown): Schema {
+  const { content, ...rest } = typed(body, schemas) as { content: Schema };
+  return { ...rest, content: mapMembers(content, (media) => (example === undefined ? media : { ...(media as Schema), example })) };
 }
 
 /** The sort and the filter of the contract have examples for another type. */
