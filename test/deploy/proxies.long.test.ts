@@ -8,6 +8,7 @@ import { whyNoCertificate, writeCertificate } from '../support/certificate.ts';
 import { createDatabaseUntilDone } from '../support/database.ts';
 import { deployedProxies } from '../support/deployed-proxies.ts';
 import { checkHaproxy } from '../support/haproxy.ts';
+import { TestService } from '../support/service.ts';
 
 for (const [name, proxy] of Object.entries(deployedProxies)) {
   const reason = proxy.whyNot();
@@ -23,6 +24,22 @@ for (const [name, proxy] of Object.entries(deployedProxies)) {
         expect(figures).toMatchObject({ restarts: 2, refused: 0, doubled: 0 });
       },
     );
+  });
+}
+
+for (const [name, proxy] of Object.entries(deployedProxies)) {
+  const reason = proxy.whyNot();
+  test.skipIf(reason)(`a file of 5 MB is imported through ${name}${reason ? ` (skipped: ${reason})` : ''}`, async () => {
+    const service = await TestService.start();
+    onTestFinished(() => service.close());
+    const cookie = await service.openSession((await service.createUser('ada')).id);
+    const address = Number(new URL(service.url).port);
+    const { port, stop } = await proxy.start([address, address]);
+    onTestFinished(stop);
+    const headers = { cookie, 'content-type': 'application/x-ndjson' };
+    const body = `${JSON.stringify({ text: 'x'.repeat(1_000_000) })}\n`.repeat(5);
+    const response = await fetch(`http://127.0.0.1:${port}/rest/entity/large/import`, { method: 'POST', headers, body });
+    expect(await response.text()).toContain('{"done":true,"row":5,"created":5,');
   });
 }
 
