@@ -11,6 +11,7 @@ import { itemTexts, memberTexts, withReplaced } from '../http/json-parts.ts';
 import { pointerTo } from '../http/pointer.ts';
 import { Pauses } from '../http/turns.ts';
 import { authorize, type Permit } from '../rights/permit.ts';
+import { parseJson } from '../parse-json.ts';
 
 type Sent = components['schemas']['BatchOperation'];
 
@@ -225,7 +226,7 @@ export class BatchReader {
     const stray = Object.keys(fields).find((name) => this.#ids.has(referenceAt(fields, [name]) ?? '') && !references.has(name));
     if (stray !== undefined)
       throw new Problem('validation-failed', { faults: [{ pointer: `/fields${pointerTo([stray])}`, code: 'not-a-reference' }] });
-    return { text, fields: text === sent ? fields : (JSON.parse(text) as unknown) };
+    return { text, fields: text === sent ? fields : parseJson(text) };
   }
 }
 

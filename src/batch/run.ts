@@ -15,6 +15,7 @@ import type { Companion } from '../companion/layout.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import { at, inFields, problemAt, type Create, type Delete, type Get, type Operation, type Update } from './operations.ts';
+import { parseJson } from '../parse-json.ts';
 
 /** A lost round means that another transaction has changed the entity meanwhile. */
 const rounds = 20;
@@ -196,9 +197,9 @@ class BatchRun {
       if (type?.requiresIfMatch && ifMatch === undefined) throw new Problem('precondition-required');
       if (ifMatch !== undefined && ifMatch !== seen.version) throw new Problem('precondition-failed');
       if (Buffer.byteLength(seen.fields) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
-      const merged: unknown = JSON.parse(seen.fields);
+      const merged: unknown = parseJson(seen.fields);
       const checked = await inFields(() => {
-        type?.check(merged, () => JSON.parse(patch) as unknown);
+        type?.check(merged, () => parseJson(patch));
         return checkedBy(type, merged);
       });
       const { updateOne } = writeStatementsOf(checked.companion?.layout);

@@ -8,6 +8,7 @@ import { exceededStatementTime, inTransaction } from '../database/failure.ts';
 import type { Database } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
 import { scanEntities, scanKeys, type StoredFields } from './scan.ts';
+import { parseJson } from '../parse-json.ts';
 
 /** Between attempts at entities that other transactions have locked. */
 const retryMilliseconds = 20;
@@ -64,7 +65,7 @@ async function fillBatch(
 ): Promise<StoredFields[]> {
   const rows = batch.flatMap(({ key, version, fields }) => {
     try {
-      return [{ key, version, ...companionValues(companion, JSON.parse(fields)) }];
+      return [{ key, version, ...companionValues(companion, parseJson(fields)) }];
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       tooLong.push(key);

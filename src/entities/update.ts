@@ -12,6 +12,7 @@ import type { EntityRow } from './row.ts';
 import { checkedBy, previewUpdate, updateStoredEntity, updateGrouped, type Checked, type Merge, type WholeMerge } from './store.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import { rowChangeOf } from '../companion/values.ts';
+import { parseJson } from '../parse-json.ts';
 
 /** A lost round means that another update won. Only an entity under constant change makes one caller lose this many. */
 const rounds = 100;
@@ -60,7 +61,7 @@ export async function updateEntity(
 function directMerge(type: EntityType | undefined, change: Change): Merge | undefined {
   if (!type) return { ...change, ...checkedBy(undefined, undefined) };
   if (type.mayBeUnfit || (type.requiresIfMatch && !change.isGuarded)) return undefined;
-  const patch = JSON.parse(change.patch) as Record<string, unknown>;
+  const patch = parseJson(change.patch) as Record<string, unknown>;
   if (!type.acceptsPatch(patch)) return undefined;
   const { companion: layout, revision: typeRevision } = type;
   const row = layout && rowChangeOf(layout, patch);
@@ -106,7 +107,7 @@ async function look({ store, types }: Writes, permit: Permit<'update'>, key: str
   if (merged.fields === null) return { version: merged.version, merged: undefined, checked: undefined };
   if (Buffer.byteLength(merged.fields) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
   if (!type) return { version: merged.version, merged: merged.fields, checked: undefined };
-  const fields: unknown = JSON.parse(merged.fields);
-  type.check(fields, () => JSON.parse(patch) as unknown);
+  const fields: unknown = parseJson(merged.fields);
+  type.check(fields, () => parseJson(patch));
   return { version: merged.version, merged: merged.fields, checked: checkedBy(type, fields) };
 }

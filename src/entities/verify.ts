@@ -6,6 +6,7 @@ import { inSchema } from '../companion/table.ts';
 import { companionValues } from '../companion/values.ts';
 import type { Database } from '../database/tables.ts';
 import { scanEntities, scanKeys, type StoredFields } from './scan.ts';
+import { parseJson } from '../parse-json.ts';
 
 export interface Verification {
   entities: number;
@@ -44,7 +45,7 @@ async function someKeys(db: Kysely<Database>, { table }: Companion, share: numbe
 
 /** An entity that has changed since it was read is left out. */
 async function differentKeys(db: Kysely<Database>, name: string, companion: Companion, batch: readonly StoredFields[]): Promise<string[]> {
-  const rows = batch.map(({ key, version, fields }) => ({ key, version, ...companionValues(companion, JSON.parse(fields)) }));
+  const rows = batch.map(({ key, version, fields }) => ({ key, version, ...companionValues(companion, parseJson(fields)) }));
   const columns = sql.join([sql`key bigint`, sql`version bigint`, ...inputColumns(companion)]);
   const { rows: different } = await sql<{ key: string }>`
     with unchanged as materialized (

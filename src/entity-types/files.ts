@@ -16,6 +16,7 @@ import { inOrder } from './order.ts';
 import type { TypeChange } from './plan.ts';
 import { listDocuments } from './store.ts';
 import type { Schema } from './subschemas.ts';
+import { parseJson } from '../parse-json.ts';
 
 const isTypeFile = (file: string) => /\.(json|ya?ml)$/.test(file);
 
@@ -60,7 +61,7 @@ async function listFiles(paths: readonly string[], label: string, problems: stri
 }
 
 function readDocument(text: string, file: string, source: TypeSource): Schema {
-  const document: unknown = file.endsWith('.json') ? JSON.parse(text) : parse(text);
+  const document: unknown = file.endsWith('.json') ? parseJson(text) : parse(text);
   const faults = faultsOfDocument(document, source);
   if (faults.length > 0) throw new Error(faults.map(faultText).join('; '));
   return document as Schema;

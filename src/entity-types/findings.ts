@@ -13,6 +13,7 @@ import { needsCheck, needsRules, type TypeChange, type TypePlan } from './plan.t
 import { companionOfDocument } from './rules.ts';
 import type { Schema } from './subschemas.ts';
 import type { EntityType } from './types.ts';
+import { parseJson } from '../parse-json.ts';
 
 /** An entity that does not fit the new document or its rules. */
 export interface UnfitEntity {
@@ -98,7 +99,7 @@ class Examiner {
 
   async add(batch: readonly StoredFields[]): Promise<void> {
     const read = batch.map(({ key, fields: text }) => {
-      const fields: unknown = JSON.parse(text);
+      const fields: unknown = parseJson(text);
       const errors = [...faultsIn(() => this.#check?.(fields))];
       const values = this.#rules && valuesOrFaults(this.#rules, fields, errors);
       return { key, errors, values };
@@ -163,7 +164,7 @@ class Examiner {
     for await (const batch of scanEntities(this.#db, name)) {
       for (const { key, fields } of batch) {
         if (this.#examples.length >= maximumFaults || !rules) return;
-        const values = valuesOrFaults(rules, JSON.parse(fields), []);
+        const values = valuesOrFaults(rules, parseJson(fields), []);
         const shared = values && this.#sharedValue(unique, values);
         if (!shared || !repeated.has(shared)) continue;
         const first = firstKeys.get(shared);

@@ -14,6 +14,7 @@ import { isPermitted } from '../rights/permit.ts';
 import { findDocuments, listTypes } from './store.ts';
 import { joinParts, PartMaker, type TypePart, type VisibleType } from './typed-contract/derive.ts';
 import { schemaNames } from './typed-contract/names.ts';
+import { parseJson } from '../parse-json.ts';
 
 /** Characters of the documents of types, and of what is made of them, for one answer. */
 const maximumCharacters = { documents: 4_194_304, parts: 16_777_216 };
@@ -115,7 +116,7 @@ export class TypedContracts {
         const text = documents.get(revision) ?? '{}';
         length.documents += text.length;
         requireLength(length.documents, maximumCharacters.documents);
-        const part = await oneTurn(userName, () => maker.part({ ...type, document: JSON.parse(text) as VisibleType['document'] }));
+        const part = await oneTurn(userName, () => maker.part({ ...type, document: parseJson(text) as VisibleType['document'] }));
         length.parts += part.paths.length + part.schemas.length;
         requireLength(length.parts, maximumCharacters.parts);
         parts.push(part);

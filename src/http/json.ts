@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Fault, FaultCode } from '../faults.ts';
 import { isExactNumber } from './exact-number.ts';
 import { placeOf } from './pointer.ts';
+import { parseJson } from '../parse-json.ts';
 
 export interface JsonLimits {
   /** Maximum nesting of arrays and objects. */
@@ -37,7 +38,7 @@ const [openArray, closeArray, openObject, closeObject] = [91, 93, 123, 125];
 export function readJson(bytes: Buffer, limits: Readonly<JsonLimits> = jsonLimits): { text: string; value: unknown } | Fault {
   if (!isUtf8(bytes) || (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)) return { code: 'invalid-encoding', pointer: '' };
   const text = bytes.toString('utf8');
-  return findFault(text, limits) ?? { text, value: JSON.parse(text) };
+  return findFault(text, limits) ?? { text, value: parseJson(text) };
 }
 
 /** The first fault of a JSON text, as {@link readJson} tells it. */

@@ -2,6 +2,7 @@
 import { Problem } from '../errors.ts';
 import type { Fault } from '../faults.ts';
 import { findFault, jsonLimits } from '../http/json.ts';
+import { parseJson } from '../parse-json.ts';
 
 /** The fields of an entity, as parsed and as JSON text, or what is wrong with the row. */
 export type ImportRow = { row: number } & ({ fields: object; text: string; problem?: never } | { problem: Problem });
@@ -21,7 +22,7 @@ export class UnreadableError extends Error {
 /** The row with these fields, a JSON text. */
 export function rowOfText(row: number, text: string): ImportRow {
   const fault = findFault(text, jsonLimits);
-  return fault ? refusedRow(row, fault) : { row, fields: JSON.parse(text) as object, text };
+  return fault ? refusedRow(row, fault) : { row, fields: parseJson(text) as object, text };
 }
 
 export function refusedRow(row: number, fault: Fault): ImportRow {

@@ -4,8 +4,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import { TLSSocket } from 'node:tls';
-import { Client, type ClientConfig } from 'pg';
+import { Client, types, type ClientConfig } from 'pg';
 import { encryptionOf, passwordFile, requiredMethods, type Encryption, type Method } from '../../config/database-address.ts';
+import { parseJson } from '../../parse-json.ts';
 
 /** Thrown while connecting: the server has not proved that it is ours. No password and no statement was sent to it. */
 export class UntrustedServerError extends Error {
@@ -45,6 +46,8 @@ export class VerifiedClient extends SigningInClient {
   /** Throws an Error without the password in it where node-postgres could not connect. */
   constructor(config: ClientConfig & { connectionString: string }) {
     super(config);
+    // Documents of types have names of callers.
+    this.setTypeParser(types.builtins.JSONB, parseJson);
     this.encryption = encryptionOf(this.ssl);
     this.#required = requiredMethods(config.connectionString);
     const file = passwordFile(config.connectionString);

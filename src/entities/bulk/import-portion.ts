@@ -16,6 +16,7 @@ import { checkedBy, type Checked } from '../store.ts';
 import { runTolerantly, TypeChanged, whileTypeLasts, type Refused } from './tolerant-statements.ts';
 import { conflictOf } from '../upsert.ts';
 import { writeStatementsOf } from '../write-statements.ts';
+import { parseJson } from '../../parse-json.ts';
 
 /** How often rows are looked at again after others have changed their entities meanwhile. */
 const rounds = 20;
@@ -153,7 +154,7 @@ class Portion {
     const { type, limitBytes } = this.#request;
     return this.#orRefuse(row.row, () => {
       if (Buffer.byteLength(merged) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
-      const fields: unknown = JSON.parse(merged);
+      const fields: unknown = parseJson(merged);
       type?.check(fields);
       return { row: row.row, fields, text: merged, ...checkedBy(type, fields) };
     });

@@ -11,6 +11,7 @@ import type { Versions } from '../statements.ts';
 import { checkedBy, restoreStoredEntity, stateOf, undeleteEntity } from '../store.ts';
 import { stateOfTrashed } from '../removal/trash.ts';
 import type { Writes } from '../update.ts';
+import { parseJson } from '../../parse-json.ts';
 
 /** A lost round means that another request has changed the entity meanwhile. */
 const rounds = 100;
@@ -50,7 +51,7 @@ export async function restoreEntity(
       if (!state) throw new Problem('not-found');
       if (text === undefined) throw new Problem('malformed-request', { faults: [{ parameter: 'version', code: 'required' }] });
       if (Buffer.byteLength(text) > limitBytes) throw new Problem('content-too-large', { values: { limit: limitBytes } });
-      const fields: unknown = JSON.parse(text);
+      const fields: unknown = parseJson(text);
       const type = await types.at(permit.entity, state.typeRevision);
       if (type?.requiresIfMatch && !isGuarded) throw new Problem('precondition-required');
       if (versions && !versions.includes(state.version)) throw new Problem('precondition-failed');

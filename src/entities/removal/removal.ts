@@ -19,6 +19,7 @@ import {
   referringKeys,
   type Deleted,
 } from './removal-statements.ts';
+import { parseJson } from '../../parse-json.ts';
 
 /** The most entities that one deletion deletes or changes besides its own. */
 const maximumVictims = 1_000;
@@ -139,7 +140,7 @@ export class Removal {
     while (rest.length > 0) {
       const keys = nextBatch(rest);
       const { rows } = await fieldsWithout(name, path, keys).execute(this.#trx);
-      const values = rows.map(({ key, fields }) => ({ key, values: checked(name, type, companion, key, JSON.parse(fields)) }));
+      const values = rows.map(({ key, fields }) => ({ key, values: checked(name, type, companion, key, parseJson(fields)) }));
       await clearReferences(name, companion, path, values, this.#change).execute(this.#trx);
     }
   }
