@@ -11,7 +11,8 @@ export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-131072}"
 export GLIBC_TUNABLES="${GLIBC_TUNABLES:-glibc.malloc.hugetlb=1}"
 
 options=
-# Young objects have two times 4 MiB instead of two times 16. With a thousand clients waiting, the service answers about a third less.
+# Young objects have two times 4 MiB. Without the option Node.js gives them two times 64, or two times 16 under a memory limit
+# (docs/performance.md). With a thousand clients waiting, the service answers about a third less.
 options="$options --max-semi-space-size=4"
 # The heap of old objects grows by half between two collections instead of by four fifths.
 options="$options --heap-growing-percent=50"
