@@ -2085,7 +2085,7 @@ export interface components {
                 };
             };
         };
-        /** @description The state at that time is not kept any more, or there was none. */
+        /** @description The state at that time is no longer stored, or never existed. */
         PositionGone: {
             headers: {
                 [name: string]: unknown;

@@ -3926,7 +3926,7 @@ export type GetEntityErrors = {
         code?: 'not-acceptable';
     };
     /**
-     * The state at that time is not kept any more, or there was none.
+     * The state at that time is no longer stored, or never existed.
      */
     410: Problem & {
         code?: 'position-gone';

@@ -96,7 +96,7 @@ export const de: Catalogue = {
     },
     'type-conflict': {
       title: 'Typ nicht anwendbar',
-      detail: 'Gespeicherte Entitäten passen nicht zu diesem Typ, oder eine Grenze ist überschritten. Der Plan der Änderung nennt sie.',
+      detail: 'Gespeicherte Entitäten passen nicht zu diesem Typ, oder eine Grenze ist überschritten. Der Plan der Änderung führt sie auf.',
     },
     'unique-conflict': {
       title: 'Wert bereits vergeben',
@@ -109,11 +109,12 @@ export const de: Catalogue = {
     },
     'position-gone': {
       title: 'Nicht mehr verfügbar',
-      detail: 'Der Stand zu diesem Zeitpunkt wird nicht mehr aufbewahrt, oder es gab keinen. Fragen Sie nach einem späteren Zeitpunkt.',
+      detail: 'Der Stand zu diesem Zeitpunkt ist nicht mehr gespeichert oder hat nie existiert. Geben Sie einen späteren Zeitpunkt an.',
     },
     'confirmation-required': {
       title: 'Bestätigung erforderlich',
-      detail: 'Bei dieser Änderung geht etwas verloren. Lesen Sie ihren Plan und wiederholen Sie die Anfrage mit dessen Prüfsumme.',
+      detail:
+        'Diese Änderung entfernt einen Typ oder gespeicherte Versionen. Lesen Sie ihren Plan und wiederholen Sie die Anfrage mit dessen Prüfsumme.',
     },
     'idempotency-in-progress': {
       title: 'Noch in Arbeit',
@@ -123,7 +124,7 @@ export const de: Catalogue = {
     'answer-gone': {
       title: 'Antwort nicht mehr verfügbar',
       detail:
-        'Eine Anfrage mit diesem Idempotency-Key ist bereits wirksam geworden, einmal. Ihre Antwort kann nicht noch einmal gegeben werden: Rufen Sie die Entität ab, um ihren jetzigen Stand zu sehen.',
+        'Dieser Idempotency-Key ist bereits einmal wirksam geworden, und die Antwort ist nicht mehr gespeichert: Rufen Sie die Entität ab.',
     },
     'precondition-failed': {
       title: 'Vorbedingung nicht erfüllt',
@@ -222,7 +223,7 @@ export const de: Catalogue = {
     'invalid-cursor': 'Dieser Cursor gehört nicht zu dieser Liste. Beginnen Sie ohne ihn von vorn.',
     'unknown-field': 'Der Typ der Entität hat kein solches Feld. Prüfen Sie die Schreibweise.',
     'unknown-operator': 'Diesen Operator gibt es nicht. Prüfen Sie die Schreibweise.',
-    'not-filterable': 'Ein Feld dieses Typs lässt sich so nicht verwenden.[ Mögliche Operatoren: {allowed}.]',
+    'not-filterable': 'Ein Feld dieses Typs lässt sich so nicht verwenden.[ Unterstützte Operatoren: {allowed}.]',
     'not-addressable':
       'Ein Name, der mit $ beginnt, ist nicht ansprechbar, außer $key, $version, $createdAt, $createdBy, $updatedAt und $updatedBy.',
     'not-a-reference': 'Dieses Feld ist kein Verweis und führt zu keiner Entität.[ Verweise: {allowed}.]',
@@ -230,7 +231,7 @@ export const de: Catalogue = {
     'too-many-tests': 'Der Filter hat zu viele Bedingungen.[ Höchstzahl: {limit}.]',
     'duplicate-value': 'Eine andere Entität hat diesen Wert.',
     'reference-not-found': 'Es gibt keine Entität mit diesem Schlüssel.',
-    referenced: 'Andere verweisen darauf.[ Typen: {types}.][ Entitäten namens {name}: {count}.]',
+    referenced: 'Andere Entitäten oder Typen verweisen darauf.[ Typen: {types}.][ Entitäten namens {name}: {count}.]',
     'too-common': 'Dieses Passwort ist zu verbreitet. Wählen Sie ein weniger gebräuchliches.',
     'too-predictable': 'Dieses Passwort folgt einem vorhersehbaren Muster. Vermeiden Sie Wiederholungen und Folgen.',
     'contains-context': 'Dieses Passwort enthält den Namen des Benutzerkontos oder des Dienstes. Verzichten Sie auf solche Wörter.',

@@ -1,4 +1,4 @@
-/** The English texts, which every caller gets whose language is not spoken here. Written for developers and users, not for operators. */
+/** The English texts, also for callers whose language the service lacks. Written for developers and users, not for operators. */
 
 import type { Catalogue } from './catalogue.ts';
 
@@ -89,7 +89,7 @@ export const en: Catalogue = {
     },
     'type-conflict': {
       title: 'Type not applicable',
-      detail: 'Stored entities do not fit this type, or a limit is exceeded. The plan of the change tells which.',
+      detail: 'Stored entities do not fit this type, or a limit is exceeded. The plan of the change lists them.',
     },
     'unique-conflict': {
       title: 'Value already used',
@@ -101,11 +101,11 @@ export const en: Catalogue = {
     },
     'position-gone': {
       title: 'No longer available',
-      detail: 'The state at this time is not kept any more, or there was none. Ask for a later time.',
+      detail: 'The state at this time is no longer stored, or never existed. Request a later time.',
     },
     'confirmation-required': {
       title: 'Confirmation required',
-      detail: 'This change loses something. Read its plan, and repeat the request with the digest of the plan.',
+      detail: 'This change removes a type or stored versions. Read its plan, and repeat the request with the digest of the plan.',
     },
     'idempotency-in-progress': {
       title: 'Still in progress',
@@ -114,8 +114,7 @@ export const en: Catalogue = {
     },
     'answer-gone': {
       title: 'Answer no longer available',
-      detail:
-        'A request with this Idempotency-Key has taken effect before, once. Its answer cannot be given again: retrieve the entity to see its present state.',
+      detail: 'This Idempotency-Key has already taken effect once, and its answer is no longer stored: retrieve the entity.',
     },
     'precondition-failed': {
       title: 'Precondition failed',
@@ -175,7 +174,7 @@ export const en: Catalogue = {
     },
     'issuer-unavailable': {
       title: 'Issuer unavailable',
-      detail: 'The issuer that vouches for your identity cannot be reached at the moment. Please try again[ in {seconds}].',
+      detail: 'The issuer that confirms your identity cannot be reached at the moment. Please try again[ in {seconds}].',
     },
     'outcome-unknown': {
       title: 'Outcome unknown',
@@ -198,17 +197,17 @@ export const en: Catalogue = {
     'invalid-csv': 'This row is not valid CSV: a quote is missing, or is in the wrong place.',
     'cell-count': 'This row does not have as many cells as the header.',
     'duplicate-member': 'This object has two members of the same name. Keep only one.',
-    'number-not-exact': 'This number cannot be kept exactly. Use fewer digits or send it as a string.',
+    'number-not-exact': 'This number cannot be stored exactly. Use fewer digits or send it as a string.',
     'nul-character': 'Text must not contain the character U+0000.',
     'lone-surrogate': 'Text must not contain an incomplete surrogate pair.',
     'too-deep': 'This is nested too deeply.[ Maximum depth: {limit}.]',
     'too-many-values': 'There are too many values.[ Maximum number: {limit}.]',
     'member-name-too-long': 'A member of this object has too long a name.[ Maximum length: {limit}.]',
     'member-name-reserved': 'The name of this member is reserved. Use another one.',
-    'invalid-cursor': 'This cursor is not of this list. Begin again without it.',
+    'invalid-cursor': 'This cursor does not belong to this list. Begin again without it.',
     'unknown-field': 'The type of the entity has no such field. Check its spelling.',
     'unknown-operator': 'There is no such operator. Check its spelling.',
-    'not-filterable': 'A field of this type cannot be used in this way.[ Operators that it takes: {allowed}.]',
+    'not-filterable': 'A field of this type cannot be used in this way.[ Supported operators: {allowed}.]',
     'not-addressable':
       'A name that begins with $ cannot be addressed, except $key, $version, $createdAt, $createdBy, $updatedAt and $updatedBy.',
     'not-a-reference': 'This field is not a reference, so it leads to no entity.[ References: {allowed}.]',
@@ -216,7 +215,7 @@ export const en: Catalogue = {
     'too-many-tests': 'The filter has too many tests.[ Maximum number: {limit}.]',
     'duplicate-value': 'Another entity has this value.',
     'reference-not-found': 'There is no entity with this key.',
-    referenced: 'Others refer to it.[ Types: {types}.][ Entities called {name}: {count}.]',
+    referenced: 'Other entities or types refer to this.[ Types: {types}.][ Entities called {name}: {count}.]',
     'too-common': 'This password is too common. Choose a less common one.',
     'too-predictable': 'This password follows a predictable pattern. Avoid repetitions and sequences.',
     'contains-context': 'This password contains the name of the user or of the service. Leave such words out.',

@@ -93,7 +93,7 @@ export const es: Catalogue = {
     },
     'type-conflict': {
       title: 'Tipo no aplicable',
-      detail: 'Hay entidades almacenadas que no se ajustan a este tipo, o se supera un límite. El plan del cambio indica cuáles.',
+      detail: 'Hay entidades almacenadas que no se ajustan a este tipo, o se supera un límite. El plan del cambio las enumera.',
     },
     'unique-conflict': {
       title: 'Valor ya utilizado',
@@ -105,11 +105,11 @@ export const es: Catalogue = {
     },
     'position-gone': {
       title: 'Ya no disponible',
-      detail: 'El estado en ese momento ya no se conserva, o no lo había. Solicite un momento posterior.',
+      detail: 'El estado en ese momento ya no está almacenado o nunca existió. Solicite un momento posterior.',
     },
     'confirmation-required': {
       title: 'Confirmación necesaria',
-      detail: 'Este cambio implica una pérdida. Lea su plan y repita la solicitud con la huella de ese plan.',
+      detail: 'Este cambio elimina un tipo o versiones almacenadas. Lea su plan y repita la solicitud con la huella de ese plan.',
     },
     'idempotency-in-progress': {
       title: 'Todavía en curso',
@@ -118,8 +118,7 @@ export const es: Catalogue = {
     },
     'answer-gone': {
       title: 'Respuesta ya no disponible',
-      detail:
-        'Una solicitud con este Idempotency-Key ya se ha ejecutado, una sola vez. Su respuesta no puede darse de nuevo: recupere la entidad para ver su estado actual.',
+      detail: 'Este Idempotency-Key ya ha surtido efecto una vez y su respuesta ya no está almacenada: recupere la entidad.',
     },
     'precondition-failed': {
       title: 'Condición previa no cumplida',
@@ -205,7 +204,7 @@ export const es: Catalogue = {
     'invalid-csv': 'Esta fila no es CSV válido: falta una comilla o está en un lugar equivocado.',
     'cell-count': 'Esta fila no tiene tantas celdas como el encabezado.',
     'duplicate-member': 'Este objeto tiene dos miembros con el mismo nombre. Conserve solo uno.',
-    'number-not-exact': 'Este número no puede conservarse con exactitud. Utilice menos cifras o envíelo como cadena.',
+    'number-not-exact': 'Este número no puede almacenarse con exactitud. Utilice menos cifras o envíelo como cadena.',
     'nul-character': 'Un texto no debe contener el carácter U+0000.',
     'lone-surrogate': 'Un texto no debe contener un par suplente (surrogate) incompleto.',
     'too-deep': 'El anidamiento es demasiado profundo.[ Profundidad máxima: {limit}.]',
@@ -215,7 +214,7 @@ export const es: Catalogue = {
     'invalid-cursor': 'Este cursor no pertenece a esta lista. Empiece de nuevo sin él.',
     'unknown-field': 'El tipo de la entidad no tiene este campo. Compruebe cómo está escrito.',
     'unknown-operator': 'Este operador no existe. Compruebe cómo está escrito.',
-    'not-filterable': 'Un campo de este tipo no puede usarse así.[ Operadores posibles: {allowed}.]',
+    'not-filterable': 'Un campo de este tipo no puede usarse así.[ Operadores admitidos: {allowed}.]',
     'not-addressable':
       'Un nombre que empieza por $ no puede usarse, salvo $key, $version, $createdAt, $createdBy, $updatedAt y $updatedBy.',
     'not-a-reference': 'Este campo no es una referencia y no lleva a ninguna entidad.[ Referencias: {allowed}.]',
@@ -223,7 +222,7 @@ export const es: Catalogue = {
     'too-many-tests': 'El filtro tiene demasiadas condiciones.[ Número máximo: {limit}.]',
     'duplicate-value': 'Otra entidad tiene este valor.',
     'reference-not-found': 'No existe ninguna entidad con esta clave.',
-    referenced: 'Hay referencias a este elemento.[ Tipos: {types}.][ Entidades llamadas {name}: {count}.]',
+    referenced: 'Otras entidades o tipos hacen referencia a este elemento.[ Tipos: {types}.][ Entidades llamadas {name}: {count}.]',
     'too-common': 'Esta contraseña es demasiado común. Elija una menos habitual.',
     'too-predictable': 'Esta contraseña sigue un patrón previsible. Evite las repeticiones y las secuencias.',
     'contains-context': 'Esta contraseña contiene el nombre de la cuenta o del servicio. Evite esas palabras.',

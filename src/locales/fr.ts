@@ -95,7 +95,7 @@ export const fr: Catalogue = {
     'type-conflict': {
       title: 'Type non applicable',
       detail:
-        'Des entités enregistrées ne sont pas conformes à ce type, ou une limite est dépassée. Le plan de la modification indique lesquelles.',
+        'Des entités enregistrées ne sont pas conformes à ce type, ou une limite est dépassée. Le plan de la modification les énumère.',
     },
     'unique-conflict': {
       title: 'Valeur déjà utilisée',
@@ -107,11 +107,12 @@ export const fr: Catalogue = {
     },
     'position-gone': {
       title: 'N’est plus disponible',
-      detail: 'L’état à ce moment n’est plus conservé, ou il n’y en avait pas. Demandez un moment plus récent.',
+      detail: 'L’état à ce moment n’est plus enregistré ou n’a jamais existé. Demandez un moment plus récent.',
     },
     'confirmation-required': {
       title: 'Confirmation requise',
-      detail: 'Cette modification entraîne une perte. Lisez son plan et répétez la requête avec l’empreinte de ce plan.',
+      detail:
+        'Cette modification supprime un type ou des versions enregistrées. Lisez son plan et répétez la requête avec l’empreinte de ce plan.',
     },
     'idempotency-in-progress': {
       title: 'Encore en cours',
@@ -120,8 +121,7 @@ export const fr: Catalogue = {
     },
     'answer-gone': {
       title: 'Réponse plus disponible',
-      detail:
-        'Une requête avec cet Idempotency-Key a déjà pris effet, une seule fois. Sa réponse ne peut plus être donnée : récupérez l’entité pour voir son état actuel.',
+      detail: 'Cet Idempotency-Key a déjà pris effet une fois, et sa réponse n’est plus enregistrée : récupérez l’entité.',
     },
     'precondition-failed': {
       title: 'Condition préalable non remplie',
@@ -209,7 +209,7 @@ export const fr: Catalogue = {
     'invalid-csv': 'Cette ligne n’est pas du CSV valide : un guillemet manque ou est mal placé.',
     'cell-count': 'Cette ligne n’a pas autant de cellules que l’en-tête.',
     'duplicate-member': 'Cet objet a deux membres du même nom. N’en gardez qu’un.',
-    'number-not-exact': 'Ce nombre ne peut pas être conservé exactement. Utilisez moins de chiffres ou envoyez-le sous forme de chaîne.',
+    'number-not-exact': 'Ce nombre ne peut pas être enregistré exactement. Utilisez moins de chiffres ou envoyez-le sous forme de chaîne.',
     'nul-character': 'Un texte ne doit pas contenir le caractère U+0000.',
     'lone-surrogate': 'Un texte ne doit pas contenir de paire de substitution (surrogate) incomplète.',
     'too-deep': 'L’imbrication est trop profonde.[ Profondeur maximale : {limit}.]',
@@ -219,7 +219,7 @@ export const fr: Catalogue = {
     'invalid-cursor': 'Ce curseur n’appartient pas à cette liste. Recommencez sans lui.',
     'unknown-field': 'Le type de l’entité n’a pas ce champ. Vérifiez son orthographe.',
     'unknown-operator': 'Cet opérateur n’existe pas. Vérifiez son orthographe.',
-    'not-filterable': 'Un champ de ce type ne peut pas être utilisé ainsi.[ Opérateurs possibles : {allowed}.]',
+    'not-filterable': 'Un champ de ce type ne peut pas être utilisé ainsi.[ Opérateurs pris en charge : {allowed}.]',
     'not-addressable':
       'Un nom qui commence par $ ne peut pas être utilisé, sauf $key, $version, $createdAt, $createdBy, $updatedAt et $updatedBy.',
     'not-a-reference': 'Ce champ n’est pas une référence et ne mène à aucune entité.[ Références : {allowed}.]',
@@ -227,7 +227,7 @@ export const fr: Catalogue = {
     'too-many-tests': 'Le filtre a trop de conditions.[ Nombre maximal : {limit}.]',
     'duplicate-value': 'Une autre entité a cette valeur.',
     'reference-not-found': 'Il n’existe aucune entité avec cette clé.',
-    referenced: 'D’autres éléments font référence à celui-ci.[ Types : {types}.][ Entités nommées {name} : {count}.]',
+    referenced: 'D’autres entités ou types font référence à cet élément.[ Types : {types}.][ Entités nommées {name} : {count}.]',
     'too-common': 'Ce mot de passe est trop courant. Choisissez-en un moins répandu.',
     'too-predictable': 'Ce mot de passe suit un schéma prévisible. Évitez les répétitions et les suites.',
     'contains-context': 'Ce mot de passe contient le nom du compte ou celui du service. Évitez ces mots.',

@@ -92,7 +92,7 @@ export const ja: Catalogue = {
     },
     'type-conflict': {
       title: '型を適用できません',
-      detail: '保存済みのエンティティがこの型に適合しないか、上限を超えています。変更計画で確認できます。',
+      detail: '保存済みのエンティティがこの型に適合しないか、上限を超えています。変更計画に一覧があります。',
     },
     'unique-conflict': {
       title: '値はすでに使用されています',
@@ -104,11 +104,12 @@ export const ja: Catalogue = {
     },
     'position-gone': {
       title: 'この時点は利用できません',
-      detail: 'この時点の状態は保存期間を過ぎているか、存在しません。より新しい時点を指定してください。',
+      detail: 'この時点の状態は、もう保存されていないか、初めから存在しません。より新しい時点を指定してください。',
     },
     'confirmation-required': {
       title: '確認が必要です',
-      detail: 'この変更では失われるものがあります。変更計画を読み、そのダイジェストを付けてリクエストを再送してください。',
+      detail:
+        'この変更により、型または保存済みのバージョンが削除されます。変更計画を読み、そのダイジェストを付けてリクエストを再送してください。',
     },
     'idempotency-in-progress': {
       title: '処理中です',
@@ -118,7 +119,7 @@ export const ja: Catalogue = {
     'answer-gone': {
       title: '応答はもう利用できません',
       detail:
-        'このIdempotency-Keyを持つリクエストは、すでに一度実行されています。その応答を再び返すことはできません。現在の状態を確認するには、エンティティを取得してください。',
+        'このIdempotency-Keyを持つリクエストはすでに一度実行されており、その応答はもう保存されていません。エンティティを取得してください。',
     },
     'precondition-failed': {
       title: '前提条件が満たされていません',
@@ -214,14 +215,15 @@ export const ja: Catalogue = {
     'invalid-cursor': 'このカーソルはこの一覧のものではありません。カーソルなしで最初からやり直してください。',
     'unknown-field': 'このエンティティの型にはこのフィールドがありません。綴りを確認してください。',
     'unknown-operator': 'この演算子はありません。綴りを確認してください。',
-    'not-filterable': 'この型のフィールドはこのようには使えません。[使える演算子：{allowed}。]',
+    'not-filterable': 'この型のフィールドはこのようには使えません。[対応している演算子：{allowed}。]',
     'not-addressable': '$ で始まる名前は使えません。ただし $key、$version、$createdAt、$createdBy、$updatedAt、$updatedBy は使えます。',
     'not-a-reference': 'このフィールドは参照ではないため、エンティティにつながりません。[参照：{allowed}。]',
     'needs-index': 'これにはインデックスが必要です。[フィールド：{fields}。]',
     'too-many-tests': 'フィルターの条件が多すぎます。[上限：{limit}。]',
     'duplicate-value': 'この値を持つエンティティがほかにあります。',
     'reference-not-found': 'このキーのエンティティは存在しません。',
-    referenced: 'これはまだ参照されています。[参照している型：{types}。][参照しているエンティティ（{name}）の数：{count}。]',
+    referenced:
+      'ほかのエンティティまたは型がこれを参照しています。[参照している型：{types}。][参照しているエンティティ（{name}）の数：{count}。]',
     'too-common': 'このパスワードはよく使われるものです。あまり使われていないものを選んでください。',
     'too-predictable': 'このパスワードは推測されやすい規則に沿っています。繰り返しや連続した文字を避けてください。',
     'contains-context': 'このパスワードにはユーザーまたはサービスの名前が含まれています。そのような語は使用しないでください。',

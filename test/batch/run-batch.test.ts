@@ -291,7 +291,7 @@ test('409 — an entity that others refer to is not deleted, unless the batch de
   const other = await create('order', { number: newNumber(), main: main.key });
   const refused = await run([note, { op: 'delete', name: 'order', key: main.key }]);
   expect([refused.status, ...faultsOf(refused.body)]).toEqual([409, 'still-referenced', 'referenced /operations/1']);
-  expect(refused.body.errors?.[0]?.detail).toBe('Others refer to it. Entities called order: 1.');
+  expect(refused.body.errors?.[0]?.detail).toBe('Other entities or types refer to this. Entities called order: 1.');
   expect((await get('order', main.key)).status).toBe(200);
   const deleted = await run([
     { op: 'delete', name: 'order', key: other.key },

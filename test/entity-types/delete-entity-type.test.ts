@@ -46,7 +46,7 @@ test('409 — a type that others refer to; the answer names those that the calle
   const answer = await service().call('DELETE', confirmed, { cookie: bob });
   expect([answer.status, answer.body.code]).toEqual([409, 'type-conflict']);
   expect(answer.body.errors).toEqual([
-    expect.objectContaining({ pointer: '', code: 'referenced', detail: 'Others refer to it. Types: child.' }),
+    expect.objectContaining({ pointer: '', code: 'referenced', detail: 'Other entities or types refer to this. Types: child.' }),
   ]);
   expect(answer.text).not.toContain('secret');
   for (const name of ['child', 'secret', 'parent']) {
