@@ -65,16 +65,16 @@ export type WriteTurns = Pick<EntityQueues, 'runHeavy' | 'runHeavyPatch' | 'runC
 
 /** The queues of a process for what goes over the pool, of which a user must not take all connections. */
 export class EntityQueues {
-  readonly #writes: Lanes;
-  readonly #reads: Lanes;
-  readonly #lists: Lanes;
+  readonly #writes: UserQueues;
+  readonly #reads: UserQueues;
+  readonly #lists: UserQueues;
   readonly #contendedOfUser = new KeyedQueues(contendedOfUser);
   readonly #keyedOfUser = new KeyedQueues(keyedOfUser);
 
   constructor(heldBytes: HeldBytes) {
-    this.#writes = new Lanes(heavyOfUser, heavyOfProcess, heldBytes);
-    this.#reads = new Lanes(readsOfUser, readsOfProcess, heldBytes);
-    this.#lists = new Lanes(listsOfUser, listsOfProcess, heldBytes);
+    this.#writes = new UserQueues(heavyOfUser, heavyOfProcess, heldBytes);
+    this.#reads = new UserQueues(readsOfUser, readsOfProcess, heldBytes);
+    this.#lists = new UserQueues(listsOfUser, listsOfProcess, heldBytes);
   }
 
   /** The state of each queue, for metrics. */
@@ -94,7 +94,7 @@ export class EntityQueues {
     ];
   }
 
-  /** Runs `job`, a heavy write, when it is its turn. Throws as {@link Lanes.run} does. */
+  /** Runs `job`, a heavy write, when it is its turn. Throws as {@link UserQueues.run} does. */
   runHeavy<T>(permit: Permit<Action>, caller: Caller, job: () => Promise<T>): Promise<T> {
     return this.#writes.run(permit, caller, job);
   }
@@ -126,7 +126,7 @@ export class EntityQueues {
 }
 
 /** A queue for each user, and one of the process behind them. */
-class Lanes {
+class UserQueues {
   readonly #ofUser: KeyedQueues;
   readonly #ofProcess: BoundedQueue;
   readonly #heldBytes: HeldBytes;
