@@ -126,7 +126,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       auditQuota: new AuditQuota(),
       heldBytes,
       entityQueues: new EntityQueues(heldBytes),
-      gate: createHashingQueue(Math.ceil(availableParallelism() / config.workers)),
+      hashingQueue: createHashingQueue(Math.ceil(availableParallelism() / config.workers)),
       get peppers() {
         return peppers?.current ?? [];
       },
@@ -148,7 +148,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
     const surroundings = {
       superuser: await isSuperuser(db),
       threads,
-      hashes: context.gate.limit,
+      hashes: context.hashingQueue.limit,
       passwordFile: await leftPasswordFile(config),
       youngBytes: youngSpaceBytes(),
     };

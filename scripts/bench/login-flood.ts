@@ -25,7 +25,7 @@ const usage = `npm run bench:flood -- [options]
 DATABASE_URL names a PostgreSQL server on which to create a database for it; without it an embedded one is used, in a temporary directory.
 `;
 
-/** The work memory of one argon2id hash (rule 36), of which the gate lets so many run (rule 38). */
+/** The work memory of one argon2id hash (rule 36), of which the hashing queue lets a few run at once (rule 38). */
 const hashBytes = 19_456 * 1_024;
 const memoryPollMilliseconds = 50;
 
@@ -43,7 +43,7 @@ interface Figures {
   logins: { granted: number; busy: number; other: number; perSecond: number };
   /** Resident, in bytes; undefined where the system does not tell. `loaded` is after logins that nobody floods. */
   memory: { loaded: number | undefined; peak: number | undefined };
-  gate: { running: number; bytes: number };
+  hashing: { running: number; bytes: number };
 }
 
 const { json, ...plan } = readPlan();
@@ -87,7 +87,7 @@ async function measure(service: Server, seeds: Seeds): Promise<Figures> {
     ratio: flood.p99 / idle.p99,
     logins: { granted, busy, other, perSecond: granted / (plan.seconds + 2 * lead) },
     memory: { loaded, peak },
-    gate: { running, bytes: running * hashBytes },
+    hashing: { running, bytes: running * hashBytes },
   };
 }
 
@@ -112,7 +112,7 @@ function watchMemory(service: Server): { stop: () => Promise<number | undefined>
   };
 }
 
-function describe({ idle, flood, ratio, logins, memory, gate }: Figures): string {
+function describe({ idle, flood, ratio, logins, memory, hashing }: Figures): string {
   const mebibytes = (bytes: number | undefined) => (bytes === undefined ? 'unknown' : `${(bytes / 2 ** 20).toFixed(0)} MiB`);
   const line = (name: string, { answers, refused, p50, p99 }: Reads) =>
     `${name}  p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms (${answers} answers, ${refused} of them other than 200)\n`;
@@ -121,7 +121,7 @@ function describe({ idle, flood, ratio, logins, memory, gate }: Figures): string
 ${line('alone     ', idle)}${line('flood     ', flood)}ratio       p99 ${ratio.toFixed(1)} times that alone; the aim is 3
 logins      ${logins.perSecond.toFixed(1)} a second: ${logins.granted} granted, ${logins.busy} answered with 503 busy, ${logins.other} otherwise
 memory      ${mebibytes(memory.loaded)} resident after some logins, ${mebibytes(memory.peak)} at the peak of the flood
-gate        ${gate.running} hashes at once, ${mebibytes(gate.bytes)} of work memory
+hashing     ${hashing.running} hashes at once, ${mebibytes(hashing.bytes)} of work memory
 `;
 }
 

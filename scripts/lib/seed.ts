@@ -39,7 +39,7 @@ export async function seed(databaseUrl: string): Promise<Seeds> {
     const users = Array.from({ length: userCount }, (_, n) => `bench-${n}`);
     const { rows: accounts } = await client.query<{ id: string }>(
       'insert into user_account (name, display_name, password_hash) select name, name, $2 from unnest($1::text[]) as name returning id',
-      [users, await hashPassword({ gate: createHashingQueue(), peppers: [] }, password)],
+      [users, await hashPassword({ hashingQueue: createHashingQueue(), peppers: [] }, password)],
     );
     const { rows: profiles } = await client.query<{ id: string }>(
       `with granted as (insert into role (name) values ('bench') returning id),

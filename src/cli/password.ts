@@ -37,7 +37,7 @@ export async function takePassword(
   if (faults.length > 0) {
     throw new Refusal(`the password is refused: ${faults.map((fault) => describeFault('en', fault).detail).join(' ')}`);
   }
-  const hashing = { gate: createHashingQueue(), peppers: await readPeppers(config.passwordPepperFile) };
+  const hashing = { hashingQueue: createHashingQueue(), peppers: await readPeppers(config.passwordPepperFile) };
   return { passwordHash: await hashPassword(hashing, password), generated: given === undefined ? password : undefined };
 }
 

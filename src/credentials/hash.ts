@@ -1,6 +1,6 @@
 /**
  * Hashes and verifies passwords with argon2id. The stored form is the PHC string, which names the pepper that is part of the hash. Each
- * call costs about 20 ms of a core, so it runs under the gate and never inside a database transaction. This file knows neither users nor
+ * call costs about 20 ms of a core, so it runs in the hashing queue and never inside a database transaction. This file knows neither users nor
  * limits on guessing.
  */
 import { randomBytes } from 'node:crypto';
@@ -27,7 +27,7 @@ const dummy = phc(randomBytes(saltLength), randomBytes(current.hashLength));
 
 /** The queue and the peppers that password hashing needs; the context of a process has both. */
 export interface Hashing {
-  gate: BoundedQueue;
+  hashingQueue: BoundedQueue;
   readonly peppers: Peppers;
   /** Reads the file of the peppers again, for a hash whose pepper may be new; undefined for peppers that do not change. Never throws. */
   renewPeppers?: (() => Promise<void>) | undefined;
@@ -44,8 +44,8 @@ export interface Verification {
   unusable: string | undefined;
 }
 
-/** The PHC string to store. Throws `malformed-request` for a lone surrogate, `busy` when the gate is full. */
-export async function hashPassword({ gate, peppers: [pepper] }: Hashing, password: string): Promise<string> {
+/** The PHC string to store. Throws `malformed-request` for a lone surrogate, `busy` when the hashing queue is full. */
+export async function hashPassword({ hashingQueue, peppers: [pepper] }: Hashing, password: string): Promise<string> {
   const normal = normalisePassword(password);
   if (normal === undefined) throw new Problem('malformed-request');
   const salt = randomBytes(saltLength);
@@ -57,13 +57,15 @@ export async function hashPassword({ gate, peppers: [pepper] }: Hashing, passwor
     raw: true,
     ...(pepper && { secret: Buffer.from(pepper.secret.reveal()) }),
   } as const;
-  const digest = await gate.run(() => spanning({ kind: 'password', name: 'argon2 hash' }, () => hash(Buffer.from(normal), options)));
+  const digest = await hashingQueue.run(() =>
+    spanning({ kind: 'password', name: 'argon2 hash' }, () => hash(Buffer.from(normal), options)),
+  );
   return phc(salt, digest, pepper?.id);
 }
 
 /**
  * Compares a password with a stored hash. Undefined stands for a user who does not exist or has no password. It never matches and takes the
- * same time, so the time does not reveal which names exist (rule 42). Throws `busy`, without a comparison, when the gate is full.
+ * same time, so the time does not reveal which names exist (rule 42). Throws `busy`, without a comparison, when the hashing queue is full.
  */
 export async function verifyPassword(hashing: Hashing, storedHash: string | undefined, password: string): Promise<Verification> {
   const normal = normalisePassword(password);
@@ -71,7 +73,7 @@ export async function verifyPassword(hashing: Hashing, storedHash: string | unde
   const target = stored?.unusable === undefined && normal !== undefined ? storedHash : undefined;
   const pepper = target === undefined ? peppers[0] : stored?.pepper;
   const options = pepper && { secret: Buffer.from(pepper.secret.reveal()) };
-  const equal = await hashing.gate.run(() =>
+  const equal = await hashing.hashingQueue.run(() =>
     spanning({ kind: 'password', name: 'argon2 verify' }, () => verify(target ?? dummy, Buffer.from(normal ?? password), options)),
   );
   const matches = equal && target !== undefined;

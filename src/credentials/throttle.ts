@@ -15,8 +15,8 @@ import { busy, KeyedQueues, scheduleTimeout, type BoundedQueue, type Schedule } 
  * At most four attempts on an account and eight from an address run at once in this process; the others wait. That is enough to use all
  * cores. The queues are longer than a legitimate burst: 50 logins at once need about a second on two cores.
  */
-const accountLane = { running: 4, waiting: 256, waitMs: 5000 };
-const addressLane = { running: 8, waiting: 512, waitMs: 5000 };
+const accountQueue = { running: 4, waiting: 256, waitMs: 5000 };
+const addressQueue = { running: 8, waiting: 512, waitMs: 5000 };
 
 /**
  * While attempts of other processes (about 30 ms each) fill the limit, this process retries: the interval, and the maximum number of
@@ -69,19 +69,19 @@ export const failuresUntilLocked = 100;
 
 /** Creates the throttle of a process. */
 export function createThrottle(db: Kysely<Database>, secrets: ServiceSecrets, schedule: Schedule = scheduleTimeout): Throttle {
-  const accounts = new KeyedQueues(accountLane, { schedule });
-  const addresses = new KeyedQueues(addressLane, { schedule });
+  const accounts = new KeyedQueues(accountQueue, { schedule });
+  const addresses = new KeyedQueues(addressQueue, { schedule });
   const ended = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
 
   /** Resolves with the account when the attempt is counted. If an attempt is throttled, those that wait behind it are refused at once. */
-  const count = async (name: string, subjects: Subjects, lanes: Record<'account' | 'address', BoundedQueue>) => {
+  const count = async (name: string, subjects: Subjects, queues: Record<'account' | 'address', BoundedQueue>) => {
     for (let asked = 0; asked < ASK_AGAIN_TIMES; asked += 1) {
       const begun = await beginAttempt(db, subjects, name);
       const { verdict, retry_seconds: seconds } = begun.verdict;
       if (verdict === 'go') return begun.account;
       if (verdict === 'full') await new Promise<void>((resolve) => schedule(ASK_AGAIN_MS, resolve));
       else {
-        lanes[verdict].rejectWaiting(() => tooMany(verdict, seconds));
+        queues[verdict].rejectWaiting(() => tooMany(verdict, seconds));
         throw tooMany(verdict, seconds);
       }
     }
@@ -90,9 +90,9 @@ export function createThrottle(db: Kysely<Database>, secrets: ServiceSecrets, sc
 
   const attempt: Throttle['attempt'] = async ({ name, address }, evaluate) => {
     const subjects = subjectsOf(attemptKeyOf(await secrets.current()), name, address);
-    return accounts.run(subjects.account.toString('base64'), (accountGate) =>
-      addresses.run(subjects.address.toString('base64'), async (addressGate) => {
-        const account = await count(name, subjects, { account: accountGate, address: addressGate });
+    return accounts.run(subjects.account.toString('base64'), (ofAccount) =>
+      addresses.run(subjects.address.toString('base64'), async (ofAddress) => {
+        const account = await count(name, subjects, { account: ofAccount, address: ofAddress });
         return await decide(db, subjects, account, evaluate);
       }),
     );

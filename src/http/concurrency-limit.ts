@@ -1,6 +1,6 @@
 /**
  * Bounds work. A {@link BoundedQueue} runs a number of jobs, lets a number wait for a limited time, and refuses the rest. {@link
- * KeyedQueues} has a gate for each user, account or address. One gate bounds all argon2 work of the process. This file knows nothing of
+ * KeyedQueues} has a queue for each user, account or address. One queue bounds all argon2 work of the process. This file knows nothing of
  * passwords.
  */
 import { availableParallelism } from 'node:os';
@@ -59,7 +59,7 @@ export class BoundedQueue {
   readonly #schedule: Schedule;
   readonly #queue = new Set<Waiting>();
   #held = 0;
-  /** The number of refused jobs since the gate was created. */
+  /** The number of refused jobs since the queue was created. */
   refused = 0;
 
   constructor(limits: QueueLimits, { refusal = busy, schedule = scheduleTimeout }: QueueOptions = {}) {
@@ -89,7 +89,7 @@ export class BoundedQueue {
   }
 
   /**
-   * Waits for a permit, in order of arrival, and returns the function that releases it (a second call has no effect). Throws the gate's
+   * Waits for a permit, in order of arrival, and returns the function that releases it (a second call has no effect). Throws the queue's
    * refusal if the queue is full or the wait is over.
    */
   async enter(): Promise<() => void> {
@@ -151,10 +151,10 @@ export class BoundedQueue {
   }
 }
 
-/** A gate with the same limits for each key that has a job running or waiting. */
+/** A queue with the same limits for each key that has a job running or waiting. */
 export class KeyedQueues {
-  readonly #gates = new Map<string, BoundedQueue>();
-  /** Refusals of gates that have been removed. */
+  readonly #queues = new Map<string, BoundedQueue>();
+  /** Refusals of queues that have been removed. */
   #refused = 0;
   readonly #limits: QueueLimits;
   readonly #options: QueueOptions;
@@ -179,20 +179,20 @@ export class KeyedQueues {
     return this.#refused + this.#sum(({ refused }) => refused);
   }
 
-  #sum(read: (gate: BoundedQueue) => number): number {
-    return [...this.#gates.values()].reduce((sum, gate) => sum + read(gate), 0);
+  #sum(read: (queue: BoundedQueue) => number): number {
+    return [...this.#queues.values()].reduce((sum, queue) => sum + read(queue), 0);
   }
 
-  /** Runs `job` under a permit of the key's gate and passes the gate to it. Throws the gate's refusal like {@link BoundedQueue.run}. */
-  async run<T>(key: string, job: (gate: BoundedQueue) => Promise<T>): Promise<T> {
-    const gate = this.#gates.get(key) ?? new BoundedQueue(this.#limits, this.#options);
-    this.#gates.set(key, gate);
+  /** Runs `job` under a permit of the key's queue and passes the queue to it. Throws the queue's refusal like {@link BoundedQueue.run}. */
+  async run<T>(key: string, job: (queue: BoundedQueue) => Promise<T>): Promise<T> {
+    const queue = this.#queues.get(key) ?? new BoundedQueue(this.#limits, this.#options);
+    this.#queues.set(key, queue);
     try {
-      return await gate.run(() => job(gate));
+      return await queue.run(() => job(queue));
     } finally {
-      if (gate.idle && this.#gates.get(key) === gate) {
-        this.#gates.delete(key);
-        this.#refused += gate.refused;
+      if (queue.idle && this.#queues.get(key) === queue) {
+        this.#queues.delete(key);
+        this.#refused += queue.refused;
       }
     }
   }
@@ -210,7 +210,7 @@ const WAITING = 128;
  */
 const WAIT_MS = 4000;
 
-/** Creates the gate for all argon2 work of a process (rule 38: permits by core, then `busy`). */
+/** Creates the queue for all argon2 work of a process (rule 38: permits by core, then `busy`). */
 export function createHashingQueue(cores = availableParallelism(), options?: QueueOptions): BoundedQueue {
   return new BoundedQueue({ running: Math.max(1, Math.min(MAX_RUNNING, cores)), waiting: WAITING, waitMs: WAIT_MS }, options);
 }

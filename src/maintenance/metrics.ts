@@ -124,14 +124,14 @@ export function createMetricSet(context: Context): MetricSet {
     'max',
   );
 
-  // The gate is read through the context each time, because tests replace it.
-  meters.gauge('password_gate_running', 'Password hashes being computed.', () => context.gate.running);
-  meters.gauge('password_gate_running_limit', 'Most password hashes computed at once.', () => context.gate.limit);
-  meters.gauge('password_gate_waiting', 'Password hashes waiting for their turn.', () => context.gate.waiting);
+  // The queue is read through the context each time, because tests replace it.
+  meters.gauge('password_gate_running', 'Password hashes being computed.', () => context.hashingQueue.running);
+  meters.gauge('password_gate_running_limit', 'Most password hashes computed at once.', () => context.hashingQueue.limit);
+  meters.gauge('password_gate_waiting', 'Password hashes waiting for their turn.', () => context.hashingQueue.waiting);
   meters.counter(
     'password_gate_refused_total',
     'Password hashes refused because too many were waiting, or for too long.',
-    () => context.gate.refused,
+    () => context.hashingQueue.refused,
   );
   meters.counters(
     'password_attempts_total',

@@ -140,7 +140,7 @@ async function ensureAdministrator({ name, password, file }: MadeAdministrator, 
   const store = openStore(url, 1, () => undefined);
   try {
     if (await hasUsers(store.db)) return false;
-    const hash = await hashPassword({ gate: createHashingQueue(), peppers }, password);
+    const hash = await hashPassword({ hashingQueue: createHashingQueue(), peppers }, password);
     return await createFirstAdministrator(store, name, hash, async () => {
       if (file !== undefined) await writePassword(file, password);
     });

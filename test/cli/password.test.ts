@@ -8,7 +8,7 @@ import { verifyPassword } from '../../src/credentials/hash.ts';
 
 const good = 'a mild horse battery staple';
 const config = readConfig({});
-const hashing = { gate: createHashingQueue(), peppers: [] };
+const hashing = { hashingQueue: createHashingQueue(), peppers: [] };
 
 /** Reads a password from a terminal that types the next of `answers` at each prompt. */
 async function typed(answers: string[], fromStdin = false) {

@@ -3,7 +3,7 @@ import { argon2i, argon2id, hash } from 'argon2';
 import { createHashingQueue, BoundedQueue } from '../../src/http/concurrency-limit.ts';
 import { hashPassword, verifyPassword } from '../../src/credentials/hash.ts';
 
-const hashing = { gate: createHashingQueue(), peppers: [] };
+const hashing = { hashingQueue: createHashingQueue(), peppers: [] };
 const password = 'nine purple walruses waltz';
 let stored = '';
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
   stored = await hashPassword(hashing, password);
 });
 
-/** Counts the hashes computed under the gate. */
+/** Counts the hashes computed in the hashing queue. */
 class CountingGate extends BoundedQueue {
   jobs = 0;
   override run<T>(work: () => Promise<T>): Promise<T> {
@@ -87,7 +87,7 @@ describe('a foreign stored hash', () => {
       ['m=19456', 'm=4'],
     ] as const) {
       const one = countingGate();
-      expect(await verifyPassword({ gate: one, peppers: [] }, poisoned(from, to), password), to).toEqual(refused);
+      expect(await verifyPassword({ hashingQueue: one, peppers: [] }, poisoned(from, to), password), to).toEqual(refused);
       expect(one.jobs).toBe(1);
     }
     expect((await verifyPassword(hashing, poisoned('t=2', 't=10'), password)).unusable).toBeUndefined();
@@ -106,7 +106,7 @@ describe('a foreign stored hash', () => {
       poisoned('v=19', 'v=16'),
     ]) {
       const one = countingGate();
-      expect(await verifyPassword({ gate: one, peppers: [] }, foreign, password), foreign).toEqual(refused);
+      expect(await verifyPassword({ hashingQueue: one, peppers: [] }, foreign, password), foreign).toEqual(refused);
       expect(one.jobs).toBe(1);
     }
   });
@@ -115,12 +115,12 @@ describe('a foreign stored hash', () => {
 describe('a missing stored hash', () => {
   test('never matches and costs one verification like any other (rule 42: the answer does not reveal which names exist)', async () => {
     const one = countingGate();
-    expect(await verifyPassword({ gate: one, peppers: [] }, undefined, password)).toEqual({
+    expect(await verifyPassword({ hashingQueue: one, peppers: [] }, undefined, password)).toEqual({
       matches: false,
       outdated: false,
       unusable: undefined,
     });
-    expect(await verifyPassword({ gate: one, peppers: [] }, undefined, '')).toEqual({
+    expect(await verifyPassword({ hashingQueue: one, peppers: [] }, undefined, '')).toEqual({
       matches: false,
       outdated: false,
       unusable: undefined,
@@ -134,7 +134,7 @@ describe('a missing stored hash', () => {
       const times: number[] = [];
       for (let round = 0; round < 9; round += 1) {
         const start = process.cpuUsage();
-        await verifyPassword({ gate: one, peppers: [] }, target, 'wrong');
+        await verifyPassword({ hashingQueue: one, peppers: [] }, target, 'wrong');
         const { user, system } = process.cpuUsage(start);
         times.push(user + system);
       }

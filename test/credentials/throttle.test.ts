@@ -216,7 +216,7 @@ describe('an address', () => {
 });
 
 describe('concurrent attempts', () => {
-  const hashing = { gate: createHashingQueue(undefined, { schedule: patient }), peppers: [] };
+  const hashing = { hashingQueue: createHashingQueue(undefined, { schedule: patient }), peppers: [] };
   let crowded: Kysely<Database>;
   beforeAll(() => {
     crowded = openPatiently(database);
@@ -362,8 +362,8 @@ test('only a failure waits for the disk; other outcomes are answered after a lat
 
 describe('an attempt that fails for another reason', () => {
   test('503 — is not counted if the password was not verified', async () => {
-    const failing = () => Promise.reject(new Error('the gate is full'));
-    for (let round = 0; round < 30; round += 1) await expect(throttle.attempt(ada, failing)).rejects.toThrow('the gate is full');
+    const failing = () => Promise.reject(new Error('the queue is full'));
+    for (let round = 0; round < 30; round += 1) await expect(throttle.attempt(ada, failing)).rejects.toThrow('the queue is full');
     expect(await row('account')).toMatchObject({ failures: 0, pending: 0 });
     expect((await throttle.attempt(ada, good)).granted).toBe('come in');
   });

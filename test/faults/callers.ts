@@ -29,7 +29,7 @@ export async function makeCallers(
     const spare = Array.from({ length: spareCount }, (_, n) => `spare-${n}`);
     const { rows: accounts } = await client.query<{ id: string }>(
       'insert into user_account (name, display_name, password_hash) select name, name, $2 from unnest($1::text[]) as name returning id',
-      [[...users, ...spare], await hashPassword({ gate: createHashingQueue(), peppers: [] }, password)],
+      [[...users, ...spare], await hashPassword({ hashingQueue: createHashingQueue(), peppers: [] }, password)],
     );
     const ids = accounts.map(({ id }) => id);
     const { rows: profiles } = await client.query<{ id: string }>(

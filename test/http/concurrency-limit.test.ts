@@ -34,9 +34,9 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the bounded queue', () => {
   test('runs as many jobs as it has permits and the others in order of arrival (rule 38)', async () => {
-    const gate = new BoundedQueue(limits);
+    const queue = new BoundedQueue(limits);
     const jobs = [job(), job(), job(), job()];
-    const results = jobs.map(({ run }) => gate.run(run));
+    const results = jobs.map(({ run }) => queue.run(run));
     await settled();
     expect(jobs.map((one) => one.started())).toEqual([true, true, false, false]);
     jobs[1]?.finish();
@@ -44,15 +44,15 @@ describe('the bounded queue', () => {
     expect(jobs.map((one) => one.started())).toEqual([true, true, true, false]);
     for (const one of jobs) one.finish();
     expect(await Promise.all(results)).toEqual(['done', 'done', 'done', 'done']);
-    expect(gate.idle).toBe(true);
+    expect(queue.idle).toBe(true);
   });
 
   test('503 — refuses at once when it is full, and says when to retry (rule 38: hashing cannot exhaust the process)', async () => {
-    const gate = new BoundedQueue(limits);
+    const queue = new BoundedQueue(limits);
     const jobs = Array.from({ length: 5 }, job);
-    const results = jobs.map(({ run }) => gate.run(run));
+    const results = jobs.map(({ run }) => queue.run(run));
     const late = job();
-    await expect(gate.run(late.run)).rejects.toMatchObject({ code: 'busy', status: 503, headers: { 'Retry-After': '1' } });
+    await expect(queue.run(late.run)).rejects.toMatchObject({ code: 'busy', status: 503, headers: { 'Retry-After': '1' } });
     for (const one of jobs) one.finish();
     expect(await Promise.all(results)).toHaveLength(5);
     expect(late.started()).toBe(false);
@@ -60,9 +60,9 @@ describe('the bounded queue', () => {
 
   test('503 — refuses a job that has waited too long, and leaves no timer behind (rule 38)', async () => {
     const clock = manualClock();
-    const gate = new BoundedQueue(limits, { schedule: clock.schedule });
+    const queue = new BoundedQueue(limits, { schedule: clock.schedule });
     const jobs = [job(), job(), job()];
-    const results = jobs.map(({ run }) => gate.run(run));
+    const results = jobs.map(({ run }) => queue.run(run));
     clock.advance(1999);
     expect(clock.timers.size).toBe(1);
     clock.advance(1);
@@ -71,15 +71,15 @@ describe('the bounded queue', () => {
     await Promise.all(results.slice(0, 2));
     expect(jobs[2]?.started()).toBe(false);
     expect(clock.timers.size).toBe(0);
-    expect(gate.idle).toBe(true);
+    expect(queue.idle).toBe(true);
   });
 
   test('refuses one waiting job in each turn of the event loop, so that other requests are served in between (rule 38)', async () => {
     const clock = manualClock();
-    const gate = new BoundedQueue(limits, { schedule: clock.schedule });
+    const queue = new BoundedQueue(limits, { schedule: clock.schedule });
     const jobs = Array.from({ length: 5 }, job);
     let refused = 0;
-    const results = jobs.map(({ run }) => gate.run(run).catch(() => (refused += 1)));
+    const results = jobs.map(({ run }) => queue.run(run).catch(() => (refused += 1)));
     clock.advance(2000);
     const seen = [];
     for (let turn = 0; turn < 4; turn += 1) {
@@ -92,12 +92,12 @@ describe('the bounded queue', () => {
   });
 
   test('returns the permit when the job ends, not when its client leaves (rule 38: clients that leave do not free permits)', async () => {
-    const gate = new BoundedQueue({ running: 1, waiting: 1, waitMs: 2000 });
+    const queue = new BoundedQueue({ running: 1, waiting: 1, waitMs: 2000 });
     const abandoned = job();
-    const first = gate.run(abandoned.run);
+    const first = queue.run(abandoned.run);
     const client = Promise.race([first, Promise.resolve('gone')]);
     const second = job();
-    const next = gate.run(second.run);
+    const next = queue.run(second.run);
     expect(await client).toBe('gone');
     await settled();
     expect(second.started()).toBe(false);
@@ -108,31 +108,31 @@ describe('the bounded queue', () => {
   });
 
   test('passes the permit on after a job has failed', async () => {
-    const gate = new BoundedQueue({ running: 1, waiting: 1, waitMs: 2000 });
+    const queue = new BoundedQueue({ running: 1, waiting: 1, waitMs: 2000 });
     const failing = job();
-    const first = gate.run(failing.run);
+    const first = queue.run(failing.run);
     const second = job();
-    const next = gate.run(second.run);
+    const next = queue.run(second.run);
     failing.fail();
     await expect(first).rejects.toThrow('job failed');
     second.finish();
     expect(await next).toBe('done');
-    expect(gate.idle).toBe(true);
+    expect(queue.idle).toBe(true);
   });
 
   test('counts a permit once even if it is returned twice', async () => {
-    const gate = new BoundedQueue({ running: 1, waiting: 0, waitMs: 0 });
-    const leave = await gate.enter();
+    const queue = new BoundedQueue({ running: 1, waiting: 0, waitMs: 0 });
+    const leave = await queue.enter();
     leave();
     leave();
-    const again = await gate.enter();
-    await expect(gate.enter()).rejects.toMatchObject({ code: 'busy' });
+    const again = await queue.enter();
+    await expect(queue.enter()).rejects.toMatchObject({ code: 'busy' });
     again();
   });
 
   test('runs all of 50 concurrent jobs on one core and on many (rule 38)', async () => {
     for (const cores of [1, 2, 64]) {
-      const gate = createHashingQueue(cores);
+      const queue = createHashingQueue(cores);
       let running = 0;
       let most = 0;
       const work = async () => {
@@ -140,7 +140,7 @@ describe('the bounded queue', () => {
         await settled();
         running -= 1;
       };
-      await Promise.all(Array.from({ length: 50 }, () => gate.run(work)));
+      await Promise.all(Array.from({ length: 50 }, () => queue.run(work)));
       expect(most).toBe(Math.min(4, cores));
     }
   });

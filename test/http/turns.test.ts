@@ -44,11 +44,11 @@ test('one piece of each caller runs in rotation, and each caller’s pieces in o
 
 test('a refusal comes before long pieces that wait (rule 80)', async () => {
   const { done, add, end } = pieces();
-  const gate = new BoundedQueue({ running: 1, waiting: 1, waitMs: 60_000 });
-  const leave = await gate.enter();
-  const refused = gate.enter().catch(() => done.push('refused'));
+  const queue = new BoundedQueue({ running: 1, waiting: 1, waitMs: 60_000 });
+  const leave = await queue.enter();
+  const refused = queue.enter().catch(() => done.push('refused'));
   for (const name of ['a1', 'a2', 'a3']) add('ada', name, 5);
-  gate.rejectWaiting(() => new Error('refused') as never);
+  queue.rejectWaiting(() => new Error('refused') as never);
   await Promise.all([end(), refused]);
   leave();
   expect(done).toEqual(['a1', 'refused', 'a2', 'a3']);

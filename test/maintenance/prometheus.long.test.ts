@@ -42,7 +42,7 @@ describe.skipIf(reason)(`Prometheus${reason ? ` (skipped: ${reason})` : ''}`, ()
     await service.createUser('ada');
     cookie = await service.signIn('ada');
     // Of two concurrent sign-ins one is refused.
-    service.context.gate = new BoundedQueue({ running: 1, waiting: 0, waitMs: 0 });
+    service.context.hashingQueue = new BoundedQueue({ running: 1, waiting: 0, waitMs: 0 });
     prometheus = await startPrometheus(await documented());
   });
   afterEach(() => {

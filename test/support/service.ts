@@ -99,7 +99,7 @@ export class TestService {
   /** Removes the time limits on waiting sign-ins, which a busy machine would otherwise exceed. */
   waitPatiently(): void {
     const { context } = this.#service;
-    context.gate = createHashingQueue(undefined, { schedule: patient });
+    context.hashingQueue = createHashingQueue(undefined, { schedule: patient });
     context.throttle = createThrottle(context.store.db, context.serviceSecrets, patient);
   }
 
