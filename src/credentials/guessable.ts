@@ -44,7 +44,7 @@ export function findGuessable(password: string, context: readonly string[]): Gue
   const folded = signsOf(password);
   if (new Set(folded).size < MIN_DIFFERENT_SIGNS) return 'too-predictable';
   for (const text of [folded, withoutSeparators(folded)]) {
-    const reason = judge(text, indices) ?? judgeRepetition(text, indices);
+    const reason = weaknessOf(text, indices) ?? weaknessOfRepetition(text, indices);
     if (reason) return reason;
   }
   return undefined;
@@ -61,7 +61,7 @@ interface Explanation {
   words: Word[];
 }
 
-function judge(text: readonly string[], indices: readonly WordIndex[]): Guessable | undefined {
+function weaknessOf(text: readonly string[], indices: readonly WordIndex[]): Guessable | undefined {
   for (const wordCost of WORD_COSTS) {
     const { unexplained, words } = explain(text, indices, wordCost);
     const context = words.filter((word) => word.context);
@@ -76,11 +76,11 @@ function judge(text: readonly string[], indices: readonly WordIndex[]): Guessabl
 }
 
 /** A text that repeats one unit, perhaps between other signs, is as guessable as the unit. */
-function judgeRepetition(text: readonly string[], indices: readonly WordIndex[]): Guessable | undefined {
+function weaknessOfRepetition(text: readonly string[], indices: readonly WordIndex[]): Guessable | undefined {
   for (const repeated of [text, withoutEnds(text)]) {
     const length = period(repeated);
     if (repeated.length >= 2 * length && length > 0) {
-      return judge(repeated.slice(0, length), indices) ?? (length <= MAX_REPEATED_UNIT ? 'too-predictable' : undefined);
+      return weaknessOf(repeated.slice(0, length), indices) ?? (length <= MAX_REPEATED_UNIT ? 'too-predictable' : undefined);
     }
   }
   return undefined;
