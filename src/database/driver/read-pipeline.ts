@@ -10,7 +10,7 @@ import { connectionStaysUsable, connectionWasLost } from '../failure.ts';
 import type { Executor } from './prepared.ts';
 
 /** A connection of its own keeps one core of the database busy. */
-const maximumLines = 2;
+const maximumConnections = 2;
 /** What one connection may be behind with; the pool takes the rest, and gets half as much done. */
 const maximumUnderWay = 256;
 /** Nor does a connection get any more while its first statement has been under way for so long: it waits for a lock, or the server is slow. */
@@ -20,7 +20,7 @@ const pauseMilliseconds = 1_000;
 
 /** How many of `connections` are used for reads: few, and none where there are few. */
 export function pipelinedConnectionCount(connections: number): number {
-  return Math.min(maximumLines, Math.floor(connections / 4));
+  return Math.min(maximumConnections, Math.floor(connections / 4));
 }
 
 type Options = ConstructorParameters<typeof TimeoutClient>[0] & { connectionTimeoutMillis: number };
@@ -34,62 +34,63 @@ export interface PipelineEvents {
 
 /** Sends statements over `count` connections, opened as `options` say when they are first wanted; over `pool` while those cannot be had. */
 export class ReadPipeline {
-  readonly #lines: PipelinedConnection[];
+  readonly #connections: PipelinedConnection[];
   readonly #pool: Executor;
 
   constructor(count: number, options: Options, pool: Executor, events: PipelineEvents) {
-    this.#lines = Array.from({ length: count }, () => new PipelinedConnection(options, events));
+    this.#connections = Array.from({ length: count }, () => new PipelinedConnection(options, events));
     this.#pool = pool;
   }
 
   /** How many connections are open, and how many of these have statements under way. */
   get connections(): { open: number; busy: number } {
-    const open = this.#lines.filter(({ client }) => client !== undefined);
+    const open = this.#connections.filter(({ client }) => client !== undefined);
     return { open: open.length, busy: open.filter(({ underWay }) => underWay > 0).length };
   }
 
   /** When the server last answered over one of the connections, as performance.now() says; 0 before that. */
   get answeredAt(): number {
-    return Math.max(...this.#lines.map(({ client }) => client?.answeredAt ?? 0), 0);
+    return Math.max(...this.#connections.map(({ client }) => client?.answeredAt ?? 0), 0);
   }
 
   /** Runs a statement that only reads. One that failed for its connection's sake is asked once more, over the pool. */
   async send(statement: Statement): Rows {
-    const line = this.#leastBusy();
-    const client = line?.client;
-    if (!line || !client) return this.#pool.send(statement);
-    line.underWay++;
+    const connection = this.#leastBusy();
+    const client = connection?.client;
+    if (!connection || !client) return this.#pool.send(statement);
+    connection.underWay++;
     try {
       return await client.send(statement);
     } catch (error) {
       // As in the pool (timeout-pool.ts).
-      if (!connectionStaysUsable(error)) line.retire(client);
+      if (!connectionStaysUsable(error)) connection.retire(client);
       // A silent server would be silent on another connection too.
       if (client.isUnresponsive || !isOfConnection(error)) throw error;
       return this.#pool.send(statement);
     } finally {
-      line.underWay--;
+      connection.underWay--;
     }
   }
 
   /** The one to send over, if any; those that are closed begin to open. */
   #leastBusy(): PipelinedConnection | undefined {
     let best: PipelinedConnection | undefined;
-    for (const line of this.#lines) {
-      if (!line.client) line.open();
-      else if (line.underWay < (best?.underWay ?? maximumUnderWay) && line.client.oldestQueryAgeMs < maximumQueryAgeMs) best = line;
+    for (const connection of this.#connections) {
+      if (!connection.client) connection.open();
+      else if (connection.underWay < (best?.underWay ?? maximumUnderWay) && connection.client.oldestQueryAgeMs < maximumQueryAgeMs)
+        best = connection;
     }
     return best;
   }
 
   /** Gives up connections on which nothing is under way. */
   closeIdle(): void {
-    for (const { client, underWay } of this.#lines) if (underWay === 0) client?.connection.stream.destroy();
+    for (const { client, underWay } of this.#connections) if (underWay === 0) client?.connection.stream.destroy();
   }
 
   /** Ends all connections once what is under way has been answered. */
   async close(): Promise<void> {
-    await Promise.all(this.#lines.map((line) => line.close()));
+    await Promise.all(this.#connections.map((connection) => connection.close()));
   }
 }
 

@@ -61,7 +61,7 @@ export async function prepareDataDir(dataDir: string): Promise<Layout> {
     await closeToOthers(layout.dataDir, self);
     const names = await readdir(layout.dataDir);
     await assertOwn(layout.dataDir, names, self);
-    await sweep(layout.dataDir, names);
+    await deleteRemains(layout.dataDir, names);
     return layout;
   } catch (cause) {
     throw new Error(`The data directory ${dataDir} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause });
@@ -97,7 +97,7 @@ async function assertOwn(dataDir: string, names: string[], self: number | undefi
   }
 }
 
-async function sweep(dataDir: string, names: string[]): Promise<void> {
+async function deleteRemains(dataDir: string, names: string[]): Promise<void> {
   for (const name of names) {
     const mark = scratch.exec(name)?.[1];
     if (mark === undefined || (await isMarkAlive(mark))) continue;
