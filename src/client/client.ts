@@ -72,8 +72,8 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
 
   /** The entities called `name`, with fields of type `T`. */
   entities<T extends object = Fields>(name: string): Entities<T, S> {
-    const patience = { clock: this.#clock, totalMs: this.#retry.totalMs };
-    return new Entities<T, S>(this.http, this.#style, name, patience);
+    const retryBudget = { clock: this.#clock, totalMs: this.#retry.totalMs };
+    return new Entities<T, S>(this.http, this.#style, name, retryBudget);
   }
 
   /** Opens a session for the later calls. Rejects with a TypeError if the client has a credential of its own, which would take precedence. */

@@ -34,7 +34,7 @@ interface Projecting<F extends string> {
 }
 
 /** How long `change` goes on after conflicts: it begins no round after `totalMs` milliseconds. */
-export interface Patience {
+export interface RetryBudget {
   clock: Clock;
   totalMs: number;
 }
@@ -43,13 +43,13 @@ export class Entities<T extends object, S extends ErrorStyle> {
   readonly #client: Client;
   readonly #style: S;
   readonly #name: string;
-  readonly #patience: Patience;
+  readonly #retryBudget: RetryBudget;
 
-  constructor(client: Client, style: S, name: string, patience: Patience) {
+  constructor(client: Client, style: S, name: string, retryBudget: RetryBudget) {
     this.#client = client;
     this.#style = style;
     this.#name = name;
-    this.#patience = patience;
+    this.#retryBudget = retryBudget;
   }
 
   /** Creates an entity under a new key. Each request has an Idempotency-Key, so a repeat creates no second entity. */
@@ -194,7 +194,7 @@ export class Entities<T extends object, S extends ErrorStyle> {
    * second, and reads and calls again, until the `totalMs` of the client's `retry` have passed.
    */
   async change(key: Int64, change: (fields: T) => Changes<T>, options: CallOptions = {}): Promise<Outcome<S, Entity<T>>> {
-    const { clock, totalMs } = this.#patience;
+    const { clock, totalMs } = this.#retryBudget;
     const start = clock.now();
     for (let round = 1; ; round += 1) {
       const read = await operations.getEntity({ client: this.#client, path: this.#path(key), ...options });
