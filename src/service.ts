@@ -130,7 +130,7 @@ export async function openService(config: Config, databaseUrl: string, clock = s
       get peppers() {
         return peppers?.current ?? [];
       },
-      renewPeppers: peppers && (() => peppers.look()),
+      renewPeppers: peppers && (() => peppers.reload()),
       metricsTokens,
       secretFiles,
       serviceSecrets,

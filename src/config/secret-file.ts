@@ -17,7 +17,7 @@ export interface Current<T> {
 export type ParseSecrets<T> = (text: string, problems: string[], before?: T) => T;
 
 /** What all such files have in common. */
-export type FollowedFile = Pick<SecretFile<unknown>, 'name' | 'problem' | 'look' | 'onChange'>;
+export type FollowedFile = Pick<SecretFile<unknown>, 'name' | 'problem' | 'reload' | 'onChange'>;
 
 export class SecretFile<T> implements Current<T> {
   /** For people: the setting that names the file. */
@@ -55,14 +55,14 @@ export class SecretFile<T> implements Current<T> {
   }
 
   /** Reads the file again. Content that cannot be used changes nothing but {@link problem}. Never throws. */
-  look(): Promise<void> {
-    this.#running ??= this.#look().finally(() => {
+  reload(): Promise<void> {
+    this.#running ??= this.#reload().finally(() => {
       this.#running = undefined;
     });
     return this.#running;
   }
 
-  async #look(): Promise<void> {
+  async #reload(): Promise<void> {
     const before = this.#problem;
     try {
       const text = await readText(this.name, this.#file);

@@ -2,7 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { FollowedFile } from '../config/secret-file.ts';
 
-const lookMilliseconds = 5_000;
+const reloadIntervalMs = 5_000;
 
 /** Looks at `files` every five seconds until the returned function is called. Logs each change and each problem once. */
 export function followSecretFiles(files: readonly FollowedFile[], log: FastifyBaseLogger): () => void {
@@ -12,6 +12,6 @@ export function followSecretFiles(files: readonly FollowedFile[], log: FastifyBa
       else log.error({ event: 'secret.refused', file: file.name }, `${problem}; the value from before stays in force`);
     };
   }
-  const timer = setInterval(() => files.forEach((file) => void file.look()), lookMilliseconds).unref();
+  const timer = setInterval(() => files.forEach((file) => void file.reload()), reloadIntervalMs).unref();
   return () => clearInterval(timer);
 }
