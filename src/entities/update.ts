@@ -50,10 +50,10 @@ export async function updateEntity(
   const type = await types.find(permit.entity);
   const direct = directMerge(type, change);
   // The statement of a direct merge decides by itself, and is asked why only when it did nothing.
-  let seen = direct ? undefined : await look(writes, permit, key, change, true);
+  let seen = direct ? undefined : await previewChecked(writes, permit, key, change, true);
   const row = seen && isHeavy(seen) ? undefined : await updateGrouped(store, permit, origin, key, direct ?? narrowedTo(seen, change));
   if (row) return row;
-  seen ??= await look(writes, permit, key, change, true);
+  seen ??= await previewChecked(writes, permit, key, change, true);
   return await (isHeavy(seen) ? queues.runHeavyPatch(permit, caller, alone) : queues.runContended(permit, alone));
 }
 
@@ -70,11 +70,11 @@ function directMerge(type: EntityType | undefined, change: Change): Merge | unde
 }
 
 async function updateAlone(writes: Writes, permit: Permit<'update'>, origin: Origin, key: string, change: Change): Promise<EntityRow> {
-  let seen = (await writes.types.find(permit.entity)) && (await look(writes, permit, key, change, false));
+  let seen = (await writes.types.find(permit.entity)) && (await previewChecked(writes, permit, key, change, false));
   for (let round = 0; round < rounds; round++) {
     const row = await updateStoredEntity(writes.store, permit, origin, key, narrowedTo(seen, change));
     if (row) return row;
-    seen = await look(writes, permit, key, change, false);
+    seen = await previewChecked(writes, permit, key, change, false);
   }
   throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
 }
@@ -97,7 +97,13 @@ interface Seen {
 const isHeavy = ({ merged }: Seen): boolean => merged === undefined;
 
 /** Throws when the patch cannot be merged. With `light` a heavy entity is not merged into, so the size and type of the result are not checked. */
-async function look({ store, types }: Writes, permit: Permit<'update'>, key: string, change: Change, light: boolean): Promise<Seen> {
+async function previewChecked(
+  { store, types }: Writes,
+  permit: Permit<'update'>,
+  key: string,
+  change: Change,
+  light: boolean,
+): Promise<Seen> {
   const { patch, versions, isGuarded, limitBytes } = change;
   const merged = await previewUpdate(store, permit, key, patch, light);
   if (!merged) throw new Problem('not-found');

@@ -142,14 +142,14 @@ async function find(
   caller: Caller,
   { patch, isHeavy }: Upsert,
 ): Promise<FoundEntity | 'table changed' | undefined> {
-  const look = async (light: boolean) => {
+  const previewMerge = async (light: boolean) => {
     const query = findByUnique(companion, unique, values, permit, patch, light).compile(builder);
     const rows = await whileTableExists(companion, () => store.query(query));
     return rows ? rows[0] : ('table changed' as const);
   };
-  const found = isHeavy ? undefined : await look(true);
+  const found = isHeavy ? undefined : await previewMerge(true);
   const isUndecided = isHeavy || (typeof found === 'object' && found.version !== null && found.isUnchanged === null);
-  return isUndecided ? await queues.runHeavy(permit, caller, () => look(false)) : found;
+  return isUndecided ? await queues.runHeavy(permit, caller, () => previewMerge(false)) : found;
 }
 
 async function updateFound(
