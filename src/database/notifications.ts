@@ -16,12 +16,12 @@ import { VerifiedClient } from './driver/verified-client.ts';
 const channel = 'principal';
 /** A connection that has proved itself has its UUID behind this name, together 58 of the 63 bytes that PostgreSQL shows. */
 const applicationName = 'entity-service listen';
-const retryMilliseconds = 1_000;
-const proofMilliseconds = 30_000;
+const reconnectPauseMs = 1_000;
+const proofIntervalMs = 30_000;
 /** How long after it was sent a notice may arrive at the latest. */
-const hearingMilliseconds = 1_000;
+const proofTimeoutMs = 1_000;
 /** A process that does not answer is waited for no longer than it may keep what it has verified (`authn/principal-cache.ts`). */
-const answerMilliseconds = 3_000;
+const answerTimeoutMs = 3_000;
 
 export interface ListenerEvents {
   /** The line is up (true) or has gone down (false); told when it changes. */
@@ -38,9 +38,9 @@ const listeners = `
 const send = 'select pg_notify($1, $2)';
 
 /** Which listeners are asked whether they have heard, and which have said so, by their UUIDs. */
-interface Question {
-  asked: string[] | undefined;
-  heard: Set<string>;
+interface PendingConfirmations {
+  expected: string[] | undefined;
+  confirmed: Set<string>;
   resolve: () => void;
 }
 
@@ -52,11 +52,11 @@ export class Listener {
   readonly #url: string;
   readonly #pool: Pick<Pool, 'query'>;
   readonly #events: ListenerEvents;
-  readonly #proofMilliseconds: number;
+  readonly #proofIntervalMs: number;
   /** The same for each connection: one that has ended without the server noticing has no more to say. */
   readonly #id = randomUUID();
   readonly #replyChannel = `principal_${this.#id}`;
-  readonly #questions = new Map<string, Question>();
+  readonly #pending = new Map<string, PendingConfirmations>();
   #client: VerifiedClient | undefined;
   /** The next attempt to connect while the line is down, the next proof while it is up. */
   #timer: NodeJS.Timeout | undefined;
@@ -73,11 +73,11 @@ export class Listener {
   /**
    * `url` must lead to a session of its own; `pool` is what the requests use. A proof is repeated `every` so many milliseconds.
    */
-  constructor(url: string, pool: Pick<Pool, 'query'>, events: ListenerEvents, { every = proofMilliseconds } = {}) {
+  constructor(url: string, pool: Pick<Pool, 'query'>, events: ListenerEvents, { every = proofIntervalMs } = {}) {
     this.#url = url;
     this.#pool = pool;
     this.#events = events;
-    this.#proofMilliseconds = every;
+    this.#proofIntervalMs = every;
   }
 
   /** Whether notifications arrive. */
@@ -95,7 +95,7 @@ export class Listener {
     });
     client.on('error', (error) => this.#down(client, new DirectAddressError(error)));
     client.on('end', () => this.#down(client));
-    client.on('notification', ({ payload = '' }) => this.#hear(client, payload));
+    client.on('notification', ({ payload = '' }) => this.#onNotice(client, payload));
     this.#client = client;
     this.#done = Promise.resolve();
     this.#isProved = false;
@@ -131,14 +131,14 @@ export class Listener {
   async settle(): Promise<void> {
     const token = randomUUID();
     const { promise, resolve } = Promise.withResolvers<void>();
-    const question: Question = { asked: undefined, heard: new Set(), resolve };
-    this.#questions.set(token, question);
-    const timer = setTimeout(resolve, answerMilliseconds);
+    const pending: PendingConfirmations = { expected: undefined, confirmed: new Set(), resolve };
+    this.#pending.set(token, pending);
+    const timer = setTimeout(resolve, answerTimeoutMs);
     // Not awaited: asking a database that does not answer takes longer.
-    this.#ask(token, question).catch(() => undefined);
+    this.#requestConfirmations(token, pending).catch(() => undefined);
     await promise;
     clearTimeout(timer);
-    this.#questions.delete(token);
+    this.#pending.delete(token);
   }
 
   async close(): Promise<void> {
@@ -148,11 +148,11 @@ export class Listener {
   }
 
   /** Over the pool, which also a process can use whose own line is down. */
-  async #ask(token: string, question: Question): Promise<void> {
+  async #requestConfirmations(token: string, pending: PendingConfirmations): Promise<void> {
     // One that begins to listen later has kept nothing yet.
-    question.asked = await this.#listeners();
-    if (question.asked.length > 0) await this.#pool.query(send, [channel, `echo ${this.#replyChannel} ${token}`]);
-    settleIfHeard(question);
+    pending.expected = await this.#listeners();
+    if (pending.expected.length > 0) await this.#pool.query(send, [channel, `echo ${this.#replyChannel} ${token}`]);
+    settleIfConfirmed(pending);
   }
 
   async #listeners(): Promise<string[]> {
@@ -172,21 +172,18 @@ export class Listener {
     this.#proof = { word, resolve };
     await this.#pool.query(send, [this.#replyChannel, `proof ${word}`]);
     // After a pause of the whole process, a notice that has arrived meanwhile comes before the verdict.
-    const timer = setTimeout(
-      () => setImmediate(() => reject(new UnheardError('a notification has not arrived'))),
-      hearingMilliseconds,
-    ).unref();
+    const timer = setTimeout(() => setImmediate(() => reject(new UnheardError('a notification has not arrived'))), proofTimeoutMs).unref();
     await promise.finally(() => clearTimeout(timer));
   }
 
   /** A proof that could not be sent, as when the pool is exhausted, shows nothing of the line: it is tried three times, a second apart. */
-  #proveLater(client: VerifiedClient, wait = this.#proofMilliseconds, unsent = 0): void {
+  #proveLater(client: VerifiedClient, wait = this.#proofIntervalMs, unsent = 0): void {
     this.#timer = setTimeout(() => {
       this.#prove().then(
         () => this.#client === client && this.#proveLater(client),
         (error: Error) => {
           if (error instanceof UnheardError || unsent === 2) this.#down(client, error);
-          else if (this.#client === client) this.#proveLater(client, retryMilliseconds, unsent + 1);
+          else if (this.#client === client) this.#proveLater(client, reconnectPauseMs, unsent + 1);
         },
       );
     }, wait);
@@ -198,7 +195,7 @@ export class Listener {
     await result;
   }
 
-  #hear(client: VerifiedClient, payload: string): void {
+  #onNotice(client: VerifiedClient, payload: string): void {
     if (this.#client !== client) return;
     const [kind, first = '', second = ''] = payload.split(' ');
     if (kind === 'echo') {
@@ -206,9 +203,9 @@ export class Listener {
       // Whatever was notified before has been heard before, and acted upon at once.
       this.#query(client, send, [first, `heard ${second} ${this.#id}`]).catch((error: Error) => this.#down(client, error));
     } else if (kind === 'heard') {
-      const question = this.#questions.get(first);
-      question?.heard.add(second);
-      if (question) settleIfHeard(question);
+      const pending = this.#pending.get(first);
+      pending?.confirmed.add(second);
+      if (pending) settleIfConfirmed(pending);
     } else if (kind === 'proof') {
       if (this.#proof?.word === first) this.#proof.resolve();
     } else {
@@ -232,7 +229,7 @@ export class Listener {
     this.#isUnheard = error instanceof UnheardError;
     if (error && !isKnown) this.#events.onError(error);
     client.end().catch(() => undefined);
-    this.#timer = setTimeout(() => void this.open(), isKnown ? this.#proofMilliseconds : retryMilliseconds);
+    this.#timer = setTimeout(() => void this.open(), isKnown ? this.#proofIntervalMs : reconnectPauseMs);
   }
 }
 
@@ -248,6 +245,6 @@ export async function settleAll(url: string, pool: Pick<Pool, 'query'>): Promise
   await listener.close();
 }
 
-function settleIfHeard({ asked, heard, resolve }: Question): void {
-  if (asked?.every((id) => heard.has(id))) resolve();
+function settleIfConfirmed({ expected, confirmed, resolve }: PendingConfirmations): void {
+  if (expected?.every((id) => confirmed.has(id))) resolve();
 }
