@@ -132,7 +132,7 @@ export class Archive {
       connection = await ReplicationConnection.open(this.#url);
       const received = await receiveBase(connection, receiver.history, stopped);
       while (receiver.durable < received.end) await delay(syncMilliseconds / 10, undefined, { signal: stopped });
-      const base = await received.keep();
+      const base = await received.commit();
       this.#nextBase = Date.now() + dayMilliseconds;
       const cutoff = new Date(Date.now() - days * dayMilliseconds);
       const deleted = await expire(directory, receiver.history, cutoff, async (each) => (await readManifest(each)).start);

@@ -78,7 +78,7 @@ test('a moment between the end of a copy and its name is restored whole', async 
   const received = await receiveBase(connection, (await newest())?.path ?? '', never);
   const moment = await write(opened, 1, 100);
   await untilReach(new Date());
-  await received.keep();
+  await received.commit();
   await connection.close();
   await write(opened, 101, 102);
   await untilReach(new Date(Date.now() + 1_000));

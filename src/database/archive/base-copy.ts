@@ -16,7 +16,7 @@ export interface ReceivedBase {
   /** The size of the compressed file. */
   bytes: number;
   /** Gives the copy its name. Returns its path. */
-  keep(): Promise<string>;
+  commit(): Promise<string>;
 }
 
 /** Receives a copy into `history`, in place of one that was not completed. `signal` cancels it. */
@@ -47,7 +47,7 @@ export async function receiveBase(connection: ReplicationConnection, history: st
   return {
     end: parseManifest(directory, text).end,
     bytes: (await stat(file)).size,
-    async keep() {
+    async commit() {
       // A moment of the same second may lie before the end of the copy.
       const path = join(history, `base-${timeName(new Date(Date.now() + 999))}`);
       await rename(directory, path);
