@@ -45,7 +45,7 @@ export class PrincipalCache {
     return this.#entries.size;
   }
 
-  /** Call it before the verifying statement is sent, for {@link keep}. */
+  /** Call it before the verifying statement is sent, for {@link store}. */
   startVerification(): VerificationStart {
     return { generation: this.#generation, at: this.#now() };
   }
@@ -66,7 +66,7 @@ export class PrincipalCache {
    * Stores a verified principal for three seconds from the start of its verification, or for `lifeMilliseconds` if that is shorter: the
    * remaining life of the session, key or token. Does nothing if rights have changed since.
    */
-  keep(hash: string, subject: string, principal: Principal, lifeMilliseconds: number, { generation, at }: VerificationStart): void {
+  store(hash: string, subject: string, principal: Principal, lifeMilliseconds: number, { generation, at }: VerificationStart): void {
     if (!this.#enabled || generation !== this.#generation) return;
     this.#entries.set(hash, { principal, subject, until: at + Math.min(maximumAgeMilliseconds, lifeMilliseconds) });
     const hashes = this.#hashes.get(subject);

@@ -28,7 +28,7 @@ beforeEach(() => {
 function verify(hash: string, subject: string, who = ada, { lifeMilliseconds = long, statementMilliseconds = 0 } = {}): void {
   const started = cache.startVerification();
   now += statementMilliseconds;
-  cache.keep(hash, subject, who, lifeMilliseconds, started);
+  cache.store(hash, subject, who, lifeMilliseconds, started);
 }
 
 test('a verified principal is found under its hash only, and counted', () => {
@@ -44,7 +44,7 @@ describe('a verification is not cached', () => {
     (notice) => {
       const before = cache.startVerification();
       cache.forget(notice);
-      cache.keep('a', 'session 1', ada, long, before);
+      cache.store('a', 'session 1', ada, long, before);
       expect(cache.find('a')).toBe(undefined);
       verify('a', 'session 1');
       expect(cache.find('a'), 'a verification that began later').toBe(ada);
@@ -55,16 +55,16 @@ describe('a verification is not cached', () => {
     const before = cache.startVerification();
     cache.enable(false);
     cache.enable(true);
-    cache.keep('a', 'session 1', ada, long, before);
+    cache.store('a', 'session 1', ada, long, before);
     expect(cache.find('a')).toBe(undefined);
   });
 
   test('if it began before the notification connection was up', () => {
     const other = new PrincipalCache(() => now);
     const before = other.startVerification();
-    other.keep('a', 'session 1', ada, long, before);
+    other.store('a', 'session 1', ada, long, before);
     other.enable(true);
-    other.keep('b', 'session 2', bob, long, before);
+    other.store('b', 'session 2', bob, long, before);
     expect([other.find('a'), other.find('b')]).toEqual([undefined, undefined]);
   });
 });
