@@ -241,6 +241,6 @@ export class EntityServiceClient<S extends ErrorStyle = 'throw'> {
   }
 
   #session(result: Result<SessionInfo>): Outcome<S, SessionInfo> {
-    return deliver(this.#style, this.#rotation.note(result));
+    return deliver(this.#style, this.#rotation.storeDeadline(result));
   }
 }

@@ -6,7 +6,7 @@ export class Consistency {
   #token: string | undefined;
 
   /** Stores the `Consistency-Token` of an answer if it is newer. A service without a standby sends none. */
-  note(token: string | null | undefined): void {
+  storeToken(token: string | null | undefined): void {
     if (!token || !form.test(token)) return;
     if (this.#token === undefined || bytesOf(token) > bytesOf(this.#token)) this.#token = token;
   }

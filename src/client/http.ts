@@ -158,7 +158,7 @@ export class Http implements Client {
       signal: attempt.signal,
       ...body,
     });
-    this.consistency.note(response.headers.get('Consistency-Token'));
+    this.consistency.storeToken(response.headers.get('Consistency-Token'));
     return response;
   }
 

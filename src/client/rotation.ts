@@ -22,7 +22,7 @@ export class Rotation {
   }
 
   /** Stores the idle deadline from an answer of the service. */
-  note(result: Result<SessionInfo>): Result<SessionInfo> {
+  storeDeadline(result: Result<SessionInfo>): Result<SessionInfo> {
     if (result.ok) this.#idleExpiresAt = result.value.session?.idleExpiresAt;
     return result;
   }
@@ -44,11 +44,11 @@ export class Rotation {
   async #refresh(waited: boolean): Promise<Result<SessionInfo>> {
     const known = this.#idleExpiresAt;
     if (waited && known !== undefined) {
-      const now = this.note(await operations.getSession({ client: this.#client }));
+      const now = this.storeDeadline(await operations.getSession({ client: this.#client }));
       if (!now.ok || now.value.session?.idleExpiresAt !== known) return now;
     }
     const result = await operations.refreshSession({ client: this.#client });
-    return this.note(isConflict(result) ? await operations.getSession({ client: this.#client }) : result);
+    return this.storeDeadline(isConflict(result) ? await operations.getSession({ client: this.#client }) : result);
   }
 }
 

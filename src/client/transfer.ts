@@ -155,7 +155,7 @@ export async function* importEntities<T extends object>(
   const stream = valueOf(await client.stream('POST', { ...request, body: isFile ? source : linesFrom(source) }));
   for await (const line of linesOf(stream)) {
     const report = JSON.parse(line) as RefusedRow | ImportProgress;
-    if ('consistencyToken' in report) client.consistency.note(report.consistencyToken);
+    if ('consistencyToken' in report) client.consistency.storeToken(report.consistencyToken);
     yield report;
     if (report.done) return;
     if ('problem' in report && report.problem) throw new ApiError(report.problem);

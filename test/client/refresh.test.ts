@@ -138,7 +138,7 @@ describe('a tab that has waited', () => {
   async function waiting(known: string | undefined, ...steps: Step[]) {
     const server = await scriptedServer(...steps);
     const rotation = new Rotation(clientOf(server).http, (work) => work(true));
-    if (known !== undefined) rotation.note({ ok: true, value: info(known), status: 200, headers: new Headers() });
+    if (known !== undefined) rotation.storeDeadline({ ok: true, value: info(known), status: 200, headers: new Headers() });
     const result = await rotation.refresh(undefined);
     return { result, asked: server.heard.map(({ method }) => method) };
   }
