@@ -87,14 +87,14 @@ export async function setClaimed(
   const taken = present.filter(({ name }) => managed.has(name) && !wanted.includes(name));
   const others = present.filter(({ name }) => !managed.has(name)).map(({ profileId, name }) => ({ id: profileId, name }));
   const heir = taken.some(({ isDefault }) => isDefault) ? (given[0] ?? others[0]) : undefined;
-  const note = (event: 'profile.assigned' | 'profile.removed', detail: Record<string, unknown>) =>
+  const record = (event: 'profile.assigned' | 'profile.removed', detail: Record<string, unknown>) =>
     insertEvent(trx, caller.origin, { event, outcome: 'ok', userName: user.name, detail: { by, ...identity, ...detail } });
   for (const { id, name } of heir && !given.includes(heir) ? [heir] : given) {
     const assigned = await insertAssignment(trx, user.id, id, id === heir?.id);
-    if (assigned) await note('profile.assigned', { profile: name, default: assigned.isDefault });
+    if (assigned) await record('profile.assigned', { profile: name, default: assigned.isDefault });
   }
   for (const { profileId, name } of taken) {
-    if ((await deleteAssignment(trx, user.id, profileId)) === 'removed') await note('profile.removed', { profile: name });
+    if ((await deleteAssignment(trx, user.id, profileId)) === 'removed') await record('profile.removed', { profile: name });
   }
 }
 
