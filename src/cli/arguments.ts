@@ -82,9 +82,9 @@ export function digestText(text: string): string {
 
 /** In the order of {@link allActions}, without repetitions. */
 export function actionList(text: string): Action[] {
-  const asked = new Set(text.split(',').map((action) => action.trim()));
-  const actions = allActions.filter((action) => asked.has(action));
-  if (actions.length !== asked.size) throw new InvalidArgumentError(`Give some of ${allActions.join(',')}, with commas between.`);
+  const wanted = new Set(text.split(',').map((action) => action.trim()));
+  const actions = allActions.filter((action) => wanted.has(action));
+  if (actions.length !== wanted.size) throw new InvalidArgumentError(`Give some of ${allActions.join(',')}, with commas between.`);
   return actions;
 }
 

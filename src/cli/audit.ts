@@ -28,10 +28,10 @@ export function auditCommands(program: Command, desk: Desk): void {
     .action((options: Shown & EventFilter & { limit: number }) => onDatabase(desk, options, (admin) => list(admin, options)));
   leaf(audit, 'keep', 'tell or change how long events are kept', ['audit keep', 'audit keep P400D', 'audit keep forever'])
     .argument('[period]', 'at least 30 days as P400D, P60W, P13M or P2Y, or "forever"', keptFor)
-    .action((period: KeptFor | undefined, options: Shown) => onDatabase(desk, options, (admin) => keep(admin, period)));
+    .action((period: KeptFor | undefined, options: Shown) => onDatabase(desk, options, (admin) => setRetention(admin, period)));
 }
 
-async function keep({ store, actor }: Admin, period: KeptFor | undefined): Promise<Outcome> {
+async function setRetention({ store, actor }: Admin, period: KeptFor | undefined): Promise<Outcome> {
   const changed = period !== undefined && (await changeRetention(store, actor, period));
   const kept = await readRetention(store.db);
   return {

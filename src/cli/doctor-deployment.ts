@@ -46,8 +46,9 @@ export async function checkSynchronousStandbys(db: Kysely<Database>): Promise<Fi
   const { names = '', isVisible = false, present = 0 } = rows[0] ?? {};
   if (names === '') return ok('commits wait for none');
   if (!isVisible) return ok(`commits wait for ${names}; only members of pg_monitor see whether they are there`);
-  const [, asked = '1'] = /^(?:any |first )?\s*(\d+)\s*\(/i.exec(names) ?? [];
+  const [, required = '1'] = /^(?:any |first )?\s*(\d+)\s*\(/i.exec(names) ?? [];
   const text = `commits wait for ${names}, and there are ${present}`;
-  if (present < Number(asked)) return fail(`${text}: writes are answered by 503 until one is back. Do not cancel a statement that waits`);
-  return present === Number(asked) ? warn(`${text}: if one more is lost, writes stop`) : ok(text);
+  if (present < Number(required))
+    return fail(`${text}: writes are answered by 503 until one is back. Do not cancel a statement that waits`);
+  return present === Number(required) ? warn(`${text}: if one more is lost, writes stop`) : ok(text);
 }

@@ -42,7 +42,7 @@ export async function takePassword(
 }
 
 async function readGiven(fromStdin: boolean, desk: Desk): Promise<string | undefined> {
-  if (!fromStdin) return desk.input.isTTY ? await ask(desk) : undefined;
+  if (!fromStdin) return desk.input.isTTY ? await promptForPassword(desk) : undefined;
   if (desk.input.isTTY) throw new Refusal('--password-stdin is for a password that comes through a pipe; leave it out to be asked', 2);
   const bytes = await buffer(desk.input);
   try {
@@ -53,7 +53,7 @@ async function readGiven(fromStdin: boolean, desk: Desk): Promise<string | undef
 }
 
 /** Prompts twice; undefined if the user typed nothing. */
-async function ask({ input, errors }: Desk): Promise<string | undefined> {
+async function promptForPassword({ input, errors }: Desk): Promise<string | undefined> {
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input, output: unseen, terminal: true, historySize: 0 });
   lines.on('SIGINT', () => lines.close());
