@@ -75,7 +75,7 @@ export function createThrottle(db: Kysely<Database>, secrets: ServiceSecrets, sc
 
   /** Resolves with the account when the attempt is counted. If an attempt is throttled, those that wait behind it are refused at once. */
   const count = async (name: string, subjects: Subjects, queues: Record<'account' | 'address', BoundedQueue>) => {
-    for (let asked = 0; asked < ASK_AGAIN_TIMES; asked += 1) {
+    for (let tries = 0; tries < ASK_AGAIN_TIMES; tries += 1) {
       const begun = await beginAttempt(db, subjects, name);
       const { verdict, retry_seconds: seconds } = begun.verdict;
       if (verdict === 'go') return begun.account;
