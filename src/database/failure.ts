@@ -73,7 +73,7 @@ export function connectionStaysUsable(error: unknown): boolean {
 }
 
 /**
- * Whether the connection broke under a statement, so that nobody knows whether it took effect. A server that is told to end a connection, or
+ * Whether the connection broke under a statement, so that the outcome is unknown. A server that is told to end a connection, or
  * has crashed, says so also when the statement was committed already; one that cannot write its log says so and then crashes.
  */
 export function connectionWasLost(error: unknown): boolean {
@@ -83,7 +83,7 @@ export function connectionWasLost(error: unknown): boolean {
     return error instanceof Error && /^(Connection terminated( unexpectedly)?|Query read timeout)$/.test(error.message);
   if (lostCodes.has(code)) return true;
   if (!(error instanceof DatabaseError)) return false;
-  // The word for an error that only undoes its statement is another one where the server speaks another language; then nobody is sure.
+  // The word for an error that only undoes its statement is another one where the server speaks another language; then the outcome counts as unknown.
   return code.startsWith('08') || (diskStates.has(code) && error.severity !== 'ERROR');
 }
 

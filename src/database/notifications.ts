@@ -1,11 +1,10 @@
 /**
- * One connection that hears the database's notifications on the channel `principal`, reconnecting for as long as the process lives, and
- * tells when every process has heard them. PostgreSQL hands notifications to each connection in its own time, so that is asked for and
- * answered: `echo <channel> <token>` goes to all, and `heard <token> <id>` comes back on a channel of one's own. The id is a UUID, in the name
- * of the connection while it counts as up. So the server says which ones listen, and it notices at once when one ends (decision 186).
+ * One connection that receives notifications on the channel `principal` and reconnects after a loss. `settle()` waits until every listening process
+ * has confirmed. A process requests confirmations with `echo <channel> <token>`; each listener replies `heard <token> <id>`. The id is a UUID in the
+ * name of a proved connection (decision 186).
  *
- * A pooler that pools by transaction accepts LISTEN and passes few notifications on. So the line counts as up only while it has proved that
- * it hears what is sent over the pool: `proof <word>`, sent at the start, after each reconnect and every 30 seconds (decision 66).
+ * A pooler by transaction passes few notifications on, so a listener counts as up only after a proof over the pool (decision 66): `proof <word>`, sent
+ * at the start, after each reconnect and every 30 seconds.
  */
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
@@ -18,16 +17,19 @@ const channel = 'principal';
 const applicationName = 'entity-service listen';
 const reconnectPauseMs = 1_000;
 const proofIntervalMs = 30_000;
-/** How long after it was sent a notice may arrive at the latest. */
+/** A notice arrives within this time after it was sent. */
 const proofTimeoutMs = 1_000;
-/** A process that does not answer is waited for no longer than it may keep what it has verified (`authn/principal-cache.ts`). */
+/** The maximum wait for the confirmation of a process: the time for which it may use what it has verified (`authn/principal-cache.ts`). */
 const answerTimeoutMs = 3_000;
 
 export interface ListenerEvents {
-  /** The line is up (true) or has gone down (false); told when it changes. */
+  /** Called when the connection has come up (true) or gone down (false). */
   onLine(up: boolean): void;
   onNotice(payload: string): void;
-  /** Why the line is down: a {@link DirectAddressError} where its own connection failed. An {@link UnheardError} is told once, until the line has been up or another error has come between. */
+  /**
+   * Why the connection is down: a {@link DirectAddressError} if its own connection failed. An {@link UnheardError} is reported once, until the
+   * connection has been up or another error has come between.
+   */
   onError(error: Error): void;
 }
 
@@ -37,7 +39,7 @@ const listeners = `
   where application_name like '${applicationName} %' and datname = current_database()`;
 const send = 'select pg_notify($1, $2)';
 
-/** Which listeners are asked whether they have heard, and which have said so, by their UUIDs. */
+/** The UUIDs of the listeners that are to confirm, undefined until they are known, and of those that have confirmed. */
 interface PendingConfirmations {
   expected: string[] | undefined;
   confirmed: Set<string>;
@@ -53,26 +55,24 @@ export class Listener {
   readonly #pool: Pick<Pool, 'query'>;
   readonly #events: ListenerEvents;
   readonly #proofIntervalMs: number;
-  /** The same for each connection: one that has ended without the server noticing has no more to say. */
+  /** The same for each connection of this listener: one that has ended unnoticed by the server confirms nothing more. */
   readonly #id = randomUUID();
   readonly #replyChannel = `principal_${this.#id}`;
   readonly #pending = new Map<string, PendingConfirmations>();
   #client: VerifiedClient | undefined;
-  /** The next attempt to connect while the line is down, the next proof while it is up. */
+  /** The next attempt to connect while the connection is down, the next proof while it is up. */
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
   #isUp = false;
-  /** Whether this connection has heard a proof. Before, it must be idle: a pooler passes on what arrives while a statement is under way. */
+  /** Whether this connection has received a proof. Before, it must be idle: a pooler passes on what arrives while a statement is under way. */
   #isProved = false;
-  /** Whether it was for want of a proof that the line went down last. */
+  /** Whether the connection last went down because a proof did not arrive. */
   #isUnheard = false;
   #proof: { word: string; resolve: () => void } | undefined;
   /** The end of the latest statement: a connection takes one after the other. */
   #done: Promise<unknown> = Promise.resolve();
 
-  /**
-   * `url` must lead to a session of its own; `pool` is what the requests use. A proof is repeated `every` so many milliseconds.
-   */
+  /** `url` must lead to a session of its own; `pool` is what the requests use. `every`: interval of proofs in milliseconds. */
   constructor(url: string, pool: Pick<Pool, 'query'>, events: ListenerEvents, { every = proofIntervalMs } = {}) {
     this.#url = url;
     this.#pool = pool;
@@ -85,7 +85,7 @@ export class Listener {
     return this.#isUp;
   }
 
-  /** Connects and proves the line; never throws. While PostgreSQL is out of reach it tries again every second. */
+  /** Connects and proves the connection; never throws. While PostgreSQL is out of reach it tries again every second. */
   async open(): Promise<void> {
     const client = new VerifiedClient({
       connectionString: this.#url,
@@ -124,9 +124,9 @@ export class Listener {
   }
 
   /**
-   * Resolves once every notification that was committed before the call has been acted upon by all processes that listen; after three
-   * seconds when one does not say so, since then no process holds anything older. A process whose line is down is not asked: it holds nothing,
-   * except for what it has verified in the last three seconds, while it has not noticed yet that PostgreSQL has dropped the line.
+   * Resolves once all listening processes have acted upon every notification committed before the call. Resolves after three seconds if one does
+   * not confirm: then no process holds anything older. A process whose connection is down need not confirm. It holds nothing, or
+   * only what it verified in the last three seconds, until it notices that PostgreSQL has dropped the connection.
    */
   async settle(): Promise<void> {
     const token = randomUUID();
@@ -134,7 +134,7 @@ export class Listener {
     const pending: PendingConfirmations = { expected: undefined, confirmed: new Set(), resolve };
     this.#pending.set(token, pending);
     const timer = setTimeout(resolve, answerTimeoutMs);
-    // Not awaited: asking a database that does not answer takes longer.
+    // Not awaited: a database that does not answer takes longer.
     this.#requestConfirmations(token, pending).catch(() => undefined);
     await promise;
     clearTimeout(timer);
@@ -147,9 +147,9 @@ export class Listener {
     await this.#client?.end().catch(() => undefined);
   }
 
-  /** Over the pool, which also a process can use whose own line is down. */
+  /** Over the pool, which a process can also use while its own connection is down. */
   async #requestConfirmations(token: string, pending: PendingConfirmations): Promise<void> {
-    // One that begins to listen later has kept nothing yet.
+    // A process that begins to listen later has cached nothing yet.
     pending.expected = await this.#listeners();
     if (pending.expected.length > 0) await this.#pool.query(send, [channel, `echo ${this.#replyChannel} ${token}`]);
     settleIfConfirmed(pending);
@@ -176,7 +176,7 @@ export class Listener {
     await promise.finally(() => clearTimeout(timer));
   }
 
-  /** A proof that could not be sent, as when the pool is exhausted, shows nothing of the line: it is tried three times, a second apart. */
+  /** A proof that could not be sent, as when the pool is exhausted, shows nothing of the connection: it is tried three times, a second apart. */
   #proveLater(client: VerifiedClient, wait = this.#proofIntervalMs, unsent = 0): void {
     this.#timer = setTimeout(() => {
       this.#prove().then(
@@ -200,7 +200,7 @@ export class Listener {
     const [kind, first = '', second = ''] = payload.split(' ');
     if (kind === 'echo') {
       if (!this.#isProved) return;
-      // Whatever was notified before has been heard before, and acted upon at once.
+      // Whatever was notified before has been received before, and acted upon at once.
       this.#query(client, send, [first, `heard ${second} ${this.#id}`]).catch((error: Error) => this.#down(client, error));
     } else if (kind === 'heard') {
       const pending = this.#pending.get(first);

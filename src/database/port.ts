@@ -1,5 +1,5 @@
 /**
- * The one door to PostgreSQL. A caller says what kind of statement it has; which connection carries it is decided here and in `driver/`
+ * The only interface to PostgreSQL. A caller says what kind of statement it has; which connection carries it is decided here and in `driver/`
  * (driver/README.md).
  */
 import type { CompiledQuery, Kysely, Transaction } from 'kysely';
