@@ -17,7 +17,7 @@ export function identityCommands(program: Command, desk: Desk): void {
     'identity link ada --issuer https://login.example.com --subject 24400320',
     'identity list ada',
   ]);
-  leaf(identities, 'link', 'let whoever presents tokens of this issuer and subject act as a user', [
+  leaf(identities, 'link', 'link a subject of an issuer to a user', [
     'identity link ada --issuer https://login.example.com --subject 24400320',
     'identity link ada --issuer corp --subject 24400320',
   ])
@@ -25,7 +25,7 @@ export function identityCommands(program: Command, desk: Desk): void {
     .requiredOption(...issuerOption)
     .requiredOption(...subjectOption, subject)
     .action((user: string, options: Shown & Identity) => onDatabase(desk, options, (admin) => link(admin, user, options)));
-  leaf(identities, 'unlink', 'end that, and the sessions that the user opened through this issuer', [
+  leaf(identities, 'unlink', 'end the link, and the sessions that the user opened through this issuer', [
     'identity unlink ada --issuer https://login.example.com --subject 24400320',
   ])
     .argument('<user>', 'the user', userName)

@@ -21,9 +21,7 @@ interface ProfileChanges {
 }
 
 export function profileCommands(program: Command, desk: Desk): void {
-  const profiles = group(program, 'profile', 'profiles: the roles that somebody works under', [
-    'profile create sales --label Sales --roles editor',
-  ]);
+  const profiles = group(program, 'profile', 'profiles: named sets of roles', ['profile create sales --label Sales --roles editor']);
   leaf(profiles, 'create', 'create a profile', ['profile create sales --label Sales --roles editor,member'])
     .argument('<name>', 'the name of the profile', roleOrProfileName)
     .requiredOption('--label <text>', 'what people read', shownText)
