@@ -111,7 +111,7 @@ export async function buildApp(context: Context, contract: { text: string; docum
   const bearer = bearerScheme(context);
   const recognised: Schemes = { sessionCookie: sessionScheme(context), apiKey: apiKeyScheme(context), oauth2: bearer, openId: bearer };
   const schemes = config.rateLimitPerUser > 0 ? limitUsers(recognised, config.rateLimitPerUser) : recognised;
-  // What streams would otherwise go on until it is cut off.
+  // Ends streams at the start of the drain; otherwise they would run until they are cut off.
   const stopping = new AbortController();
   app.addHook('preClose', (done) => {
     stopping.abort(new Problem('unavailable', { values: { seconds: 2 } }));

@@ -1,6 +1,6 @@
 /**
  * The audit trail (security rule 85): what happened to credentials, rights and entities, written in the transaction of what it records.
- * Never a secret, never a body, never what somebody typed who is not known.
+ * Never a secret, a body, or a typed name that no user has.
  */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { builder } from '../database/driver/prepared.ts';
@@ -85,7 +85,7 @@ export interface Origin {
 export interface AuditEvent {
   event: AuditEventName;
   outcome: 'ok' | 'refused' | 'failed';
-  /** Undefined where nobody is known; never what was merely typed. */
+  /** Undefined if the user is unknown. */
   userName?: string | undefined;
   sessionId?: string | undefined;
   detail?: Record<string, unknown>;

@@ -1,6 +1,6 @@
 /**
- * What becomes of a token that no live session has: usually nothing, since its session is long over. Where it betrays a theft, or is the
- * first to be seen of an expired session, that session is marked as ended, so that each is written down once.
+ * What happens to a token without a live session: usually nothing. If its use shows a theft, or is the first after expiry, the session is marked as
+ * ended, so that one event is written.
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { insertEvent } from '../audit/store.ts';
@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { revokeReused, type RevocationReason } from './revoke.ts';
 
-/** Ends, with an audit event, the session of a stale token if nobody has yet. */
+/** Ends the session of a dead token, with an audit event, unless it has ended. */
 export async function endSessionOfDeadToken(context: Context, caller: Caller, tokenHash: Buffer): Promise<void> {
   // One statement for what is merely made up, which is what floods are made of.
   if (!(await isUnended(context.store.db, tokenHash))) return;

@@ -1,6 +1,6 @@
 /**
- * How sessions end: each of these statements ends those that are live still, and returns what whoever tells of it needs. The row stays; a
- * token of it is good for nothing from the commit on.
+ * How sessions end: each of these statements ends those that are still live, and returns what the audit event and the notice need. The row stays;
+ * its token is invalid from the commit on.
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';

@@ -1,7 +1,4 @@
-/**
- * The session table. A session is live while it is not revoked, not past its idle or absolute deadline by the database's clock, and its
- * user is active under the same credential version; every statement here says so in its WHERE. Tokens arrive as hashes only.
- */
+/** The session table. `live` (verify.ts) is in every WHERE. Tokens arrive as hashes only. */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { hashToken, isToken } from './token.ts';

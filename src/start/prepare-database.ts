@@ -1,4 +1,4 @@
-/** What must be true of the database before the service opens: it runs, it is migrated, and somebody can sign in. */
+/** What must be true of the database before the service opens: it runs, is migrated, and a user can sign in. */
 import { ConfigError, type Config } from '../config/settings.ts';
 import { openStore } from '../database/port.ts';
 import { migrate } from '../database/migrate.ts';
