@@ -53,7 +53,6 @@ async function run(settings: Config): Promise<void> {
   announce(settings, prepared.database);
 }
 
-/** Runs one of the workers. */
 async function runWorker(settings: Config, databaseUrl: string): Promise<void> {
   opened.service = await openService(settings, databaseUrl);
 }

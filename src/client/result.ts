@@ -1,7 +1,6 @@
 /** The result of a call as a value, and conversions between results and thrown errors. */
 import { ApiError, ClientError } from './errors.ts';
 
-/** A success. */
 export interface Success<T> {
   ok: true;
   /** The answer's body; undefined where the operation has none. */

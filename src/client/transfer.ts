@@ -71,7 +71,6 @@ export interface ImportProgress {
 
 /** What an export of NDJSON says in its last line; CSV says nothing. */
 export interface ExportEnd {
-  /** The number of entities. */
   entities?: number;
   /** The export has all changes up to this position, which `get` takes as `asOf`, and may have later ones. */
   position?: string;

@@ -108,7 +108,6 @@ export function readConfig(environment: Environment): Config {
   return config;
 }
 
-/** The names of all settings. */
 export function settingNames(): string[] {
   const read = new Reader({});
   readSettings(read);

@@ -166,7 +166,6 @@ export class Components {
   }
 }
 
-/** The schema or null. */
 export function orNull(schema: unknown): unknown {
   if (!isSchemaObject(schema)) return schema;
   const { type, enum: values } = schema;
