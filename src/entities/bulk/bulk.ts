@@ -9,16 +9,13 @@ import { maximumFaults, type Fault } from '../../faults.ts';
 import { Pauses } from '../../http/turns.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { bulkRowOf } from './bulk-statements.ts';
+import { statementParts } from './statement-parts.ts';
 import { changeValues, type ChangeValues } from '../changed.ts';
 import { requireEntityLimits } from '../entity-limits.ts';
 import { checkedBy, type CheckedFields } from '../store.ts';
 import { underRulesOnce } from '../violations.ts';
 import type { Writes } from '../update.ts';
 import { writeStatementsOf } from '../write-statements.ts';
-
-/** The most rows and characters of a statement. PostgreSQL takes about a second for a million characters. */
-const maximumRows = 500;
-const maximumCharacters = 1_000_000;
 
 /** The fields of an entity to create: as parsed, and as JSON text. */
 export interface NewFields {
@@ -111,19 +108,15 @@ class Bulk {
 
   async insertAll(trx: Transaction<Database>): Promise<CreatedKey[]> {
     const created: CreatedKey[] = [];
-    for (let from = 0; from < this.#rows.length;) {
-      const rows = this.#nextRows(from);
-      created.push(...(await this.#insert(trx, rows)));
-      from += rows.length;
-    }
+    for (const rows of this.#parts()) created.push(...(await this.#insert(trx, rows)));
     return created;
   }
 
   /** The faults of the rows that conflict with others, in their order, up to 20. The transaction must be rolled back. */
   async findConflicts(trx: Transaction<Database>): Promise<Fault[]> {
     const faults: Fault[] = [];
-    for (let from = 0; from < this.#rows.length;) {
-      const { length } = this.#nextRows(from);
+    let from = 0;
+    for (const { length } of this.#parts()) {
       await this.#insertOrFind(trx, from, from + length, faults);
       from += length;
     }
@@ -152,11 +145,8 @@ class Bulk {
     await this.#insertOrFind(trx, middle, end, faults);
   }
 
-  #nextRows(from: number): string[] {
-    let [end, characters] = [from, 0];
-    while (end < this.#rows.length && end - from < maximumRows && characters < maximumCharacters)
-      characters += this.#rows[end++]?.length ?? 0;
-    return this.#rows.slice(from, end);
+  #parts(): Generator<readonly string[]> {
+    return statementParts(this.#rows, (row) => row);
   }
 
   async #insert(trx: Transaction<Database>, rows: readonly string[]): Promise<CreatedKey[]> {

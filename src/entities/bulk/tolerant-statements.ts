@@ -5,10 +5,7 @@ import { lacksRelation } from '../../database/failure.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Problem } from '../../errors.ts';
 import { violationOf } from '../violations.ts';
-
-/** The most rows and characters of a statement. */
-const maximumRows = 500;
-const maximumCharacters = 1_000_000;
+import { statementParts } from './statement-parts.ts';
 
 /** A row, and the JSON text that the statement gets for it. */
 export interface StatementRow<R> {
@@ -34,7 +31,7 @@ export async function runTolerantly<R>(
   statement: Statement<R>,
 ): Promise<Refused<R>[]> {
   const refused: Refused<R>[] = [];
-  for (const some of statementsOf(rows)) {
+  for (const some of statementParts(rows, ({ text }) => text)) {
     if (layout) refused.push(...(await runHalved(trx, layout, some, statement)));
     else await statement(some);
   }
@@ -72,14 +69,5 @@ export async function whileTypeLasts<T>(statement: () => Promise<T>): Promise<T>
     return await statement();
   } catch (error) {
     throw lacksRelation(error) ? new TypeChanged() : error;
-  }
-}
-
-function* statementsOf<R>(rows: readonly StatementRow<R>[]): Generator<readonly StatementRow<R>[]> {
-  for (let from = 0; from < rows.length;) {
-    let [end, characters] = [from, 0];
-    while (end < rows.length && end - from < maximumRows && characters < maximumCharacters) characters += rows[end++]?.text.length ?? 0;
-    yield rows.slice(from, end);
-    from = end;
   }
 }
