@@ -2,6 +2,7 @@
 import type { components } from '../../generated/api.ts';
 import type { Context } from '../context.ts';
 import { JsonText, type Handlers, type Input, type Output } from '../contract/operation.ts';
+import { entityLimitOf } from '../entities/entity-limits.ts';
 import { problemOfRemoval } from '../entities/removal/delete.ts';
 import { readClaim } from '../entities/idempotency/idempotency.ts';
 import { drawKeys } from '../entities/key.ts';
@@ -51,7 +52,7 @@ export function batchHandlers({ config, store, entityTypes, entityQueues }: Cont
       if (!first) return [];
       const rules: BatchRules = {
         types,
-        limitBytes: 2 * config.bodyLimitBytes,
+        limitBytes: entityLimitOf(config),
         defersReferences: reader.refersForward,
       };
       try {

@@ -7,6 +7,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { findAccount } from '../accounts/users.ts';
 import { recordChange } from '../administration/actor.ts';
 import { administratorAs, originOf } from '../administration/entities.ts';
+import { entityLimitOf } from '../entities/entity-limits.ts';
 import type { ImportMode } from '../entities/bulk/import-statements.ts';
 import { countEntities } from '../entities/scan.ts';
 import { readListQuery } from '../entities/lists/list-request.ts';
@@ -99,7 +100,7 @@ async function importFile({ desk, actor, config, store }: Admin, name: string, f
   const type = await types.find(name);
   const { by } = options;
   if (by !== undefined) await assertRule(() => uniqueBy(type, by));
-  const limitBytes = 2 * config.bodyLimitBytes;
+  const limitBytes = entityLimitOf(config);
   const total = file === '-' ? undefined : (await fileAt(file)).size;
   const progress = new FileProgress(desk.errors, 'rows', total);
   const cancellation = new AbortController();

@@ -1,6 +1,15 @@
 /** The limits of one entity where a request has several: those of a body that has one (rule 70). */
+import type { Config } from '../config/settings.ts';
 import { Problem } from '../errors.ts';
 import { findFault, jsonLimits } from '../http/json.ts';
+
+/**
+ * The most bytes of an entity's fields as PostgreSQL writes them, with a space after each comma and colon: twice the limit of a body (decision 13). Only
+ * numbers such as `1e308` can make a body longer than that.
+ */
+export function entityLimitOf({ bodyLimitBytes }: Pick<Config, 'bodyLimitBytes'>): number {
+  return 2 * bodyLimitBytes;
+}
 
 /** Throws 413 or 422 unless the JSON text of an object is within the limits. `readJson` must have accepted the text with wider ones. */
 export function requireEntityLimits(text: string, limitBytes: number): void {

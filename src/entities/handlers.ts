@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import type { EntityType } from '../entity-types/types.ts';
 import type { Found } from '../database/standby/readers.ts';
 import { Problem } from '../errors.ts';
+import { entityLimitOf } from './entity-limits.ts';
 import { keepOf } from './history/history.ts';
 import { readAggregation } from './lists/aggregate-request.ts';
 import { createMany } from './bulk/bulk.ts';
@@ -60,8 +61,7 @@ export function entityHandlers(context: Context): EntityHandlers {
     isHeavy: isHeavy(patch),
     versions: acceptedVersions(ifMatch),
     isGuarded: ifMatch !== undefined,
-    // As PostgreSQL writes it, with a space after each comma and colon. Only numbers such as `1e308` can make a body longer than that.
-    limitBytes: 2 * config.bodyLimitBytes,
+    limitBytes: entityLimitOf(config),
   });
   const reading = new EntityReading(context);
   const permitToList = (principal: Principal, name: string, deleted: 'only' | undefined) =>
@@ -181,7 +181,7 @@ export function entityHandlers(context: Context): EntityHandlers {
         versions: acceptedVersions(ifMatch),
         isGuarded: ifMatch !== undefined,
         keep,
-        limitBytes: 2 * config.bodyLimitBytes,
+        limitBytes: entityLimitOf(config),
       };
       const claim = readClaim({ headers, request }, permit, 'restoreEntity', '', [key, version, ifMatch]);
       const write = (within: Writes) => restoreEntity(within, permit, caller, key, restoration);

@@ -7,6 +7,7 @@ import type { Principal } from '../authn/principal.ts';
 import type { Context } from '../context.ts';
 import { StreamedText, type Handlers } from '../contract/operation.ts';
 import { positionOf, tokenOf } from '../database/standby/log-position.ts';
+import { entityLimitOf } from '../entities/entity-limits.ts';
 import { readListQuery } from '../entities/lists/list-request.ts';
 import { scopeFor } from '../entities/lists/match.ts';
 import { uniqueBy } from '../entities/upsert.ts';
@@ -105,7 +106,7 @@ export function transferHandlers(
       const isCsv = query.format ? query.format === 'csv' : /^text\/csv\b/i.test(request.headers['content-type'] ?? '');
       atEnd(reply, imports.take(principal.user.name));
       atEnd(reply, allowLongUpload(request.raw.socket));
-      const limitBytes = 2 * context.config.bodyLimitBytes;
+      const limitBytes = entityLimitOf(context.config);
       const chunks = readUpload(body as unknown as IncomingMessage, streamedBodyLimitBytes, stopping);
       const delimiter = delimiters[query.delimiter ?? 'comma'];
       const rows = isCsv ? readCsv(chunks, { delimiter, type, limitBytes }) : readNdjson(chunks, limitBytes);
