@@ -23,6 +23,12 @@ export interface RoleRow {
   grants: GrantRow[];
 }
 
+/** SQL: the grants of a row of `role`, by entity, condition and action. */
+export const grantsOfRole = sql<GrantRow[]>`(
+  select coalesce(jsonb_agg(to_jsonb(g) - 'role_id' order by g.entity, g.condition, g.action), '[]')
+  from role_grant as g where g.role_id = role.id
+)`;
+
 /** The profiles of a user, by name, each with the names of its roles. */
 export function listProfiles(db: Kysely<Database>, userId: string): Promise<ProfileRow[]> {
   return db
@@ -52,14 +58,7 @@ export function listRoles(db: Kysely<Database>, profileId: string): Promise<Role
     .selectFrom('profile_role')
     .innerJoin('role', 'role.id', 'profile_role.role_id')
     .where('profile_role.profile_id', '=', profileId)
-    .select([
-      'role.name',
-      'role.description',
-      sql<GrantRow[]>`(
-        select coalesce(jsonb_agg(to_jsonb(g) - 'role_id' order by g.entity, g.condition, g.action), '[]')
-        from role_grant as g where g.role_id = role.id
-      )`.as('grants'),
-    ])
+    .select(['role.name', 'role.description', grantsOfRole.as('grants')])
     .orderBy('role.name')
     .execute();
 }

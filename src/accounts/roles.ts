@@ -1,7 +1,7 @@
 /** Roles and their grants. A role is a named set of grants; a grant is one action on one entity name under one condition. */
-import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Action, Condition, Database } from '../database/tables.ts';
-import type { GrantRow, RoleRow } from './profiles.ts';
+import { grantsOfRole, type GrantRow, type RoleRow } from './profiles.ts';
 
 /** Whether the text can be the name of a role or profile; the tables have the same check. */
 export function isRoleOrProfileName(text: string): boolean {
@@ -13,14 +13,7 @@ export function listAllRoles(db: Kysely<Database>, id?: string): Promise<RoleRow
   return db
     .selectFrom('role')
     .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
-    .select([
-      'name',
-      'description',
-      sql<GrantRow[]>`(
-        select coalesce(jsonb_agg(to_jsonb(g) - 'role_id' order by g.entity, g.condition, g.action), '[]')
-        from role_grant as g where g.role_id = role.id
-      )`.as('grants'),
-    ])
+    .select(['name', 'description', grantsOfRole.as('grants')])
     .orderBy('name')
     .execute();
 }
