@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { keysIncluded, list, queryBy, seedMany } from '../support/lists.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
-import { declareShop } from '../support/shop.ts';
+import { createCaller, declareShop } from '../support/shop.ts';
 
 const service = useService();
 let ada: { cookie: string };
@@ -12,12 +12,8 @@ let agents: string[];
 let customers: string[];
 let orders: string[];
 
-const sessionOf = async (name: string, ...grants: Parameters<ReturnType<typeof service>['createUser']>[1][]) => ({
-  cookie: await service().openSession((await service().createUser(name, ...grants)).id),
-});
-
 beforeAll(async () => {
-  ada = await sessionOf('ada');
+  ada = await createCaller(service(), 'ada');
   await service().createUser('bob');
   agents = await seedMany(service(), 'agent', [{ name: 'Ann' }, { name: 'Ben' }], 'ada', 'bob');
   const rows = agents.map((agent, n) => ({ company: `C${n}`, agent }));
@@ -29,7 +25,7 @@ beforeAll(async () => {
 
 describe('the rights of the caller', () => {
   test('decide over each entity: own rows come, those of others are withheld like missing ones (rule 64)', async () => {
-    const rob = await sessionOf('rob', { order: ['read'], customer: { actions: ['read'], condition: 'own' } });
+    const rob = await createCaller(service(), 'rob', { order: ['read'], customer: { actions: ['read'], condition: 'own' } });
     const [own] = await seedMany(service(), 'customer', [{ company: 'mine' }], 'rob');
     const targets = [customers[0], own, '7000000'];
     const rows = targets.map((customer) => ({ number: 'r', customer }));
@@ -53,7 +49,7 @@ describe('the rights of the caller', () => {
   });
 
   test('without read on the name withhold all of it, and tell nothing about its type (rule 64)', async () => {
-    const sam = await sessionOf('sam', { order: ['read'], customer: ['create', 'update'], agent: ['read'] });
+    const sam = await createCaller(service(), 'sam', { order: ['read'], customer: ['create', 'update'], agent: ['read'] });
     const filter = { $key: orders[0] };
     const withheld = [{ name: 'customer', key: customers[0] }];
     for (const include of ['customer', 'customer.agent', 'customer.nothing']) {
@@ -72,7 +68,11 @@ describe('the rights of the caller', () => {
   });
 
   test('count on the second step as well (rule 64)', async () => {
-    const tom = await sessionOf('tom', { order: ['read'], customer: ['read'], agent: { actions: ['read'], condition: 'own' } });
+    const tom = await createCaller(service(), 'tom', {
+      order: ['read'],
+      customer: ['read'],
+      agent: { actions: ['read'], condition: 'own' },
+    });
     const { body } = await list(service(), tom, 'order', { include: ['customer.agent'], filter: { $key: orders[1] } });
     expect([keysIncluded(body), body.withheld]).toEqual([{ customer: [customers[1]] }, [{ name: 'agent', key: agents[1] }]]);
   });
@@ -135,7 +135,7 @@ describe('random rows, references, projections and rights', () => {
       const grants = Object.entries(rights).flatMap(([entity, condition]) =>
         condition === 'none' ? [] : [[entity, { actions: ['read'], condition }]],
       );
-      const caller = callers.get(name) ?? (await sessionOf(name, { order: ['read'], ...Object.fromEntries(grants) }));
+      const caller = callers.get(name) ?? (await createCaller(service(), name, { order: ['read'], ...Object.fromEntries(grants) }));
       callers.set(name, caller);
       return { caller, name };
     };

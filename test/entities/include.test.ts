@@ -4,7 +4,7 @@ import type { Entity } from '../support/entities.ts';
 import { faultsIn, keysIn, keysIncluded, list, pagesOf, queryBy, seedMany, type EntityPage } from '../support/lists.ts';
 import { readDocument, section } from '../support/markdown.ts';
 import { useService, type Answer, type ProblemBody } from '../support/service.ts';
-import { declareShop } from '../support/shop.ts';
+import { createCaller, declareShop } from '../support/shop.ts';
 
 const service = useService();
 let ada: { cookie: string };
@@ -35,9 +35,6 @@ beforeAll(async () => {
   await declareShop(service());
 });
 
-const sessionOf = async (name: string, ...grants: Parameters<ReturnType<typeof service>['createUser']>[1][]) => ({
-  cookie: await service().openSession((await service().createUser(name, ...grants)).id),
-});
 const read = <T = Entity & EntityPage>(caller: { cookie: string }, key: string | undefined, query: string, headers = {}) =>
   service().call<T>('GET', `/rest/entity/order/${key}?${query}`, { ...caller, headers });
 
@@ -264,7 +261,7 @@ describe('getEntity', () => {
   });
 
   test('404 — for the rows of others and for none, with fields or include as without (rule 64)', async () => {
-    const uma = await sessionOf('uma', { order: { actions: ['read'], condition: 'own' }, customer: ['read'] });
+    const uma = await createCaller(service(), 'uma', { order: { actions: ['read'], condition: 'own' }, customer: ['read'] });
     const [own] = await seedMany(service(), 'order', [{ number: 'u', customer: customers[0] }], 'uma');
     expect(keysIncluded((await read(uma, own, 'include=customer')).body)).toEqual({ customer: [customers[0]] });
     for (const query of ['', 'fields=number', 'include=customer']) {

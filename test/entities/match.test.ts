@@ -4,7 +4,7 @@ import { matchLimits } from '../../src/entities/lists/match.ts';
 import { faultsIn, keysIn, list, pagesOf, queryBy, seedMany, type ListQuery } from '../support/lists.ts';
 import { readDocument, section } from '../support/markdown.ts';
 import { useService, type ProblemBody } from '../support/service.ts';
-import { declareShop } from '../support/shop.ts';
+import { createCaller, declareShop } from '../support/shop.ts';
 
 const service = useService();
 let ada: { cookie: string };
@@ -12,12 +12,8 @@ let agents: string[];
 let customers: string[];
 let orders: string[];
 
-const sessionOf = async (name: string, ...grants: Parameters<ReturnType<typeof service>['createUser']>[1][]) => ({
-  cookie: await service().openSession((await service().createUser(name, ...grants)).id),
-});
-
 beforeAll(async () => {
-  ada = await sessionOf('ada');
+  ada = await createCaller(service(), 'ada');
   await service().createUser('bob');
   agents = await seedMany(service(), 'agent', [{ name: 'Ann' }, { name: 'Ben' }], 'ada', 'bob');
   const rows = Array.from({ length: 60 }, (_, n) => ({ company: `C${n % 20}`, agent: agents[n % 2] }));
@@ -145,7 +141,7 @@ describe('$match', () => {
 
 describe('the rights of the caller in $match', () => {
   test('own rows alone are found: an order of another one’s customer is not told by it (rule 64)', async () => {
-    const rob = await sessionOf('rob', { order: ['read'], customer: { actions: ['read'], condition: 'own' } });
+    const rob = await createCaller(service(), 'rob', { order: ['read'], customer: { actions: ['read'], condition: 'own' } });
     const [own] = await seedMany(service(), 'customer', [{ company: 'C0' }], 'rob');
     await seedMany(service(), 'order', [{ number: 'R-0', customer: own }], 'ada');
     const filter = { customer: { $match: { company: 'C0' } } };
@@ -156,7 +152,7 @@ describe('the rights of the caller in $match', () => {
   });
 
   test('without read on the name nothing is found, and nothing is told about its type (rule 64)', async () => {
-    const sam = await sessionOf('sam', { order: ['read'], customer: ['create', 'update'], agent: ['read'] });
+    const sam = await createCaller(service(), 'sam', { order: ['read'], customer: ['create', 'update'], agent: ['read'] });
     expect(await numbersBy({ seller: { $match: { name: 'Ben' } } }, {}, sam)).toEqual(expect.arrayContaining(['A-0']));
     for (const of of [{}, { company: 'C0' }, { company: 5 }, { nothing: 1 }, { agent: { $match: { name: 'Ann' } } }])
       expect(await numbersBy({ customer: { $match: of } }, {}, sam)).toEqual([]);
@@ -164,7 +160,7 @@ describe('the rights of the caller in $match', () => {
   });
 
   test('a way through what the caller may not read finds nothing (rule 64)', async () => {
-    const kim = await sessionOf('kim', { order: ['read'], customer: ['read'] });
+    const kim = await createCaller(service(), 'kim', { order: ['read'], customer: ['read'] });
     expect(await numbersBy({ customer: { $match: { company: 'C2' } } }, {}, kim)).toEqual(['A-2']);
     expect(await numbersBy({ customer: { $match: { agent: { $match: { name: 'Ann' } } } } }, {}, kim)).toEqual([]);
     expect(await numbersBy({ customer: { $match: { $not: { agent: { $match: { name: 'Ann' } } } } } }, {}, kim)).toContain('A-0');

@@ -1,11 +1,11 @@
 /** Customers, their agents, orders and lines: types whose entities refer to each other. */
 import { declareType } from './entities.ts';
-import type { TestService } from './service.ts';
+import type { TestGrants, TestService } from './service.ts';
 
 const text = { type: 'string' };
 const key = { type: 'string', format: 'int64' };
 
-export const shopTypes = {
+const shopTypes = {
   agent: { type: 'object', additionalProperties: false, properties: { name: text } },
   customer: {
     type: 'object',
@@ -29,4 +29,10 @@ export const shopTypes = {
 /** Puts the types in force. */
 export async function declareShop(service: TestService): Promise<void> {
   for (const [name, document] of Object.entries(shopTypes)) await declareType(service, name, document);
+}
+
+/** The cookie of a session of a new user; without `grants` the user has all rights. */
+export async function createCaller(service: TestService, name: string, grants?: TestGrants): Promise<{ cookie: string }> {
+  const { id } = await service.createUser(name, grants);
+  return { cookie: await service.openSession(id) };
 }
