@@ -2,11 +2,11 @@
  * The selector of entity types in Swagger UI. It shows the types of the caller, and loads the document with the chosen one. Like the functions of
  * docs-ui.ts, the source text of these functions becomes part of the page.
  */
-type Fn = (...args: unknown[]) => unknown;
+export type PageFunction = (...args: unknown[]) => unknown;
 
-interface System {
+interface SelectorSystem {
   React: {
-    createElement: Fn;
+    createElement: PageFunction;
     Fragment: unknown;
     useEffect: (effect: () => (() => void) | void, dependencies: unknown[]) => void;
     useRef: () => { current: { focus: () => void } | null };
@@ -15,7 +15,7 @@ interface System {
   specActions: { updateUrl: (url: string) => void; download: (url: string) => void };
 }
 
-interface Page {
+interface SelectorPage {
   location: { pathname: string };
   addEventListener: (event: string, listener: () => void) => void;
   removeEventListener: (event: string, listener: () => void) => void;
@@ -25,13 +25,13 @@ interface Page {
 /** Tells the page that a request may have changed the caller, so that the types of another caller are to be shown. */
 export function responseInterceptor<T>(response: T): T {
   const { url } = response as { url: string };
-  if (/\/auth([/?]|$)/.test(url)) (globalThis as unknown as Page).dispatchEvent(new Event('caller-changed'));
+  if (/\/auth([/?]|$)/.test(url)) (globalThis as unknown as SelectorPage).dispatchEvent(new Event('caller-changed'));
   return response;
 }
 
 /** The selector beside the links of the page; without types there is none. */
 export function typeSelector(): object {
-  const page = globalThis as unknown as Page;
+  const page = globalThis as unknown as SelectorPage;
   const path = page.location.pathname.replace(/\/?$/, '/');
   // Swagger UI makes its components anew for each document, so they store nothing.
   let names: string[] = [];
@@ -39,20 +39,20 @@ export function typeSelector(): object {
   let isFocused = false;
   let selector: (() => unknown) | undefined;
 
-  const load = ({ specActions }: System, name: string) => {
+  const load = ({ specActions }: SelectorSystem, name: string) => {
     chosen = name;
     const url = `${path}json${name === '' ? '' : `?type=${encodeURIComponent(name)}`}`;
     specActions.updateUrl(url);
     specActions.download(url);
   };
 
-  const readNames = async (system: System) => {
+  const readNames = async (system: SelectorSystem) => {
     const answer = await fetch(`${path}types`);
     names = answer.ok ? ((await answer.json()) as { types: string[] }).types : [];
     if (chosen !== '' && !names.includes(chosen)) load(system, '');
   };
 
-  const makeSelector = (system: System) => {
+  const makeSelector = (system: SelectorSystem) => {
     const { createElement, useEffect, useRef, useState } = system.React;
     return () => {
       const [, setCount] = useState(0);
@@ -79,7 +79,7 @@ export function typeSelector(): object {
 
   return {
     wrapComponents: {
-      InfoUrl: (original: unknown, system: System) => {
+      InfoUrl: (original: unknown, system: SelectorSystem) => {
         const { createElement, Fragment } = system.React;
         selector ??= makeSelector(system);
         return () => createElement(Fragment, null, createElement(original), createElement(selector));

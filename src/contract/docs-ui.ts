@@ -5,19 +5,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifySwaggerUiConfigOptions, FastifySwaggerUiOptions } from '@fastify/swagger-ui';
-import { responseInterceptor, typeSelector } from './docs-types-ui.ts';
-
-type Fn = (...args: unknown[]) => unknown;
+import { responseInterceptor, typeSelector, type PageFunction } from './docs-types-ui.ts';
 
 interface System {
-  React: { createElement: Fn; Fragment: unknown; useState: (first: boolean) => [boolean, (next: boolean) => void] };
-  fn: { getSampleSchema: Fn; isFileUploadIntended: Fn };
+  React: { createElement: PageFunction; Fragment: unknown; useState: (first: boolean) => [boolean, (next: boolean) => void] };
+  fn: { getSampleSchema: PageFunction; isFileUploadIntended: PageFunction };
   specSelectors: { specJson: () => { getIn: (path: string[]) => { toJS: () => object } | undefined } };
 }
 
 interface Page {
   location: { pathname: string };
-  SwaggerUIBundle: { plugins: { DownloadUrl: Fn } };
+  SwaggerUIBundle: { plugins: { DownloadUrl: PageFunction } };
   document: { documentElement: { classList: { toggle: (name: string, on: boolean) => void } } };
   matchMedia: (query: string) => { matches: boolean; addEventListener: (event: string, listener: () => void) => void };
 }
