@@ -1,15 +1,13 @@
 /** Reads an entity as it does not stand any more: in an earlier version, at a time, or in the trash. */
-import type { operations } from '../../../generated/api.ts';
 import type { Principal } from '../../authn/principal.ts';
 import { Problem } from '../../errors.ts';
 import { authorize, type Permit } from '../../rights/permit.ts';
 import { findAsOf } from './as-of.ts';
+import type { EntityQuery } from '../lists/view.ts';
 import type { EntityRow } from '../row.ts';
 import { findInVersion } from '../idempotency/replay.ts';
 import { authorizeTrash, findTrashed } from '../removal/trash.ts';
 import type { Writes } from '../update.ts';
-
-type Query = Partial<NonNullable<operations['getEntity']['parameters']['query']>>;
 
 export interface PastEntity {
   permit: Permit<'read' | 'update'>;
@@ -22,7 +20,7 @@ export function pastEntity(
   { store, types }: Pick<Writes, 'store' | 'types'>,
   principal: Principal,
   entity: string,
-  query: Query,
+  query: EntityQuery,
 ): PastEntity | undefined {
   const { version, asOf, deleted, fields, include } = query;
   const [parameter, other] = Object.entries({ version, asOf, deleted, fields, include }).flatMap(([name, value]) =>

@@ -21,10 +21,11 @@ interface ViewRequest {
   includes: readonly Include[];
 }
 
-type Query = Partial<NonNullable<operations['getEntity']['parameters']['query']>>;
+/** The parameters of `getEntity` in the URL. */
+export type EntityQuery = Partial<NonNullable<operations['getEntity']['parameters']['query']>>;
 
 /** Reads the parameters of a URL. Throws 422 with the place of each fault. */
-export function readViewQuery({ fields }: Query, includes: ReadIncludes, types: FieldTypes = undeclaredFields): ViewRequest {
+export function readViewQuery({ fields }: EntityQuery, includes: ReadIncludes, types: FieldTypes = undeclaredFields): ViewRequest {
   const projection = fields === undefined ? undefined : readProjection(fields.split(','), types);
   if (!('faults' in includes) && !(projection && 'faults' in projection))
     return { projection: projection?.projection, includes: includes.includes };
