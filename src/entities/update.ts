@@ -32,9 +32,13 @@ export interface Writes {
 }
 
 /**
- * Merges the patch and returns the row as it then is. Throws 404 when the permit covers no such row, 412 when its version is none of
- * `versions`, 428 when the type wants to be told, 413 and 422 when what merging makes is too large or does not fit, 503 `busy` when others are
- * always faster, or too much heavy work is waiting.
+ * Merges the patch and returns the row as it then is. Throws
+ * - 404: the permit covers no such row.
+ * - 412: its version is none of `versions`.
+ * - 413: the merged entity is too large.
+ * - 422: the merged entity does not fit its type.
+ * - 428: the type requires If-Match.
+ * - 503 `busy`: others are always faster, or too much heavy work is waiting.
  */
 export async function updateEntity(
   writes: Writes,

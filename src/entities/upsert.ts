@@ -50,9 +50,12 @@ interface Rule {
 }
 
 /**
- * Creates or updates, and returns the row as it then is; a merge that changes nothing writes nothing. Throws 422 when `by` names no unique rule or the body lacks a value of
- * it, 412 when the entity must not or must exist, 409 `unique-conflict` when the permit does not cover it or another rule is violated, 503 `busy` when others are
- * always faster, and what `updateEntity` and `insertEntity` throw.
+ * Creates or updates, and returns the row as it then is. A merge that changes nothing writes nothing. Throws what `updateEntity` and `insertEntity` throw,
+ * and
+ * - 409 `unique-conflict`: the permit does not cover the entity, or another rule is violated.
+ * - 412: the entity exists and must not, or does not and must.
+ * - 422: `by` names no unique rule, or the body lacks a value of it.
+ * - 503 `busy`: others are always faster.
  */
 async function upsertEntity(writes: Writes, name: string, permits: UpsertPermits, caller: Caller, upsert: Upsert): Promise<Upserted> {
   for (let round = 0; round < rounds; round++) {

@@ -42,9 +42,12 @@ export interface Applied {
 }
 
 /**
- * Puts the document in force, or deletes the type; does nothing if the plan has no steps. `faultsOfDocument` must have accepted the document. Throws 409
- * `type-conflict` if entities do not fit, there are 1,000 types, or other types refer to one that is deleted, 409 `confirmation-required`, 422 for references
- * that `faultsOfRequirements` refuses, 503 `busy` if other changes are always faster or a build lasts longer than `waitMs`, and what `expect` throws.
+ * Puts the document in force, or deletes the type; does nothing if the plan has no steps. `faultsOfDocument` must have accepted the document. Throws what
+ * `expect` throws, and
+ * - 409 `type-conflict`: entities do not fit, there are 1,000 types, or other types refer to one that is deleted.
+ * - 409 `confirmation-required`: the plan has the effect `loss`, and `confirm` is not its digest.
+ * - 422: references that `faultsOfRequirements` refuses.
+ * - 503 `busy`: other changes are always faster, or a build lasts longer than `waitMs`.
  */
 export async function applyChange(store: Store, actor: Actor, change: TypeChange, options: ApplyOptions = {}): Promise<Applied> {
   return await repeatedly(change.name, options, async () => {

@@ -47,9 +47,10 @@ export async function scratchPath(layout: Layout, purpose: 'building' | 'startin
 /**
  * Makes the data directory, closes it to other users (mode 0700) and deletes the remains of interrupted starts.
  *
- * @throws Error with one line for a person when the directory cannot serve: when it is open to other users and has other content, because
- *   closing `/tmp` or a home directory would do more harm than not starting; when another user owns it; or when this process is root and
- *   another user could replace it.
+ * Throws Error with one line for a person if
+ * - it is open to other users and has other content: closing `/tmp` or a home directory would do more harm than not starting;
+ * - another user owns it;
+ * - this process is root, and another user could replace it.
  */
 export async function prepareDataDir(dataDir: string): Promise<Layout> {
   try {

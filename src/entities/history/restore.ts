@@ -30,8 +30,13 @@ export interface Restoration {
 }
 
 /**
- * Restores the version and returns the row as it then is. Throws 400 for a live entity without `version`, 404 if the permit covers no such entity, live or
- * in the trash, or its history has no such version, 412 and 428 as an update, 422 and 409 if the fields do not fit the type as it is now, and 503 `busy` if others are always faster.
+ * Restores the version and returns the row as it then is. Throws
+ * - 400: the entity is live, and `version` is missing.
+ * - 404: the permit covers no such entity, live or in the trash, or the history has no such version.
+ * - 409, 422: the fields do not fit the type as it is now.
+ * - 412, 428: as an update.
+ * - 413: the fields are too large.
+ * - 503 `busy`: others are always faster.
  */
 export async function restoreEntity(
   { store, queues, types }: Writes,
