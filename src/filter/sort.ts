@@ -5,7 +5,7 @@ import { envelopeTypes, isEnvelopeName, isKey, type Field, type FieldType, type 
 import { conjuncts, type Filter } from './syntax.ts';
 
 /** The most fields of a sort. */
-export const maximumSortFields = 4;
+const maximumSortFields = 4;
 /** The most steps of a dotted name. */
 const maximumDepth = 5;
 

@@ -4,7 +4,7 @@ import { isInt64 } from '../http/int64.ts';
 import type { FieldType, ScalarType } from './fields.ts';
 
 /** The most code points of a text. */
-export const maximumTextLength = 1_000;
+const maximumTextLength = 1_000;
 
 /** A value that is not null, and how it is compared. */
 export interface TypedValue {

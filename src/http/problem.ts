@@ -27,7 +27,7 @@ export interface ProblemDocument {
   errors?: FaultDescription[];
 }
 
-export const problemType = 'application/problem+json; charset=utf-8';
+const problemType = 'application/problem+json; charset=utf-8';
 
 /** Writes the document for `problem`, in `locale`; `requestId` is a UUID and `publicUrl` the base of `type`. */
 function documentOf(problem: Problem, requestId: string, locale: ReturnType<typeof negotiateLocale>, publicUrl: URL): ProblemDocument {

@@ -20,7 +20,7 @@ import { startWriters } from './load.ts';
 import type { Outcome, Progress } from './outcome.ts';
 
 /** The last revision of 0.1.0 whose schema ends with the migration 0017. It knows neither notes of migrations nor processes. */
-export const revisionBefore = 'cba1a7c5adee623c608f30e48de045b74348a393';
+const revisionBefore = 'cba1a7c5adee623c608f30e48de045b74348a393';
 
 const project = join(import.meta.dirname, '../..');
 

@@ -13,7 +13,7 @@ export async function declareWithRules(service: TestService, name: string, docum
 }
 
 /** The companion table as the type in force describes it. */
-export async function companionOfName({ db }: TestService, name: string): Promise<Companion> {
+async function companionOfName({ db }: TestService, name: string): Promise<Companion> {
   const { companion } = await findStoredType(db, name);
   if (!companion) throw new Error(`${name} has no companion table`);
   return companion;

@@ -17,7 +17,7 @@ export interface Package {
 }
 
 /** The cache directory between runs. */
-export function cacheDirectory(): string {
+function cacheDirectory(): string {
   return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'entity-service', 'peers');
 }
 

@@ -45,7 +45,7 @@ export interface Carrier {
 export const urlCarrier: Carrier = {
   place: (member, pointer) => (member === 'filter' ? { parameter: member, pointer: pointer ?? '' } : { parameter: member }),
 };
-export const bodyCarrier: Carrier = { place: (member, pointer = '') => ({ pointer: `/${member}${pointer}` }) };
+const bodyCarrier: Carrier = { place: (member, pointer = '') => ({ pointer: `/${member}${pointer}` }) };
 
 const defaultLimit = 50;
 
