@@ -5,7 +5,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setImmediate } from 'node:timers/promises';
 
-const restartMilliseconds = 1_000;
+const restartMs = 1_000;
 /** How the primary tells its workers which database it has opened. */
 const databaseVariable = 'WORKER_DATABASE_URL';
 
@@ -95,7 +95,7 @@ export function startWorkers(count: number, databaseUrl: string, onChange: (chan
       if (listening < count) return ready.reject(new Error(reason));
       onChange({ event: 'worker.lost', worker: worker.process.pid, reason });
       // The timer keeps this process alive: without any worker it has nothing else to do, and would end beside its embedded database.
-      setTimeout(fork, restartMilliseconds);
+      setTimeout(fork, restartMs);
     };
     // A process that could not be started has no pid and no exit. Any other error is of a message to a worker that has died: its exit follows.
     worker.on('error', ({ message }) => worker.process.pid === undefined && over(`a worker could not be started: ${message}`));

@@ -35,7 +35,7 @@ export function apiKeyScheme(context: Context): Scheme {
     }
     if (found.lastUsed === 'never') await recordFirstUse(context, request.caller, parsed.id, found.principal);
     else if (found.lastUsed === 'a while ago') await ignoreDiskFull(touchKey(store.db, parsed.id));
-    principals.store(hash, `key ${parsed.id}`, found.principal, found.lifeMilliseconds, started);
+    principals.store(hash, `key ${parsed.id}`, found.principal, found.lifeMs, started);
     return found.principal;
   };
 }

@@ -10,7 +10,7 @@ export interface FoundKey {
   keyHash: Buffer;
   principal: Principal;
   /** Milliseconds until the key expires. */
-  lifeMilliseconds: number;
+  lifeMs: number;
   /** The last recorded use, to the minute. */
   lastUsed: 'never' | 'a while ago' | 'lately';
 }
@@ -40,7 +40,7 @@ const liveKeys = builder
       when api_key.last_used_at < now() - make_interval(secs => ${lastUsedSeconds}) then 'a while ago'
       else 'lately'
     end`.as('lastUsed'),
-    sql<number>`(extract(epoch from api_key.expires_at - now()) * 1000)::float8`.as('lifeMilliseconds'),
+    sql<number>`(extract(epoch from api_key.expires_at - now()) * 1000)::float8`.as('lifeMs'),
   ]);
 
 const findLive = prepare<{ id: string }, InferResult<typeof liveKeys>[number]>('key.find', (value) =>
@@ -57,5 +57,5 @@ export async function findKey(store: Store, id: string): Promise<FoundKey | unde
   if (!row) return undefined;
   const { locale, now: authenticatedAt, scopes } = row;
   const principal = principalOf(row, { locale, method: 'api-key', issuer: null, authenticatedAt, session: undefined, scopes });
-  return { keyHash: row.keyHash, principal, lifeMilliseconds: row.lifeMilliseconds, lastUsed: row.lastUsed };
+  return { keyHash: row.keyHash, principal, lifeMs: row.lifeMs, lastUsed: row.lastUsed };
 }

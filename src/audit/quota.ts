@@ -6,7 +6,7 @@
 
 import { LRUCache } from 'lru-cache';
 
-const windowMilliseconds = 60_000;
+const windowMs = 60_000;
 
 /** Maximum number of events of each budget in a minute; docs/audit.md computes the greatest growth from it. */
 export const eventsPerMinute = 300;
@@ -89,7 +89,7 @@ class Budget {
   /** Begins a new minute when the present one is over. Removes subjects without omitted events. */
   #beginMinute(): void {
     const now = this.#now();
-    if (now - this.#since < windowMilliseconds) return;
+    if (now - this.#since < windowMs) return;
     this.#since = now;
     this.#written = 0;
     // A copy, because lru-cache does not define iteration during deletion.

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { Principal } from './principal.ts';
 
 const maximumEntries = 10_000;
-const maximumAgeMilliseconds = 3_000;
+const maximumAgeMs = 3_000;
 
 interface Entry {
   principal: Principal;
@@ -63,12 +63,12 @@ export class PrincipalCache {
   }
 
   /**
-   * Stores a verified principal for three seconds from the start of its verification, or for `lifeMilliseconds` if that is shorter: the
+   * Stores a verified principal for three seconds from the start of its verification, or for `lifeMs` if that is shorter: the
    * remaining life of the session, key or token. Does nothing if rights have changed since.
    */
-  store(hash: string, subject: string, principal: Principal, lifeMilliseconds: number, { generation, at }: VerificationStart): void {
+  store(hash: string, subject: string, principal: Principal, lifeMs: number, { generation, at }: VerificationStart): void {
     if (!this.#enabled || generation !== this.#generation) return;
-    this.#entries.set(hash, { principal, subject, until: at + Math.min(maximumAgeMilliseconds, lifeMilliseconds) });
+    this.#entries.set(hash, { principal, subject, until: at + Math.min(maximumAgeMs, lifeMs) });
     const hashes = this.#hashes.get(subject);
     if (hashes) hashes.add(hash);
     else this.#hashes.set(subject, new Set([hash]));

@@ -7,9 +7,9 @@ import { fail, ok, warn, type Finding } from './check.ts';
 import { timeText } from './output.ts';
 
 /** The age at which two daily backups are missing. */
-const lateMilliseconds = 48 * 3_600_000;
+const lateMs = 48 * 3_600_000;
 
-const archiveLateMilliseconds = 60_000;
+const archiveLateMs = 60_000;
 
 /** An archive of the log that fails, and in production neither an archive nor a `database backup` within seven days. */
 export async function checkBackups(db: Kysely<Database>, isProduction: boolean): Promise<Finding> {
@@ -33,7 +33,7 @@ export async function checkDailyBackups(directory: string): Promise<Finding> {
   const reason = 'the log of the service says why ("event":"backup")';
   if (!newest) return warn(`no backup in ${directory}: the service writes one when it starts, or ${reason}`);
   const finding = `the newest backup in ${directory} is of ${timeText(newest)}`;
-  return Date.now() - newest.getTime() > lateMilliseconds ? fail(`${finding}: ${reason}`) : ok(finding);
+  return Date.now() - newest.getTime() > lateMs ? fail(`${finding}: ${reason}`) : ok(finding);
 }
 
 /** How far `directory`, ARCHIVE_DIR, reaches. While the service runs that is two seconds ago. */
@@ -42,7 +42,7 @@ export async function checkArchive(directory: string): Promise<Finding> {
   const reason = 'the log of the service says why ("event":"archive")';
   if (!reach) return warn(`nothing in ${directory}: the service archives while it runs, or ${reason}`);
   const finding = `${directory} has every moment until ${timeText(reach)}`;
-  return Date.now() - reach.getTime() > archiveLateMilliseconds ? warn(`${finding}: if the service runs, ${reason}`) : ok(finding);
+  return Date.now() - reach.getTime() > archiveLateMs ? warn(`${finding}: if the service runs, ${reason}`) : ok(finding);
 }
 
 /** What the server says of the archive of its log; undefined without one. */

@@ -4,7 +4,7 @@ import type { BuildPhase, BuildProgress } from '../entity-types/transaction.ts';
 import type { Desk } from './command.ts';
 
 const width = 30;
-const redrawMilliseconds = 100;
+const redrawMs = 100;
 
 /** A line of a terminal that is drawn again and again. */
 class Bar {
@@ -17,7 +17,7 @@ class Bar {
 
   draw(done: number, total: number, text: string, isLast = done === total): void {
     const now = Date.now();
-    if (now - this.#drawnAt < redrawMilliseconds && !isLast) return;
+    if (now - this.#drawnAt < redrawMs && !isLast) return;
     this.#drawnAt = now;
     const share = total === 0 ? 1 : Math.min(1, done / total);
     const bar = '#'.repeat(Math.round(share * width)).padEnd(width, '-');

@@ -20,7 +20,7 @@ const lockId = '3853314791062309107';
 /** How long a statement waits for its lock. Statements of the service that need the table wait meanwhile. */
 const lockTimeout = '2s';
 const attempts = 10;
-const pauseMilliseconds = 1_000;
+const retryPauseMs = 1_000;
 /** Longer than the row of a process that was killed counts. */
 const olderProcessesMs = (aliveSeconds + 10) * 1_000;
 /** The migration that makes the table of notes. */
@@ -114,7 +114,7 @@ async function waitForOlderProcesses(
       );
     }
     if (isFirst) onWait(`${name} waits until these have stopped: ${names}`);
-    await delay(Math.min(pauseMilliseconds, timeoutMs));
+    await delay(Math.min(retryPauseMs, timeoutMs));
   }
 }
 
@@ -129,7 +129,7 @@ async function applyNext(db: Kysely<Database>, files: MigrationFile[], file: Mig
     const isLocked = error instanceof DatabaseError && (error.code === '55P03' || error.code === '40P01');
     if (!isLocked || attempt === attempts) throw error;
     onWait(`${file.name} did not get its locks within ${lockTimeout} and is tried again (${attempt} of ${attempts})`);
-    await delay(pauseMilliseconds);
+    await delay(retryPauseMs);
   }
 }
 

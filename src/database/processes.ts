@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { sql, type Kysely } from 'kysely';
 import type { Database } from './tables.ts';
 
-const renewMilliseconds = 10_000;
+const renewIntervalMs = 10_000;
 /** A process whose row is older has ended without deleting it. */
 export const aliveSeconds = 60;
 
@@ -24,7 +24,7 @@ export async function announceProcess(db: Kysely<Database>, version: string): Pr
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ seen_at: sql`now()` }))
       .execute();
   await renew();
-  const timer = setInterval(() => void renew().catch(() => undefined), renewMilliseconds).unref();
+  const timer = setInterval(() => void renew().catch(() => undefined), renewIntervalMs).unref();
   return async () => {
     clearInterval(timer);
     await db.deleteFrom('process').where('id', '=', id).execute();

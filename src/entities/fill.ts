@@ -11,7 +11,7 @@ import { scanEntities, scanKeys, type StoredFields } from './scan.ts';
 import { parseJson } from '../parse-json.ts';
 
 /** Between attempts at entities that other transactions have locked. */
-const retryMilliseconds = 20;
+const lockRetryPauseMs = 20;
 /** For a statement of a batch. A batch of 1,000 entities takes some 100 ms, so a longer one waits for a lock. */
 const statementMs = 60_000;
 const attempts = 3;
@@ -42,7 +42,7 @@ export async function fillCompanion(
     onRows(batch.length);
   }
   while (waiting.length > 0) {
-    await delay(retryMilliseconds);
+    await delay(lockRetryPauseMs);
     const seen = new Map(waiting.map(({ key, version }) => [key, version]));
     waiting = [];
     for await (const batch of scanKeys(db, name, [...seen.keys()])) {

@@ -14,7 +14,7 @@ import { findStoredType, listBuilds, type StoredType, type TypeRow } from './sto
 import { wantedCompanion, type BuildProgress, type Outcome, type Start } from './transaction.ts';
 
 const rounds = 10;
-const waitMilliseconds = 300;
+const retryPauseMs = 300;
 
 export interface ApplyOptions {
   /** Whether stored entities that do not fit the schema are accepted. They can still be read; their next update must fit. Rules hold all the same. */
@@ -133,7 +133,7 @@ async function repeatedly<T>(
     else {
       if (!isWaiting) onWait?.(name);
       isWaiting = true;
-      await delay(waitMilliseconds);
+      await delay(retryPauseMs);
     }
   }
   throw new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });

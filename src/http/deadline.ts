@@ -10,10 +10,10 @@ export class DeadlineError extends Error {
 }
 
 /**
- * Answers a request to `app` with a {@link DeadlineError} if there is no other answer within 1 to 1.1 times `limitMilliseconds`, counted
+ * Answers a request to `app` with a {@link DeadlineError} if there is no other answer within 1 to 1.1 times `answerLimitMs`, counted
  * from its start. An answer that has begun by then is cut off, unless the operation streams it. The handler goes on, and its answer is dropped.
  */
-export function answerInTime(app: FastifyInstance, limitMilliseconds: number): void {
+export function answerInTime(app: FastifyInstance, answerLimitMs: number): void {
   // An array with reused places. A Map would allocate a new table from time to time. The old table is garbage that young collections do not
   // free, and it retains its entries.
   const unanswered: ({ reply: FastifyReply; since: number } | undefined)[] = [];
@@ -34,7 +34,7 @@ export function answerInTime(app: FastifyInstance, limitMilliseconds: number): v
     done();
   });
   const sweep = setInterval(() => {
-    const oldest = performance.now() - limitMilliseconds;
+    const oldest = performance.now() - answerLimitMs;
     unanswered.forEach((request, place) => {
       if (!request || request.since > oldest) return;
       unanswered[place] = undefined;
@@ -46,7 +46,7 @@ export function answerInTime(app: FastifyInstance, limitMilliseconds: number): v
         reply.raw.destroy();
       } else if (!reply.sent) reply.send(new DeadlineError('no answer in time'));
     });
-  }, limitMilliseconds / 10).unref();
+  }, answerLimitMs / 10).unref();
   app.addHook('onClose', (_app, done) => {
     clearInterval(sweep);
     done();

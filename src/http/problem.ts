@@ -137,7 +137,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, 
 }
 
 /** Time in milliseconds in which a client must read such an answer and close its side. */
-const lingerMilliseconds = 1_000;
+const lingerMs = 1_000;
 
 /**
  * Writes a whole answer to a connection without a reply object, and closes it. Node.js does not manage such a connection any more. Without
@@ -154,7 +154,7 @@ export function answerOnSocket(problem: Problem, socket: Duplex, headers: Record
     connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on('error', () => socket.destroy());
-  setTimeout(() => socket.destroy(), lingerMilliseconds).unref();
+  setTimeout(() => socket.destroy(), lingerMs).unref();
   socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`);
 }
 

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** The pieces of each caller that has any, in the order of the callers' turns. */
 const waiting = new Map<string, (() => void)[]>();
 /** After a piece that took longer, the next one waits for as long as that piece took. So the rest of the process gets half of the time. */
-const longMilliseconds = 2;
+const longPieceMs = 2;
 let isScheduled = false;
 
 /**
@@ -28,7 +28,7 @@ function runNext(): void {
   const took = performance.now() - began;
   isScheduled = waiting.size > 0;
   if (!isScheduled) return;
-  if (took > longMilliseconds) setTimeout(runNext, took);
+  if (took > longPieceMs) setTimeout(runNext, took);
   else setImmediate(runNext);
 }
 
@@ -46,7 +46,7 @@ export class Pauses {
 
   /** Lets other requests be served if the steps since the last pause took more than 2 ms; call it between two steps. */
   async whenLong(): Promise<void> {
-    if (performance.now() - this.#since <= longMilliseconds) return;
+    if (performance.now() - this.#since <= longPieceMs) return;
     await nextTurn();
     this.#since = performance.now();
   }

@@ -10,14 +10,14 @@ import { endsHistory, isReceivedElsewhere, LogReceiver } from '../database/archi
 import { ReplicationConnection } from '../database/archive/replication-connection.ts';
 import { assertOnlyRootMayReplace } from '../database/embedded/trusted-path.ts';
 
-const syncMilliseconds = 1_000;
-const retryMilliseconds = 2_000;
+const syncIntervalMs = 1_000;
+const archiveRetryPauseMs = 2_000;
 /** Another process may end at any time, and this one then takes its place. */
-const elsewhereMilliseconds = 10_000;
-const dayMilliseconds = 86_400_000;
+const receivedElsewherePauseMs = 10_000;
+const dayMs = 86_400_000;
 /** A copy that failed, for example for lack of space, is tried again after this time. */
-const baseRetryMilliseconds = 600_000;
-const finishMilliseconds = 1_500;
+const baseRetryPauseMs = 600_000;
+const finishTimeoutMs = 1_500;
 
 export interface ArchiveSettings {
   directory: string;
@@ -65,7 +65,7 @@ export class Archive {
     this.#running = this.#run();
   }
 
-  /** Receives what the server has written, for {@link finishMilliseconds} at most, and ends. Close the pools first, and stop the server afterwards. */
+  /** Receives what the server has written, for {@link finishTimeoutMs} at most, and ends. Close the pools first, and stop the server afterwards. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#running;
@@ -81,12 +81,12 @@ export class Archive {
 
   /** The time in milliseconds after which to try again. */
   #explain(error: unknown): number {
-    if (isReceivedElsewhere(error)) return elsewhereMilliseconds;
+    if (isReceivedElsewhere(error)) return receivedElsewherePauseMs;
     if (endsHistory(error)) this.#ended = this.#receiver?.history;
     const { message } = error as Error;
     if (message !== this.#told && !this.#closing.signal.aborted) this.#log.error({ event: 'archive', outcome: 'failed', err: error });
     this.#told = message;
-    return retryMilliseconds;
+    return archiveRetryPauseMs;
   }
 
   /** Until the service stops, or until it fails. */
@@ -101,10 +101,10 @@ export class Archive {
         const reach = await receiver.sync();
         if (reach) this.#told = undefined;
         if (Date.now() >= this.#nextBase) this.#copying ??= this.#copy(receiver, stopped);
-        await delay(syncMilliseconds, undefined, { signal: stopped }).catch(() => undefined);
+        await delay(syncIntervalMs, undefined, { signal: stopped }).catch(() => undefined);
       }
       if (receiver.lost.aborted) await receiver.ended;
-      await receiver.finish(AbortSignal.timeout(finishMilliseconds));
+      await receiver.finish(AbortSignal.timeout(finishTimeoutMs));
     } finally {
       try {
         await receiver.close();
@@ -119,22 +119,22 @@ export class Archive {
     // It is written anew in two seconds. Until then the moments of this history are not known.
     if (history?.damage) this.#log.error({ event: 'archive', outcome: 'failed', err: history.damage });
     const newest = history?.bases.at(-1);
-    return newest === undefined ? 0 : newest.at.getTime() + dayMilliseconds;
+    return newest === undefined ? 0 : newest.at.getTime() + dayMs;
   }
 
   /** Copies the files, and then deletes what the copy makes unnecessary. `stopped` cancels it. */
   async #copy(receiver: LogReceiver, stopped: AbortSignal): Promise<void> {
     const began = performance.now();
     const { directory, days } = this.#settings;
-    this.#nextBase = Date.now() + baseRetryMilliseconds;
+    this.#nextBase = Date.now() + baseRetryPauseMs;
     let connection: ReplicationConnection | undefined;
     try {
       connection = await ReplicationConnection.open(this.#url);
       const received = await receiveBase(connection, receiver.history, stopped);
-      while (receiver.durable < received.end) await delay(syncMilliseconds / 10, undefined, { signal: stopped });
+      while (receiver.durable < received.end) await delay(syncIntervalMs / 10, undefined, { signal: stopped });
       const base = await received.commit();
-      this.#nextBase = Date.now() + dayMilliseconds;
-      const cutoff = new Date(Date.now() - days * dayMilliseconds);
+      this.#nextBase = Date.now() + dayMs;
+      const cutoff = new Date(Date.now() - days * dayMs);
       const deleted = await expire(directory, receiver.history, cutoff, async (each) => (await readManifest(each)).start);
       const durationMs = Math.round(performance.now() - began);
       this.#log.info({ event: 'archive', outcome: 'ok', base, bytes: received.bytes, deleted: deleted.length, durationMs });

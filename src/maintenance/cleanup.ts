@@ -19,7 +19,7 @@ import { deleteExpiredTransactions } from '../oidc/sign-in/store.ts';
 import { deleteIdleAttempts } from '../credentials/attempts.ts';
 import { deleteReplacedTokens } from '../sessions/store.ts';
 
-const everyMilliseconds = 600_000;
+const cleanupIntervalMs = 600_000;
 const batchRows = 1_000;
 /** Days for which an ended session is stored, so that a reuse of its tokens is still detected and audited. */
 const keepDays = 1;
@@ -95,7 +95,7 @@ export function scheduleCleanup({ store }: Pick<Context, 'store'>, log: FastifyB
   Promise.all([maintainHistory(db, 0), maintainAuditTrail(store)]).catch((error: unknown) =>
     log.warn({ event: 'housekeeping', outcome: 'failed', err: error }),
   );
-  const timer = setInterval(() => void work(), everyMilliseconds);
+  const timer = setInterval(() => void work(), cleanupIntervalMs);
   timer.unref();
   return () => clearInterval(timer);
 }

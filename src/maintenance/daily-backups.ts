@@ -12,7 +12,7 @@ import type { Database } from '../database/tables.ts';
 import { verifyBackup } from '../database/transfer/backup-file.ts';
 import { inLongTransaction } from '../database/transfer/snapshot.ts';
 
-const everyMilliseconds = 600_000;
+const backupCheckIntervalMs = 600_000;
 const fileName = /^entity-service-\d{4}-\d\d-\d\d\.backup$/;
 /** What a process that was killed has left behind. */
 const partialName = /^entity-service-\d{4}-\d\d-\d\d\.backup\.[0-9a-f]+\.partial$/;
@@ -169,7 +169,7 @@ export function scheduleBackups(backups: DailyBackups, log: FastifyBaseLogger): 
   let running = work();
   const timer = setInterval(() => {
     running = running.then(work);
-  }, everyMilliseconds).unref();
+  }, backupCheckIntervalMs).unref();
   return async () => {
     clearInterval(timer);
     stopping.abort();

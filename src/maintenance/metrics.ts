@@ -9,7 +9,7 @@ import { countLive } from '../sessions/count.ts';
 
 const prefix = 'entity_service_';
 /** Counting sessions reads an index of them, so it is done at most once in this interval, and up to this limit. */
-const sessionsMilliseconds = 30_000;
+const sessionCountIntervalMs = 30_000;
 const sessionsLimit = 100_000;
 
 /** Creates metrics of one registry. With several workers their values are added up, unless another aggregator is given. */
@@ -206,7 +206,7 @@ function liveSessions({ store: { db } }: Pick<Context, 'store'>): () => Promise<
   let countedAt = Number.NEGATIVE_INFINITY;
   let counted: Promise<number | undefined> = Promise.resolve(undefined);
   return () => {
-    if (performance.now() - countedAt >= sessionsMilliseconds) {
+    if (performance.now() - countedAt >= sessionCountIntervalMs) {
       countedAt = performance.now();
       counted = countLive(db, sessionsLimit).catch(() => undefined);
     }

@@ -51,6 +51,6 @@ async function recognise(context: Context, caller: Caller, token: string | undef
     session: undefined,
     scopes: ceilingOf(verified),
   });
-  principals.store(remembered, remembered, principal, verified.lifeMilliseconds, started);
+  principals.store(remembered, remembered, principal, verified.lifeMs, started);
   return principal;
 }

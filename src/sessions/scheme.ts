@@ -35,7 +35,7 @@ async function verify(context: Context, tokenHash: Buffer): Promise<Principal | 
   const found = await findPrincipal(context, tokenHash);
   // A superseded token lives for seconds; remembering it would let it live longer.
   if (found?.principal.session?.current) {
-    principals.store(hash, `session ${found.principal.session.id}`, found.principal, found.lifeMilliseconds, started);
+    principals.store(hash, `session ${found.principal.session.id}`, found.principal, found.lifeMs, started);
   }
   return found?.principal;
 }

@@ -30,12 +30,12 @@ export const live = (eb: ExpressionBuilder<Database, 'session' | 'user_account'>
 export async function findPrincipal(
   { store }: Pick<Context, 'store'>,
   tokenHash: Buffer,
-): Promise<{ principal: Principal; lifeMilliseconds: number } | undefined> {
+): Promise<{ principal: Principal; lifeMs: number } | undefined> {
   const [current] = await store.read(findByToken, { tokenHash });
   const [row] = current ? [current] : await store.read(findBySupersededToken, { tokenHash });
   if (!row) return undefined;
   if (row.lastSeenIsDue) await ignoreDiskFull(store.run(touch, { id: row.id }));
-  return { principal: principalOfSession(row, tokenHash), lifeMilliseconds: row.lifeMilliseconds };
+  return { principal: principalOfSession(row, tokenHash), lifeMs: row.lifeMs };
 }
 
 /** The principal of the session `id`, if it is live, whatever its token is by now; for what goes on after the request has been authenticated. */
@@ -94,7 +94,7 @@ export const sessionCallers = (source: 'session' | 'new_session') =>
       'session.end_session_url as endSessionUrl',
       sql<boolean>`coalesce(session.signed_in_at > now() - make_interval(mins => ${freshMinutes}), false)`.as('fresh'),
       sql<boolean>`session.last_seen_at < now() - make_interval(secs => ${lastSeenSeconds})`.as('lastSeenIsDue'),
-      sql<number>`(extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8`.as('lifeMilliseconds'),
+      sql<number>`(extract(epoch from least(session.idle_expires_at, session.expires_at) - now()) * 1000)::float8`.as('lifeMs'),
     ]);
 
 export type SessionCallerRow = InferResult<ReturnType<typeof sessionCallers>>[number];

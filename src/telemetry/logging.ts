@@ -9,7 +9,7 @@ import type { Config } from '../config/settings.ts';
 
 /** Lines are written out when they have 32 KiB together, or after 200 milliseconds: a write for each line costs as much as its request. */
 const batchBytes = 32_768;
-const batchMilliseconds = 200;
+const flushIntervalMs = 200;
 
 let output: ReturnType<typeof destination> | undefined;
 
@@ -24,7 +24,7 @@ function openStandardOutput(): NonNullable<typeof output> {
     sync: false,
     minLength: batchBytes,
     maxWrite: 2 * batchBytes,
-    periodicFlush: batchMilliseconds,
+    periodicFlush: flushIntervalMs,
     contentMode: 'buffer',
   });
   // As text, sonic-boom would count the bytes of all waiting lines again for each further line: a tenth of the processor time of a read.

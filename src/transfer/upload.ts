@@ -4,7 +4,7 @@ import { Problem } from '../errors.ts';
 import { tooLarge } from './import-row.ts';
 
 /** The server waits this number of milliseconds for this number of bytes. Otherwise a client that sends a byte a minute would hold a place for days. */
-const stallLimit = { milliseconds: 60_000, bytes: 16_384 };
+const stallLimit = { ms: 60_000, bytes: 16_384 };
 
 /**
  * The bytes of the body. Throws 413 after `limitBytes`, 408 when the server has waited a minute for 16 KiB, 400 when the client has left, and the reason of `stopping` when that is
@@ -14,7 +14,7 @@ export async function* readUpload(body: IncomingMessage, limitBytes: number, sto
   // Otherwise an early end would destroy the connection, and with it the answer.
   const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   let bytes = 0;
-  let [leftMs, leftBytes] = [stallLimit.milliseconds, stallLimit.bytes];
+  let [leftMs, leftBytes] = [stallLimit.ms, stallLimit.bytes];
   for (;;) {
     const since = performance.now();
     const { done, value } = await nextInTime(chunks, leftMs, stopping);
@@ -22,7 +22,7 @@ export async function* readUpload(body: IncomingMessage, limitBytes: number, sto
     bytes += value.length;
     leftMs -= performance.now() - since;
     leftBytes -= value.length;
-    if (leftBytes <= 0) [leftMs, leftBytes] = [stallLimit.milliseconds, stallLimit.bytes];
+    if (leftBytes <= 0) [leftMs, leftBytes] = [stallLimit.ms, stallLimit.bytes];
     if (bytes > limitBytes) throw tooLarge(limitBytes);
     yield value;
   }

@@ -24,11 +24,11 @@ beforeEach(() => {
   cache.enable(true);
 });
 
-/** Caches a verified principal as the schemes do, with a statement that takes `statementMilliseconds`. */
-function verify(hash: string, subject: string, who = ada, { lifeMilliseconds = long, statementMilliseconds = 0 } = {}): void {
+/** Caches a verified principal as the schemes do, with a statement that takes `statementMs`. */
+function verify(hash: string, subject: string, who = ada, { lifeMs = long, statementMs = 0 } = {}): void {
   const started = cache.startVerification();
-  now += statementMilliseconds;
-  cache.store(hash, subject, who, lifeMilliseconds, started);
+  now += statementMs;
+  cache.store(hash, subject, who, lifeMs, started);
 }
 
 test('a verified principal is found under its hash only, and counted', () => {
@@ -83,7 +83,7 @@ describe('a cached principal is removed', () => {
   });
 
   test('by its name after another of its hashes has ended (rule 17)', () => {
-    verify('a', 'session 1', ada, { lifeMilliseconds: 100 });
+    verify('a', 'session 1', ada, { lifeMs: 100 });
     verify('a2', 'session 1');
     now += 100;
     expect([cache.find('a'), cache.find('a2')]).toEqual([undefined, ada]);
@@ -112,7 +112,7 @@ describe('a cached principal is removed', () => {
 
 describe('a cached principal expires', () => {
   test('three seconds after its verification began, even after a slow statement (rule 17)', () => {
-    verify('a', 'session 1', ada, { statementMilliseconds: 2_000 });
+    verify('a', 'session 1', ada, { statementMs: 2_000 });
     now += 999;
     expect(cache.find('a')).toBe(ada);
     now += 1;
@@ -121,7 +121,7 @@ describe('a cached principal expires', () => {
   });
 
   test('with its session, key or token, counted from the start of the verification (rule 12)', () => {
-    verify('a', 'session 1', ada, { lifeMilliseconds: 600, statementMilliseconds: 100 });
+    verify('a', 'session 1', ada, { lifeMs: 600, statementMs: 100 });
     now += 499;
     expect(cache.find('a')).toBe(ada);
     now += 1;

@@ -1,22 +1,19 @@
 /** The keys of an issuer: when they are fetched, how long they are used, and what does not cause another fetch (rule 49). */
 import { describe, expect, test } from 'vitest';
-import { timeoutMilliseconds } from '../../src/oidc/tokens/issuer-http.ts';
+import { issuerTimeoutMs } from '../../src/oidc/tokens/issuer-http.ts';
 import { IssuerKeys } from '../../src/oidc/tokens/keys.ts';
 import { readIssuers } from '../../src/oidc/issuers-file/read.ts';
 import { TestClock, TestIssuer, writeIssuers, type Behaviour } from '../support/issuer.ts';
 
 const corp = await TestIssuer.start('corp');
 
-async function keysOf(
-  issuer: TestIssuer,
-  timeoutMilliseconds?: number,
-): Promise<{ keys: IssuerKeys; clock: TestClock; failures: string[] }> {
+async function keysOf(issuer: TestIssuer, timeoutMs?: number): Promise<{ keys: IssuerKeys; clock: TestClock; failures: string[] }> {
   const [settings] = await readIssuers(await writeIssuers(issuer.entry()), {});
   if (!settings) throw new Error('no issuer');
   const clock = new TestClock();
   const failures: string[] = [];
   const onError = (error: unknown) => void failures.push(error instanceof Error ? error.message : String(error));
-  const keys = new IssuerKeys(settings, { now: clock.steady, onError, ...(timeoutMilliseconds !== undefined && { timeoutMilliseconds }) });
+  const keys = new IssuerKeys(settings, { now: clock.steady, onError, ...(timeoutMs !== undefined && { timeoutMs }) });
   issuer.behaviour = 'up';
   issuer.requests.length = 0;
   return { keys, clock, failures };
@@ -108,7 +105,7 @@ describe('an issuer that does not answer', () => {
     corp.behaviour = 'silent';
     await expect(known(keys)).rejects.toMatchObject(unavailable);
     expect(failures).toEqual([expect.stringMatching(/aborted|timeout/)]);
-    expect(timeoutMilliseconds).toBe(5_000);
+    expect(issuerTimeoutMs).toBe(5_000);
   });
 
   test('redirected or endless keys are refused, also after a successful discovery (rule 49)', async () => {

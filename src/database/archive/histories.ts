@@ -20,7 +20,7 @@ export const baseArchive = 'base.tar.gz';
 export const baseManifest = 'backup_manifest';
 const historyName = /^(\d+)-(\d{8}T\d{6}Z)$/;
 /** The service writes `reach` within seconds after a history begins. */
-const reachMissingMilliseconds = 60_000;
+const reachMissingMs = 60_000;
 const baseName = /^base-(\d{8}T\d{6}Z)$/;
 const segmentFile = /^([\dA-F]{24})\.(gz|partial)$/;
 
@@ -85,7 +85,7 @@ async function readHistory(path: string, systemId: string, began: Date): Promise
     .map(([name, time = '']) => ({ path: join(path, name), at: parseTimeName(time) }));
   // First, because the segment in which it ends must be among those that are found.
   const reach = await readReach(path).then((known) => known && { reach: known, damage: undefined }, damaged);
-  const isOld = bases.some(({ at }) => Date.now() - at.getTime() > reachMissingMilliseconds);
+  const isOld = bases.some(({ at }) => Date.now() - at.getTime() > reachMissingMs);
   const missing = isOld ? new TransferRefused(`${join(path, reachName)} is missing`) : undefined;
   return {
     path,

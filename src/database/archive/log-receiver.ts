@@ -13,7 +13,7 @@ import { startOfSegment } from './segments.ts';
 /** What the server keeps for the archive goes by this name. One process at a time may use it. */
 const slot = 'archive';
 
-const pollMilliseconds = 10;
+const pollIntervalMs = 10;
 const undefinedFile = '58P01';
 const notInPrerequisiteState = '55000';
 const undefinedObject = '42704';
@@ -134,7 +134,7 @@ export class LogReceiver {
   async finish(signal: AbortSignal): Promise<void> {
     const { lsn } = await this.#observer.identify();
     while (this.#durable < lsn && !signal.aborted && !this.lost.aborted) {
-      await delay(pollMilliseconds);
+      await delay(pollIntervalMs);
       await this.sync();
     }
     this.#wanted = undefined;

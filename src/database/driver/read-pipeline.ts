@@ -16,7 +16,7 @@ const maximumUnderWay = 256;
 /** Nor does a connection get any more while its first statement has been under way for so long: it waits for a lock, or the server is slow. */
 const maximumQueryAgeMs = 250;
 /** Where no connection can be had, the next one is tried for after so long. */
-const pauseMilliseconds = 1_000;
+const reconnectPauseMs = 1_000;
 
 /** How many of `connections` are used for reads: few, and none where there are few. */
 export function pipelinedConnectionCount(connections: number): number {
@@ -133,7 +133,7 @@ class PipelinedConnection {
       client.onUnresponsive = onSilence;
       this.client = client;
     } catch (error) {
-      this.#nextAttemptAt = performance.now() + pauseMilliseconds;
+      this.#nextAttemptAt = performance.now() + reconnectPauseMs;
       void client.end();
       onError(error as Error);
     } finally {

@@ -18,7 +18,7 @@ const queueTimeoutMs = 2_000;
 /** Statements under way at once, so that one waits for the disk while the next ones are gathered. */
 const maximumUnderWay = 3;
 /** Age in milliseconds beyond which a row of a failed statement is not tried alone; a request has 15 seconds. */
-const retryMilliseconds = 12_000;
+const retryAgeLimitMs = 12_000;
 
 /** A row of the result: what was done for the `n`th row that went in, counted from 1. */
 interface Numbered {
@@ -159,7 +159,7 @@ export class WriteGroup<R> {
     let isReachable = true;
     for (const row of rows) {
       if (!isReachable) row.reject(outageProblem(new Error('the server cannot be reached')));
-      else if (this.#now() - row.since > retryMilliseconds) row.reject(outageProblem(new Error('no time for another attempt')));
+      else if (this.#now() - row.since > retryAgeLimitMs) row.reject(outageProblem(new Error('no time for another attempt')));
       else isReachable = await this.#write([row]);
     }
     return isReachable;

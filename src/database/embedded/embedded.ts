@@ -18,7 +18,7 @@ import { changeOwner } from './ownership.ts';
 import type { Membership } from './membership.ts';
 import { AddressLostError, leaveServer, reachServer, type Reached } from './server.ts';
 
-const reviveMilliseconds = 1000;
+const revivePauseMs = 1000;
 
 export interface EmbeddedDatabase {
   /** `postgres://…` with the password: do not log it. */
@@ -116,7 +116,7 @@ function remain(
       const { message } = error as Error;
       if (!told.has(message)) onError?.(error as Error);
       told.add(message);
-      await delay(reviveMilliseconds);
+      await delay(revivePauseMs);
       return leaving ? undefined : revive(told);
     }
   };

@@ -19,7 +19,7 @@ export interface Server {
 }
 
 /** A server writes its lock file at once. A file that has been empty for longer is the remains of a crash. */
-const emptyLockMilliseconds = 5000;
+const emptyLockMs = 5000;
 
 const lockFile = ({ cluster }: Layout) => `${cluster}/postmaster.pid`;
 
@@ -74,7 +74,7 @@ async function discardStrayLock(layout: Layout, path: string): Promise<void> {
   const text = await read(path);
   if (text === undefined) return;
   if (text.trim() === '') {
-    if (Date.now() - (await lstat(path)).mtimeMs < emptyLockMilliseconds) return;
+    if (Date.now() - (await lstat(path)).mtimeMs < emptyLockMs) return;
   } else if (!(await findProcess(Number(text.split('\n')[0]))) || (await findServer(layout))) return;
 
   const aside = `${await scratchPath(layout, 'starting')}${randomUUID()}.pid`;

@@ -12,12 +12,12 @@ import { joinCluster } from './membership.ts';
 import type { Membership } from './membership.ts';
 import { findProcess } from './process.ts';
 
-const pollMilliseconds = 20;
+const pollIntervalMs = 20;
 /** Recovery after a crash can take minutes. A server that needs longer continues alone, and the next start joins it. */
-const startLimitMilliseconds = 300_000;
+const startLimitMs = 300_000;
 /** For how long a start is repeated after a transient failure: a port in use, another server, the last processes of a killed server. */
-const retryMilliseconds = 10_000;
-const stopLimitMilliseconds = 60_000;
+const transientFailureLimitMs = 10_000;
+const stopLimitMs = 60_000;
 
 export interface Reached {
   membership: Membership;
@@ -51,7 +51,7 @@ export async function reachServer(
   const began = Date.now();
   let launch: Launch | undefined;
   let failingSince: number | undefined;
-  while (Date.now() - began < startLimitMilliseconds) {
+  while (Date.now() - began < startLimitMs) {
     if (signal?.aborted) {
       await launch?.stop();
       throw signal.reason;
@@ -72,7 +72,7 @@ export async function reachServer(
       const reason = await launch?.reason();
       if (launch && reason && reason.kind !== 'stopped') {
         failingSince ??= Date.now();
-        if (reason.kind === 'failure' || Date.now() - failingSince > retryMilliseconds) {
+        if (reason.kind === 'failure' || Date.now() - failingSince > transientFailureLimitMs) {
           await launch.keepLog();
           const text = `The embedded PostgreSQL in ${layout.dataDir} does not start: ${reason.text} (log: ${layout.logFile})`;
           throw required && reason.kind === 'address' ? new AddressLostError(text) : new Error(text);
@@ -84,10 +84,10 @@ export async function reachServer(
       await discardStrayLocks(layout);
       launch = await startServer(layout, await launcher(), address);
     }
-    await delay(pollMilliseconds);
+    await delay(pollIntervalMs);
   }
   throw new Error(
-    `The embedded PostgreSQL in ${layout.dataDir} is not ready after ${startLimitMilliseconds / 1000} s and goes on starting; see ${layout.logFile}.`,
+    `The embedded PostgreSQL in ${layout.dataDir} is not ready after ${startLimitMs / 1000} s and goes on starting; see ${layout.logFile}.`,
   );
 }
 
@@ -99,7 +99,7 @@ function moved({ dataDir }: Layout, found: Address, required: Address): AddressL
 
 /** Ends the membership, and stops the server if this was the last member. Resolves when the server has stopped in that case. */
 export async function leaveServer(layout: Layout, current: Membership | undefined): Promise<void> {
-  const deadline = Date.now() + stopLimitMilliseconds;
+  const deadline = Date.now() + stopLimitMs;
   let membership = current;
   let stopping: number | undefined;
   while (Date.now() < deadline) {
@@ -117,11 +117,9 @@ export async function leaveServer(layout: Layout, current: Membership | undefine
         membership = undefined; // The connection has ended: the server has died, or it recovers and can be joined again soon.
       }
     }
-    await delay(pollMilliseconds);
+    await delay(pollIntervalMs);
   }
-  throw new Error(
-    `The embedded PostgreSQL in ${layout.dataDir} is still stopping after ${stopLimitMilliseconds / 1000} s; see ${layout.logFile}.`,
-  );
+  throw new Error(`The embedded PostgreSQL in ${layout.dataDir} is still stopping after ${stopLimitMs / 1000} s; see ${layout.logFile}.`);
 }
 
 async function joinRunning(layout: Layout): Promise<Membership | undefined> {

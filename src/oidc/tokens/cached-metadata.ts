@@ -5,9 +5,9 @@
 import { Problem } from '../../errors.ts';
 import { innermostMessage } from './discover.ts';
 
-const freshMilliseconds = 600_000;
-const usableMilliseconds = 3_600_000;
-const betweenFetchesMilliseconds = 30_000;
+const freshMs = 600_000;
+const usableMs = 3_600_000;
+const betweenFetchesMs = 30_000;
 
 export interface CachedMetadataOptions {
   /** Milliseconds of a monotonic clock. */
@@ -36,8 +36,8 @@ export class CachedMetadata<T> {
 
   /** The published value. Throws 503 `issuer-unavailable` if the issuer does not answer and no recent enough value is cached. */
   async current(): Promise<T> {
-    if (this.#kept && this.#age(this.#kept.fetchedAt) < freshMilliseconds) return this.#kept.value;
-    const hasJustFailed = this.#failure !== undefined && this.#age(this.#attemptedAt) < 2 * betweenFetchesMilliseconds;
+    if (this.#kept && this.#age(this.#kept.fetchedAt) < freshMs) return this.#kept.value;
+    const hasJustFailed = this.#failure !== undefined && this.#age(this.#attemptedAt) < 2 * betweenFetchesMs;
     const refreshed = this.#refresh();
     // After a recent failure, callers do not wait for the issuer again.
     if (!hasJustFailed || !this.#usable()) await refreshed;
@@ -58,13 +58,13 @@ export class CachedMetadata<T> {
 
   /** The cached value, unless it is too old for use without a new fetch. */
   #usable(): { value: T } | undefined {
-    return this.#kept && this.#age(this.#kept.fetchedAt) < usableMilliseconds ? this.#kept : undefined;
+    return this.#kept && this.#age(this.#kept.fetchedAt) < usableMs ? this.#kept : undefined;
   }
 
   /** Fetches once for all concurrent callers, and not within 30 seconds of the last attempt. Never throws: sets `#failure`. */
   #refresh(): Promise<void> {
     if (this.#running) return this.#running;
-    if (this.#age(this.#attemptedAt) < betweenFetchesMilliseconds) return Promise.resolve();
+    if (this.#age(this.#attemptedAt) < betweenFetchesMs) return Promise.resolve();
     this.#attemptedAt = this.#options.now();
     this.#running = this.#fetch().finally(() => {
       this.#running = undefined;
@@ -89,7 +89,7 @@ export class CachedMetadata<T> {
   }
 
   #unavailable(): Problem {
-    const seconds = Math.max(1, Math.ceil((betweenFetchesMilliseconds - this.#age(this.#attemptedAt)) / 1_000));
+    const seconds = Math.max(1, Math.ceil((betweenFetchesMs - this.#age(this.#attemptedAt)) / 1_000));
     return issuerUnavailable(seconds, this.#failure);
   }
 }

@@ -13,7 +13,7 @@ import {
   type ClientAuth,
   type Configuration,
 } from 'openid-client';
-import { fetchBounded, timeoutMilliseconds } from './issuer-http.ts';
+import { fetchBounded, issuerTimeoutMs } from './issuer-http.ts';
 import { isLoopback } from '../../config/near-hosts.ts';
 import type { Issuer } from '../issuers-file/read.ts';
 
@@ -24,7 +24,7 @@ export const leewaySeconds = 60;
  * Fetches the issuer's metadata. Throws if the issuer does not answer or the metadata names another issuer than configured. Also throws if
  * `jwks_uri` is neither https nor, where that is allowed, on the loopback address.
  */
-export async function discover(issuer: Issuer, timeout = timeoutMilliseconds): Promise<{ client: Configuration; jwksUri: URL }> {
+export async function discover(issuer: Issuer, timeout = issuerTimeoutMs): Promise<{ client: Configuration; jwksUri: URL }> {
   const metadataOfClient = { [clockTolerance]: leewaySeconds };
   const client = await discovery(
     new URL(issuer.issuer),

@@ -12,10 +12,10 @@ import { isLoopback } from '../../config/near-hosts.ts';
 import type { Issuer } from '../issuers-file/read.ts';
 import type { Claims } from './claims.ts';
 
-const activeMilliseconds = 30_000;
-const inactiveMilliseconds = 10_000;
+const activeMs = 30_000;
+const inactiveMs = 10_000;
 /** After a failure of the issuer, no token is introspected for 5 s. */
-const pauseMilliseconds = 5_000;
+const failurePauseMs = 5_000;
 const maximumKept = 10_000;
 const maximumRunning = 100;
 
@@ -67,7 +67,7 @@ export class Introspection {
     if (kept && kept.until > this.#options.now()) return kept;
     const running = this.#running.get(hash);
     if (running) return await running;
-    const pause = this.#failedAt + pauseMilliseconds - this.#options.now();
+    const pause = this.#failedAt + failurePauseMs - this.#options.now();
     if (pause > 0) throw issuerUnavailable(Math.ceil(pause / 1_000), undefined);
     // Any client can cause an introspection, so their number is bounded.
     if (this.#running.size >= maximumRunning) throw issuerUnavailable(1, new Error('too many introspections are running'));
@@ -81,7 +81,7 @@ export class Introspection {
     const askedAt = this.#options.now();
     const answer = (await this.#isOurs(token)) ? inactive : await this.#answer(client, token);
     const isActive = 'claims' in answer && answer.claims['active'] === true;
-    const kept = { ...answer, until: askedAt + (isActive ? activeMilliseconds : inactiveMilliseconds) };
+    const kept = { ...answer, until: askedAt + (isActive ? activeMs : inactiveMs) };
     this.#kept.set(hash, kept);
     return kept;
   }
@@ -101,7 +101,7 @@ export class Introspection {
         cause: error,
       });
       this.#options.onError(failure);
-      throw issuerUnavailable(pauseMilliseconds / 1_000, failure);
+      throw issuerUnavailable(failurePauseMs / 1_000, failure);
     }
   }
 }

@@ -4,7 +4,7 @@ import { spanning } from '../../telemetry/spans.ts';
 const maximumBytes = 262_144;
 
 /** Time limit of a request to an issuer in milliseconds, including the body of the answer. */
-export const timeoutMilliseconds = 5_000;
+export const issuerTimeoutMs = 5_000;
 
 /** The issuer has not answered, or not correctly: the answer is unknown. */
 export class Unanswered extends Error {}
@@ -29,7 +29,7 @@ export const outageErrors: ReadonlySet<string> = new Set([
  * Like `fetch`, but reads the whole answer before returning it. Throws {@link Unanswered} if the answer is a redirect, too long, too late,
  * or has another status than 200. A POST may also be answered with 400 to 499, which concerns the request's content.
  */
-export function fetchBounded(url: string, init: RequestInit, timeout = timeoutMilliseconds): Promise<Response> {
+export function fetchBounded(url: string, init: RequestInit, timeout = issuerTimeoutMs): Promise<Response> {
   const work = { kind: 'issuer', name: 'ask issuer', attributes: { 'server.address': new URL(url).host } } as const;
   return spanning(work, () => fetchWhole(url, init, timeout));
 }

@@ -9,19 +9,19 @@ import type { Issuer } from '../issuers-file/read.ts';
 
 export interface IssuerKeysOptions extends CachedMetadataOptions {
   /** Time limit of each of the two requests: for the metadata and for the keys. */
-  timeoutMilliseconds?: number;
+  timeoutMs?: number;
 }
 
 export class IssuerKeys {
   readonly #keys: CachedMetadata<JWTVerifyGetKey>;
 
-  constructor(issuer: Issuer, { timeoutMilliseconds, ...options }: IssuerKeysOptions) {
+  constructor(issuer: Issuer, { timeoutMs, ...options }: IssuerKeysOptions) {
     /** The URL of the keys. Discovered again after a failure, because the issuer may have changed it. */
     let jwksUri: URL | undefined;
     const load = async () => {
       try {
-        jwksUri ??= (await discover(issuer, timeoutMilliseconds)).jwksUri;
-        return createLocalJWKSet(await fetchKeys(jwksUri, timeoutMilliseconds));
+        jwksUri ??= (await discover(issuer, timeoutMs)).jwksUri;
+        return createLocalJWKSet(await fetchKeys(jwksUri, timeoutMs));
       } catch (error) {
         jwksUri = undefined;
         throw error;

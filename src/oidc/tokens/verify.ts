@@ -34,7 +34,7 @@ export interface AccessToken {
   /** The time at which the token was issued (`iat`), to the second. */
   issuedAt: Date;
   /** The remaining lifetime of the token, including the leeway. */
-  lifeMilliseconds: number;
+  lifeMs: number;
 }
 
 /**
@@ -94,7 +94,7 @@ async function introspect(issuer: TrustedIssuer, introspection: Introspection, t
   if (isTime(nbf) && nbf > now / 1_000 + leewaySeconds) throw refusal(issuer, 'not-yet-valid');
   // Without a user the client itself is the subject, as in RFC 9068, section 2.2.
   const accessToken = readClaims(issuer, { ...claims, sub: sub ?? claims[issuer.claimNames.client_id] }, now);
-  return { ...accessToken, lifeMilliseconds: Math.min(accessToken.lifeMilliseconds, until - clock.steady()) };
+  return { ...accessToken, lifeMs: Math.min(accessToken.lifeMs, until - clock.steady()) };
 }
 
 /** Checks the header before any key is fetched. The header's own key references (jku, x5u, jwk) are never read. */
@@ -155,6 +155,6 @@ function readClaims(issuer: TrustedIssuer, claims: Claims, now: number): AccessT
     authenticatedAt,
     signedInAt: authTime === undefined ? undefined : authenticatedAt,
     issuedAt: issuedAtOf(iat),
-    lifeMilliseconds: (exp + leewaySeconds) * 1_000 - now,
+    lifeMs: (exp + leewaySeconds) * 1_000 - now,
   };
 }
