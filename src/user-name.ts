@@ -1,11 +1,11 @@
 /** The normal form of user names for storage, comparison and queries. It does not know which names exist. */
 
-const MAX_LENGTH = 128;
+const maximumLength = 128;
 /**
  * Control, format, private, unassigned and invisible characters, and all spaces except the ordinary one: a name with them looks like
  * another.
  */
-const FORBIDDEN = /[\p{C}\p{Default_Ignorable_Code_Point}]|(?! )\p{Z}/u;
+const forbidden = /[\p{C}\p{Default_Ignorable_Code_Point}]|(?! )\p{Z}/u;
 
 /**
  * The normal form (rule 35). Undefined if the text cannot be a user name: empty, over 128 code points in that form, with control or
@@ -19,7 +19,7 @@ export function normaliseUserName(name: string): string | undefined {
   if (!name.isWellFormed()) return undefined;
   const folded = fold(name);
   const length = Array.from(folded).length;
-  if (length < 1 || length > MAX_LENGTH || FORBIDDEN.test(folded) || folded !== folded.trim()) return undefined;
+  if (length < 1 || length > maximumLength || forbidden.test(folded) || folded !== folded.trim()) return undefined;
   return folded;
 }
 

@@ -13,25 +13,25 @@ export type Guessable = 'contains-context' | 'too-common' | 'too-predictable';
  * Maximum unexplained part of a guessable password, in letters; beside letters a digit counts as half. That is three letters or six digits,
  * anywhere: 10 to 20 bits, which attackers routinely add to each entry of a list.
  */
-const MAX_UNEXPLAINED = 3;
+const maximumUnexplained = 3;
 /** Maximum number of different common words. A third one adds 10 bits, which makes guessing online hopeless. */
-const MAX_WORDS = 2;
+const maximumWords = 2;
 /** Repeating a unit of at most this length does not make a password long, even if the unit is random. */
-const MAX_REPEATED_UNIT = 8;
+const maximumRepeatedUnit = 8;
 /**
  * Costs of a word. With the low cost the explanation leaves the least unexplained. With the high cost it takes a phrase as one word instead
  * of several. One explanation is enough.
  */
-const WORD_COSTS = [1, 3];
+const wordCosts = [1, 3];
 /** A run must cost less than the characters it explains, and several runs more than one longer run. */
-const RUN_COST = 0.02;
-const MIN_DIFFERENT_SIGNS = 4;
+const runCost = 0.02;
+const minimumDifferentSigns = 4;
 /**
  * NFKD can expand one character to eighteen. A longer result is not used: the password is judged as typed, because the work grows with the
  * length.
  */
-const MAX_FOLDED_LENGTH = 512;
-const MIN_CONTEXT_LETTERS = 4;
+const maximumFoldedLength = 512;
+const minimumContextLetters = 4;
 
 const common = new WordIndex(readLists());
 
@@ -42,7 +42,7 @@ const common = new WordIndex(readLists());
 export function findGuessable(password: string, context: readonly string[]): Guessable | undefined {
   const indices = [common, new WordIndex(contextWords(context))];
   const folded = signsOf(password);
-  if (new Set(folded).size < MIN_DIFFERENT_SIGNS) return 'too-predictable';
+  if (new Set(folded).size < minimumDifferentSigns) return 'too-predictable';
   for (const text of [folded, withoutSeparators(folded)]) {
     const reason = weaknessOf(text, indices) ?? weaknessOfRepetition(text, indices);
     if (reason) return reason;
@@ -52,7 +52,7 @@ export function findGuessable(password: string, context: readonly string[]): Gue
 
 function signsOf(password: string): string[] {
   const folded = Array.from(foldCase(password));
-  return folded.length > MAX_FOLDED_LENGTH ? Array.from(password) : folded;
+  return folded.length > maximumFoldedLength ? Array.from(password) : folded;
 }
 
 /** One way to explain a text: the words that it uses, and the rest. */
@@ -62,13 +62,13 @@ interface Explanation {
 }
 
 function weaknessOf(text: readonly string[], indices: readonly WordIndex[]): Guessable | undefined {
-  for (const wordCost of WORD_COSTS) {
+  for (const wordCost of wordCosts) {
     const { unexplained, words } = explain(text, indices, wordCost);
     const context = words.filter((word) => word.context);
     const contextLength = context.reduce((sum, word) => sum + word.text.length, 0);
     if (contextLength > text.length / 2) return 'contains-context';
     const weight = [...new Set(words)].reduce((sum, word) => sum + word.weight, 0);
-    if (unexplained > MAX_UNEXPLAINED || weight > MAX_WORDS) continue;
+    if (unexplained > maximumUnexplained || weight > maximumWords) continue;
     if (context.length > 0) return 'contains-context';
     return words.length > 0 ? 'too-common' : 'too-predictable';
   }
@@ -80,7 +80,7 @@ function weaknessOfRepetition(text: readonly string[], indices: readonly WordInd
   for (const repeated of [text, withoutEnds(text)]) {
     const length = period(repeated);
     if (repeated.length >= 2 * length && length > 0) {
-      return weaknessOf(repeated.slice(0, length), indices) ?? (length <= MAX_REPEATED_UNIT ? 'too-predictable' : undefined);
+      return weaknessOf(repeated.slice(0, length), indices) ?? (length <= maximumRepeatedUnit ? 'too-predictable' : undefined);
     }
   }
   return undefined;
@@ -105,7 +105,7 @@ function explain(text: readonly string[], indices: readonly WordIndex[], wordCos
     };
     const sign = beside && /\d/.test(text[start] ?? '') ? 0.5 : 1;
     offer(start + 1, { cost: here.cost + sign, unexplained: here.unexplained + sign, from: start });
-    for (const end of findRuns(text, start)) offer(end, { ...here, cost: here.cost + RUN_COST, from: start, word: undefined });
+    for (const end of findRuns(text, start)) offer(end, { ...here, cost: here.cost + runCost, from: start, word: undefined });
     for (const index of indices) {
       for (const { end, word } of index.findAt(text, start))
         offer(end, { ...here, cost: here.cost + wordCost * word.weight, from: start, word });
@@ -147,7 +147,7 @@ function* contextWords(names: readonly string[]): Iterable<Word> {
     const parts = name.split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})/u);
     const whole = parts.join('');
     for (const part of new Set([whole, ...parts].map(foldCase))) {
-      if (Array.from(part.replaceAll(/\P{L}/gu, '')).length >= MIN_CONTEXT_LETTERS) yield { text: part, weight: 0.4, context: true };
+      if (Array.from(part.replaceAll(/\P{L}/gu, '')).length >= minimumContextLetters) yield { text: part, weight: 0.4, context: true };
     }
   }
 }

@@ -22,8 +22,8 @@ const addressQueue = { running: 8, waiting: 512, waitMs: 5000 };
  * While attempts of other processes (about 30 ms each) fill the limit, this process retries: the interval, and the maximum number of
  * retries.
  */
-const ASK_AGAIN_MS = 25;
-const ASK_AGAIN_TIMES = 80;
+const retryIntervalMs = 25;
+const maximumTries = 80;
 
 export interface Claim {
   /** As typed. The user may not exist, and the text may be no valid name. */
@@ -75,11 +75,11 @@ export function createThrottle(db: Kysely<Database>, secrets: ServiceSecrets, sc
 
   /** Resolves with the account when the attempt is counted. If an attempt is throttled, those that wait behind it are refused at once. */
   const count = async (name: string, subjects: Subjects, queues: Record<'account' | 'address', BoundedQueue>) => {
-    for (let tries = 0; tries < ASK_AGAIN_TIMES; tries += 1) {
+    for (let tries = 0; tries < maximumTries; tries += 1) {
       const begun = await beginAttempt(db, subjects, name);
       const { verdict, retry_seconds: seconds } = begun.verdict;
       if (verdict === 'go') return begun.account;
-      if (verdict === 'full') await new Promise<void>((resolve) => schedule(ASK_AGAIN_MS, resolve));
+      if (verdict === 'full') await new Promise<void>((resolve) => schedule(retryIntervalMs, resolve));
       else {
         queues[verdict].rejectWaiting(() => tooMany(verdict, seconds));
         throw tooMany(verdict, seconds);

@@ -199,18 +199,21 @@ export class KeyedQueues {
 }
 
 /** A higher number of concurrent hashes does not finish them sooner, and each takes 19 MiB. */
-const MAX_RUNNING = 4;
+const maximumRunningHashes = 4;
 /**
  * Enough for twice 50 logins at once, of any accounts. A hash takes 20 ms of a core: two cores finish all of these in 1.3 seconds, one in
  * 2.6. Further logins are refused early instead of late.
  */
-const WAITING = 128;
+const maximumWaitingHashes = 128;
 /**
  * Leaves room for a machine that is busy with other work. On an idle machine the queue is full long before any job has waited that long.
  */
-const WAIT_MS = 4000;
+const hashWaitMs = 4000;
 
 /** Creates the queue for all argon2 work of a process (rule 38: permits by core, then `busy`). */
 export function createHashingQueue(cores = availableParallelism(), options?: QueueOptions): BoundedQueue {
-  return new BoundedQueue({ running: Math.max(1, Math.min(MAX_RUNNING, cores)), waiting: WAITING, waitMs: WAIT_MS }, options);
+  return new BoundedQueue(
+    { running: Math.max(1, Math.min(maximumRunningHashes, cores)), waiting: maximumWaitingHashes, waitMs: hashWaitMs },
+    options,
+  );
 }
