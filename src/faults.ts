@@ -58,10 +58,12 @@ export const faultValues = {
   'too-deep': { limit: 'number' },
   'too-many-values': { limit: 'number' },
   'member-name-too-long': { limit: 'number' },
+  'unknown-field': { name: 'text' },
   'not-filterable': { allowed: 'text' },
   'not-a-reference': { allowed: 'text' },
   'needs-index': { fields: 'text' },
   'too-many-tests': { limit: 'number' },
+  'duplicate-value': { fields: 'text' },
   'not-supported': { statement: 'text' },
 } as const satisfies Partial<Record<FaultCode, Record<string, Measure>>>;
 

@@ -18,7 +18,7 @@ import type { EntityRow } from './row.ts';
 import { checkedBy, findEntity, insertEntity } from './store.ts';
 import { updateEntity, type Change, type Writes } from './update.ts';
 import { findByUnique, findKeyByUnique, type FoundEntity } from './upsert-statements.ts';
-import { whileTableExists } from './violations.ts';
+import { duplicatesAt, whileTableExists } from './violations.ts';
 
 /** A lost round means that another request has created, changed or deleted the entity meanwhile. */
 const rounds = 100;
@@ -181,8 +181,7 @@ async function updateFound(
 
 /** The entity exists, and the caller may not change it: the answer is that of a create. */
 export function conflictOf(companion: Companion, unique: CompanionUnique): Problem {
-  const faults = columnsOf(companion, unique.columns).map(({ field }): Fault => ({ pointer: pointerTo(field), code: 'duplicate-value' }));
-  return new Problem('unique-conflict', { faults, headers: { 'Retry-After': '1' } });
+  return new Problem('unique-conflict', { faults: duplicatesAt(companion, unique.columns), headers: { 'Retry-After': '1' } });
 }
 
 /** Undefined when the type has changed, and `exists` when there is an entity with these values. */

@@ -3,6 +3,7 @@ import { DatabaseError } from 'pg';
 import type { Companion } from '../companion/layout.ts';
 import { lacksRelation, retryOnConflict } from '../database/failure.ts';
 import { Problem } from '../errors.ts';
+import type { Fault } from '../faults.ts';
 import { pointerTo } from '../http/pointer.ts';
 
 /**
@@ -58,13 +59,21 @@ export function violationOf(layout: Companion, error: unknown): Problem | undefi
     const unique = layout.uniques.find(({ name }) => name === error.constraint);
     // Version 0.1.0 of the contract has the header in each 409 of a create.
     const headers = { 'Retry-After': '1' };
-    return new Problem('unique-conflict', { faults: faultsAt(layout, unique?.columns ?? [], 'duplicate-value'), headers });
+    return new Problem('unique-conflict', { faults: duplicatesAt(layout, unique?.columns ?? []), headers });
   }
   if (error.code !== '23503') return undefined;
   const reference = layout.references.find(({ name }) => name === error.constraint);
-  return new Problem('validation-failed', { faults: faultsAt(layout, reference ? [reference.column] : [], 'reference-not-found') });
+  const fields = fieldsOf(layout, reference ? [reference.column] : []);
+  return new Problem('validation-failed', { faults: fields.map((field) => ({ pointer: pointerTo(field), code: 'reference-not-found' })) });
 }
 
-function faultsAt({ columns }: Companion, names: readonly string[], code: 'duplicate-value' | 'reference-not-found') {
-  return columns.filter(({ name }) => names.includes(name)).map(({ field }) => ({ pointer: pointerTo(field), code }));
+/** The faults of the fields whose values, in these columns, another entity has. A rule over several fields names them all in each fault. */
+export function duplicatesAt(layout: Pick<Companion, 'columns'>, columns: readonly string[]): Fault[] {
+  const fields = fieldsOf(layout, columns);
+  if (fields.length === 1) return fields.map((field) => ({ pointer: pointerTo(field), code: 'duplicate-value' }));
+  const values = { fields: fields.map((field) => field.join('.')).join(', ') };
+  return fields.map((field) => ({ pointer: pointerTo(field), code: 'duplicate-value', values }));
 }
+
+const fieldsOf = ({ columns }: Pick<Companion, 'columns'>, names: readonly string[]) =>
+  columns.filter(({ name }) => names.includes(name)).map(({ field }) => field);

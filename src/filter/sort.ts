@@ -50,7 +50,7 @@ export function readField(name: string, types: FieldTypes): { field: Field; type
   const field = name.split('.');
   if (field.length > maximumDepth) return { code: 'invalid-value', values: { maximum: maximumDepth } };
   const type = types.typeOf(field);
-  return type === undefined ? { code: 'unknown-field' } : { field, type };
+  return type === undefined ? { code: 'unknown-field', values: { name } } : { field, type };
 }
 
 /** The terms that decide about the order of what the filter finds: not those of which it leaves one value, and not the key. */

@@ -25,7 +25,7 @@ export const de: Catalogue = {
     unauthenticated: {
       title: 'Anmeldung erforderlich',
       detail:
-        'Die Anfrage enthält keine Anmeldedaten, oder die Sitzung ist beendet. Melden Sie sich an, oder senden Sie einen API-Schlüssel oder ein Zugriffstoken.',
+        'Die Anmeldedaten fehlen, sind unbekannt, abgelaufen oder widerrufen, oder die Sitzung ist beendet. Melden Sie sich an, oder senden Sie einen API-Schlüssel oder ein Zugriffstoken.',
     },
     'invalid-credentials': {
       title: 'Ungültige Anmeldedaten',
@@ -164,7 +164,8 @@ export const de: Catalogue = {
     },
     'precondition-required': {
       title: 'Vorbedingung erforderlich',
-      detail: 'Diese Änderung benötigt den Header If-Match. Lesen Sie die Entität und senden Sie deren ETag in If-Match.',
+      detail:
+        'Diese Änderung benötigt eine Vorbedingung: das ETag des Geänderten in If-Match, in einem Stapel die Version in ifMatch, oder If-None-Match: * zum Anlegen.',
     },
     'rate-limited': {
       title: 'Zu viele Anfragen',
@@ -221,15 +222,15 @@ export const de: Catalogue = {
     'member-name-too-long': 'Ein Element dieses Objekts hat einen zu langen Namen.[ Höchstlänge: {limit}.]',
     'member-name-reserved': 'Der Name dieses Elements ist reserviert. Verwenden Sie einen anderen.',
     'invalid-cursor': 'Dieser Cursor gehört nicht zu dieser Liste. Beginnen Sie ohne ihn von vorn.',
-    'unknown-field': 'Der Typ der Entität hat kein solches Feld. Prüfen Sie die Schreibweise.',
+    'unknown-field': 'Der Typ der Entität hat kein solches Feld[: {name}]. Prüfen Sie die Schreibweise.',
     'unknown-operator': 'Diesen Operator gibt es nicht. Prüfen Sie die Schreibweise.',
     'not-filterable': 'Ein Feld dieses Typs lässt sich so nicht verwenden.[ Unterstützte Operatoren: {allowed}.]',
     'not-addressable':
-      'Ein Name, der mit $ beginnt, ist nicht ansprechbar, außer $key, $version, $createdAt, $createdBy, $updatedAt und $updatedBy.',
+      'Ein Name, der mit $ beginnt, ist kein Feld. Filter und Sortierungen dürfen $key, $version, $createdAt, $createdBy, $updatedAt und $updatedBy verwenden.',
     'not-a-reference': 'Dieses Feld ist kein Verweis und führt zu keiner Entität.[ Verweise: {allowed}.]',
     'needs-index': 'Dafür ist ein Index nötig.[ Felder: {fields}.]',
     'too-many-tests': 'Der Filter hat zu viele Bedingungen.[ Höchstzahl: {limit}.]',
-    'duplicate-value': 'Eine andere Entität hat diesen Wert.',
+    'duplicate-value': 'Eine andere Entität hat diesen Wert.[ Diese Felder sind gemeinsam eindeutig: {fields}.]',
     'reference-not-found': 'Es gibt keine Entität mit diesem Schlüssel.',
     referenced: 'Andere Entitäten oder Typen verweisen darauf.[ Typen: {types}.][ Entitäten namens {name}: {count}.]',
     'too-common': 'Dieses Passwort ist zu verbreitet. Wählen Sie ein weniger gebräuchliches.',

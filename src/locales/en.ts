@@ -23,7 +23,8 @@ export const en: Catalogue = {
     },
     unauthenticated: {
       title: 'Authentication required',
-      detail: 'The request carries no credentials, or the session has ended. Sign in, or send an API key or an access token.',
+      detail:
+        'The credentials are missing, unknown, expired or revoked, or the session has ended. Sign in, or send an API key or an access token.',
     },
     'invalid-credentials': {
       title: 'Invalid credentials',
@@ -150,7 +151,8 @@ export const en: Catalogue = {
     },
     'precondition-required': {
       title: 'Precondition required',
-      detail: 'This change needs the If-Match header. Read the entity and send its ETag in If-Match.',
+      detail:
+        'This change needs a precondition: the ETag of what it changes in If-Match, in a batch the version in ifMatch, or If-None-Match: * to create.',
     },
     'rate-limited': {
       title: 'Too many requests',
@@ -205,15 +207,15 @@ export const en: Catalogue = {
     'member-name-too-long': 'A member of this object has too long a name.[ Maximum length: {limit}.]',
     'member-name-reserved': 'The name of this member is reserved. Use another one.',
     'invalid-cursor': 'This cursor does not belong to this list. Begin again without it.',
-    'unknown-field': 'The type of the entity has no such field. Check its spelling.',
+    'unknown-field': 'The type of the entity has no such field[: {name}]. Check its spelling.',
     'unknown-operator': 'There is no such operator. Check its spelling.',
     'not-filterable': 'A field of this type cannot be used in this way.[ Supported operators: {allowed}.]',
     'not-addressable':
-      'A name that begins with $ cannot be addressed, except $key, $version, $createdAt, $createdBy, $updatedAt and $updatedBy.',
+      'A name that begins with $ is no field. Filters and sorts may use $key, $version, $createdAt, $createdBy, $updatedAt and $updatedBy.',
     'not-a-reference': 'This field is not a reference, so it leads to no entity.[ References: {allowed}.]',
     'needs-index': 'This needs an index.[ Fields: {fields}.]',
     'too-many-tests': 'The filter has too many tests.[ Maximum number: {limit}.]',
-    'duplicate-value': 'Another entity has this value.',
+    'duplicate-value': 'Another entity has this value.[ These fields are unique together: {fields}.]',
     'reference-not-found': 'There is no entity with this key.',
     referenced: 'Other entities or types refer to this.[ Types: {types}.][ Entities called {name}: {count}.]',
     'too-common': 'This password is too common. Choose a less common one.',

@@ -25,7 +25,7 @@ export const es: Catalogue = {
     unauthenticated: {
       title: 'Se requiere autenticación',
       detail:
-        'La solicitud no contiene credenciales o la sesión ha terminado. Inicie sesión, o envíe una clave de API o un token de acceso.',
+        'Las credenciales faltan, son desconocidas, han caducado o se han revocado, o la sesión ha terminado. Inicie sesión, o envíe una clave de API o un token de acceso.',
     },
     'invalid-credentials': {
       title: 'Credenciales no válidas',
@@ -157,7 +157,8 @@ export const es: Catalogue = {
     },
     'precondition-required': {
       title: 'Se requiere una condición previa',
-      detail: 'Este cambio exige la cabecera If-Match. Lea la entidad y envíe su ETag en If-Match.',
+      detail:
+        'Este cambio exige una condición previa: el ETag de lo que cambia en If-Match, en un lote la versión en ifMatch, o If-None-Match: * para crear.',
     },
     'rate-limited': {
       title: 'Demasiadas solicitudes',
@@ -212,15 +213,15 @@ export const es: Catalogue = {
     'member-name-too-long': 'Un miembro de este objeto tiene un nombre demasiado largo.[ Longitud máxima: {limit}.]',
     'member-name-reserved': 'El nombre de este miembro está reservado. Utilice otro.',
     'invalid-cursor': 'Este cursor no pertenece a esta lista. Empiece de nuevo sin él.',
-    'unknown-field': 'El tipo de la entidad no tiene este campo. Compruebe cómo está escrito.',
+    'unknown-field': 'El tipo de la entidad no tiene este campo[: {name}]. Compruebe cómo está escrito.',
     'unknown-operator': 'Este operador no existe. Compruebe cómo está escrito.',
     'not-filterable': 'Un campo de este tipo no puede usarse así.[ Operadores admitidos: {allowed}.]',
     'not-addressable':
-      'Un nombre que empieza por $ no puede usarse, salvo $key, $version, $createdAt, $createdBy, $updatedAt y $updatedBy.',
+      'Un nombre que empieza por $ no es un campo. Los filtros y los órdenes pueden usar $key, $version, $createdAt, $createdBy, $updatedAt y $updatedBy.',
     'not-a-reference': 'Este campo no es una referencia y no lleva a ninguna entidad.[ Referencias: {allowed}.]',
     'needs-index': 'Esto necesita un índice.[ Campos: {fields}.]',
     'too-many-tests': 'El filtro tiene demasiadas condiciones.[ Número máximo: {limit}.]',
-    'duplicate-value': 'Otra entidad tiene este valor.',
+    'duplicate-value': 'Otra entidad tiene este valor.[ Estos campos son únicos en conjunto: {fields}.]',
     'reference-not-found': 'No existe ninguna entidad con esta clave.',
     referenced: 'Otras entidades o tipos hacen referencia a este elemento.[ Tipos: {types}.][ Entidades llamadas {name}: {count}.]',
     'too-common': 'Esta contraseña es demasiado común. Elija una menos habitual.',

@@ -25,7 +25,7 @@ export const fr: Catalogue = {
     unauthenticated: {
       title: 'Authentification requise',
       detail:
-        'La requête ne contient aucun moyen d’authentification, ou la session est terminée. Connectez-vous, ou envoyez une clé d’API ou un jeton d’accès.',
+        'Les moyens d’authentification manquent, sont inconnus, expirés ou révoqués, ou la session est terminée. Connectez-vous, ou envoyez une clé d’API ou un jeton d’accès.',
     },
     'invalid-credentials': {
       title: 'Identifiants incorrects',
@@ -161,7 +161,8 @@ export const fr: Catalogue = {
     },
     'precondition-required': {
       title: 'Condition préalable requise',
-      detail: 'Cette modification exige l’en-tête If-Match. Lisez l’entité et envoyez son ETag dans If-Match.',
+      detail:
+        'Cette modification exige une condition préalable : l’ETag de ce qu’elle modifie dans If-Match, dans un lot la version dans ifMatch, ou If-None-Match avec * pour créer.',
     },
     'rate-limited': {
       title: 'Trop de requêtes',
@@ -217,15 +218,15 @@ export const fr: Catalogue = {
     'member-name-too-long': 'Un membre de cet objet a un nom trop long.[ Longueur maximale : {limit}.]',
     'member-name-reserved': 'Le nom de ce membre est réservé. Utilisez-en un autre.',
     'invalid-cursor': 'Ce curseur n’appartient pas à cette liste. Recommencez sans lui.',
-    'unknown-field': 'Le type de l’entité n’a pas ce champ. Vérifiez son orthographe.',
+    'unknown-field': 'Le type de l’entité n’a pas ce champ[ : {name}]. Vérifiez son orthographe.',
     'unknown-operator': 'Cet opérateur n’existe pas. Vérifiez son orthographe.',
     'not-filterable': 'Un champ de ce type ne peut pas être utilisé ainsi.[ Opérateurs pris en charge : {allowed}.]',
     'not-addressable':
-      'Un nom qui commence par $ ne peut pas être utilisé, sauf $key, $version, $createdAt, $createdBy, $updatedAt et $updatedBy.',
+      'Un nom qui commence par $ n’est pas un champ. Les filtres et les tris peuvent utiliser $key, $version, $createdAt, $createdBy, $updatedAt et $updatedBy.',
     'not-a-reference': 'Ce champ n’est pas une référence et ne mène à aucune entité.[ Références : {allowed}.]',
     'needs-index': 'Un index est nécessaire.[ Champs : {fields}.]',
     'too-many-tests': 'Le filtre a trop de conditions.[ Nombre maximal : {limit}.]',
-    'duplicate-value': 'Une autre entité a cette valeur.',
+    'duplicate-value': 'Une autre entité a cette valeur.[ Ces champs sont uniques ensemble : {fields}.]',
     'reference-not-found': 'Il n’existe aucune entité avec cette clé.',
     referenced: 'D’autres entités ou types font référence à cet élément.[ Types : {types}.][ Entités nommées {name} : {count}.]',
     'too-common': 'Ce mot de passe est trop courant. Choisissez-en un moins répandu.',

@@ -24,7 +24,7 @@ export const ja: Catalogue = {
     unauthenticated: {
       title: '認証が必要です',
       detail:
-        'リクエストに認証情報がないか、セッションが終了しています。サインインするか、APIキーまたはアクセストークンを送信してください。',
+        '認証情報がないか、不明、期限切れ、または失効しているか、セッションが終了しています。サインインするか、APIキーまたはアクセストークンを送信してください。',
     },
     'invalid-credentials': {
       title: '認証情報が正しくありません',
@@ -157,7 +157,8 @@ export const ja: Catalogue = {
     },
     'precondition-required': {
       title: '前提条件の指定が必要です',
-      detail: 'この変更にはIf-Matchヘッダーが必要です。エンティティを取得し、そのETagをIf-Matchに指定してください。',
+      detail:
+        'この変更には前提条件が必要です。変更対象のETagをIf-Matchに、バッチではバージョンをifMatchに、新規作成ではIf-None-Match: *を指定してください。',
     },
     'rate-limited': {
       title: 'リクエストが多すぎます',
@@ -213,14 +214,15 @@ export const ja: Catalogue = {
     'member-name-too-long': 'このオブジェクトには、名前が長すぎるメンバーがあります。[最大の長さ：{limit}。]',
     'member-name-reserved': 'このメンバーの名前は予約されています。別の名前を使用してください。',
     'invalid-cursor': 'このカーソルはこの一覧のものではありません。カーソルなしで最初からやり直してください。',
-    'unknown-field': 'このエンティティの型にはこのフィールドがありません。綴りを確認してください。',
+    'unknown-field': 'このエンティティの型にはこのフィールドがありません[：{name}]。綴りを確認してください。',
     'unknown-operator': 'この演算子はありません。綴りを確認してください。',
     'not-filterable': 'この型のフィールドはこのようには使えません。[対応している演算子：{allowed}。]',
-    'not-addressable': '$ で始まる名前は使えません。ただし $key、$version、$createdAt、$createdBy、$updatedAt、$updatedBy は使えます。',
+    'not-addressable':
+      '$ で始まる名前はフィールドではありません。フィルターと並べ替えでは $key、$version、$createdAt、$createdBy、$updatedAt、$updatedBy を使えます。',
     'not-a-reference': 'このフィールドは参照ではないため、エンティティにつながりません。[参照：{allowed}。]',
     'needs-index': 'これにはインデックスが必要です。[フィールド：{fields}。]',
     'too-many-tests': 'フィルターの条件が多すぎます。[上限：{limit}。]',
-    'duplicate-value': 'この値を持つエンティティがほかにあります。',
+    'duplicate-value': 'この値を持つエンティティがほかにあります。[次のフィールドの組み合わせは一意です：{fields}。]',
     'reference-not-found': 'このキーのエンティティは存在しません。',
     referenced:
       'ほかのエンティティまたは型がこれを参照しています。[参照している型：{types}。][参照しているエンティティ（{name}）の数：{count}。]',

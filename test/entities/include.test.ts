@@ -184,6 +184,8 @@ describe('a refusal', () => {
     const answer = await list<ProblemBody>(service(), ada, 'order', { include: ['number', 'x'], sort: ['y'], fields: ['z'] });
     expect(faultsIn(answer)).toEqual(['sort unknown-field', 'fields unknown-field', 'include not-a-reference', 'include unknown-field']);
     expect(answer.body.errors?.[2]?.detail).toContain('customer, seller, ship.to');
+    const [sort, fields, , include] = answer.body.errors?.map(({ detail }) => /no such field: (\S+)\./.exec(detail)?.[1]) ?? [];
+    expect([sort, fields, include], 'each name that no field has').toEqual(['y', 'z', 'x']);
   });
 
   test('422 — a name without a declared type, an empty name, and six references', async () => {

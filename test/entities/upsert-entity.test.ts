@@ -137,6 +137,7 @@ describe('upsertEntity', () => {
     const refusal = await upsert('email', { email: 'third@example.com', country: 'DE', number: 7, company });
     expect([refusal.status, refusal.body.code]).toEqual([409, 'unique-conflict']);
     expect(refusal.body.errors?.map(({ pointer }) => pointer).toSorted()).toEqual(['/country', '/number']);
+    for (const { detail } of refusal.body.errors ?? []) expect(detail).toContain('These fields are unique together: country, number.');
   });
 
   test('403 and 409 — needs both rights or the one that the condition leaves, and changes no row of another owner (rules 62 and 64)', async () => {
