@@ -14,7 +14,7 @@ import { isOpen, operationsOf, type ContractDocument, type Operation } from './c
 import { declaredRoutes } from './declared.ts';
 import { METHODS } from '../http/names.ts';
 import { JsonText, StreamedText, type Handlers } from './operation.ts';
-import { queryParametersOf, refuseUnknownParameters } from './parameters.ts';
+import { queryParametersOf, refuseDryRun, refusesDryRun, refuseUnknownParameters } from './parameters.ts';
 import { compileValidator } from './validate.ts';
 
 /** A handler without its operation's types. The validators have checked its input. */
@@ -102,6 +102,7 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
   const queryParameters = queryParametersOf(operation);
   const takesCredentials = operation.security.length > 0;
   const sessions = sessionRightsOf(operation);
+  const knowsNoDryRun = refusesDryRun(operation);
   const { refusesCrossSite } = operation;
   return async (request) => {
     const carrier = carrierOf(request.raw);
@@ -116,6 +117,7 @@ function guard(operation: Operation, binding: Binding): (request: FastifyRequest
     if (answersJson) acceptedType(request.headers.accept, ['application/json']);
     if (sessions && request.principal) requireSessionRight(request.principal, sessions, (request.params as { id?: string }).id);
     refuseUnknownParameters(request, queryParameters);
+    if (knowsNoDryRun) refuseDryRun(request);
   };
 }
 

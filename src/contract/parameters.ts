@@ -25,6 +25,21 @@ export function queryParametersOf({ parameters, ignoresUnknownParameters }: Oper
   return new Set(parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name));
 }
 
+/**
+ * Whether the operation must refuse `Prefer: dry-run`, which it does not know and may ignore by RFC 7240 section 2. A caller who asks for a dry run
+ * must not find that it was a change.
+ */
+export function refusesDryRun({ method, parameters }: Operation): boolean {
+  return method !== 'get' && method !== 'head' && !parameters.some(({ name }) => name === 'Prefer');
+}
+
+/** Throws 400 for the preference `dry-run`. */
+export function refuseDryRun({ headers }: FastifyRequest): void {
+  const { prefer = '' } = headers;
+  if (/(?:^|,)\s*dry-run\b/i.test(String(prefer)))
+    throw new Problem('malformed-request', { faults: [{ parameter: 'Prefer', code: 'not-supported' }] });
+}
+
 /** Throws 400 for a query that cannot be decoded, that repeats a parameter, or that has a parameter outside `declared`, if given. */
 export function refuseUnknownParameters(request: FastifyRequest, declared: ReadonlySet<string> | undefined): void {
   const query = request.query as Record<string, unknown> & { [faultsInQuery]?: Fault[] };

@@ -133,3 +133,11 @@ describe.for(titled(answeringJson))('%s', ([, operation]) => {
     }
   });
 });
+
+const changes = operations.filter(({ method, operationId }) => !['get', 'head'].includes(method) && operationId !== 'runBatch');
+
+test.for(titled(changes))('400 — %s refuses the preference dry-run, since it would make the change', async ([, operation]) => {
+  const refused = { parameter: 'Prefer', code: 'not-supported' };
+  for (const Prefer of ['dry-run', 'return=minimal, Dry-Run'])
+    expectRefusal(operation, await send(operation, pathOf(operation), { Prefer }), 'malformed-request', refused);
+});
