@@ -3,7 +3,7 @@
  * `cause`. `http/problem.ts` converts a Problem to an answer.
  */
 import type { AuditEventName } from './audit/store.ts';
-import { maximumFaults, type Fault, type Measure, type Values } from './faults.ts';
+import { maximumFaults, type Fault, type ValueUnit, type Values } from './faults.ts';
 
 /** The facts that depend on the code of a problem only. */
 export interface ProblemFacts {
@@ -86,7 +86,7 @@ export const problemValues = {
   'issuer-unavailable': { seconds: 'seconds' },
   'outcome-unknown': { seconds: 'seconds' },
   'idempotency-in-progress': { seconds: 'seconds' },
-} as const satisfies Partial<Record<ProblemCode, Record<string, Measure>>>;
+} as const satisfies Partial<Record<ProblemCode, Record<string, ValueUnit>>>;
 
 export interface ProblemOptions {
   /** The faults; the first {@link maximumFaults} become the member `errors`. */

@@ -45,7 +45,7 @@ export type FaultCode =
   | 'refused';
 
 /** The unit of a value in a text, which decides how a locale writes it. */
-export type Measure = 'seconds' | 'bytes' | 'number' | 'text';
+export type ValueUnit = 'seconds' | 'bytes' | 'number' | 'text';
 
 /** The values in the text of a fault, with the same rules. `allowed` lists the accepted values as in the contract. */
 export const faultValues = {
@@ -65,7 +65,7 @@ export const faultValues = {
   'too-many-tests': { limit: 'number' },
   'duplicate-value': { fields: 'text' },
   'not-supported': { statement: 'text' },
-} as const satisfies Partial<Record<FaultCode, Record<string, Measure>>>;
+} as const satisfies Partial<Record<FaultCode, Record<string, ValueUnit>>>;
 
 /**
  * What the service accepts in place of a refused value, with the values of its text. `value` is the one accepted value, or the name of its
@@ -88,7 +88,7 @@ export const expectedValues = {
   'minimum-members': { limit: 'number' },
   'maximum-members': { limit: 'number' },
   'different-items': {},
-} as const satisfies Record<string, Record<string, Measure>>;
+} as const satisfies Record<string, Record<string, ValueUnit>>;
 
 export type ExpectedKind = keyof typeof expectedValues;
 

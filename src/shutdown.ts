@@ -15,7 +15,7 @@ export const stopTimeoutMs = 10_000;
 /** The last step of a process begins after this time at the latest, so that its embedded database always stops. */
 export const lastStepMs = 9_000;
 
-export interface Step {
+export interface ShutdownStep {
   /** What is done, for an operator. */
   name: string;
   /** Time limit in milliseconds: then the next step begins, and this one may continue beside it. Without it the next step waits for the end. */
@@ -33,7 +33,7 @@ export interface Opened {
 }
 
 /** The steps of a process. `started` settles when its start is over; `opened` is read step by step. */
-export function processStopSteps(opened: Opened, started: Promise<void>): Step[] {
+export function processStopSteps(opened: Opened, started: Promise<void>): ShutdownStep[] {
   return [
     { name: 'wait until a start under way is over', timeoutMs: 3_000, run: () => started.catch(() => undefined) },
     { name: 'stop the service of this process', run: () => opened.service?.close() },
@@ -58,7 +58,7 @@ export interface ServiceParts {
 }
 
 /** The steps of a service, from listening to closed. */
-export function serviceStopSteps({ app, stopCleanup, recordStop, traces, listener, pool }: ServiceParts): Step[] {
+export function serviceStopSteps({ app, stopCleanup, recordStop, traces, listener, pool }: ServiceParts): ShutdownStep[] {
   const { server } = app;
   let closed: Promise<void> | undefined;
   return [
@@ -99,7 +99,7 @@ export function serviceStopSteps({ app, stopCleanup, recordStop, traces, listene
  *
  * @throws after the last step: the first error of a step, or else an Error that names the step under way when the deadline fired.
  */
-export async function runSteps(steps: readonly Step[], deadline = new AbortController().signal): Promise<void> {
+export async function runSteps(steps: readonly ShutdownStep[], deadline = new AbortController().signal): Promise<void> {
   const failures: unknown[] = [];
   for (const step of steps) {
     const { name, timeoutMs, run } = step;

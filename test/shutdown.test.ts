@@ -1,12 +1,12 @@
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
-import { lastStepMs, processStopSteps, runSteps, serviceStopSteps, stopTimeoutMs, type Step } from '../src/shutdown.ts';
+import { lastStepMs, processStopSteps, runSteps, serviceStopSteps, stopTimeoutMs, type ShutdownStep } from '../src/shutdown.ts';
 import { readDocument, section, tableRows } from './support/markdown.ts';
 
 const nothing = async () => undefined;
 const reliability = readDocument('docs/reliability.md');
 
-function rowsOf(steps: Step[]): string[][] {
+function rowsOf(steps: ShutdownStep[]): string[][] {
   return steps.map(({ name, timeoutMs }) => [name, timeoutMs === undefined ? '-' : `${timeoutMs} ms`]);
 }
 

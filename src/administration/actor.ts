@@ -23,13 +23,13 @@ export const schedule: Actor = { ...theService, via: 'schedule' };
 
 const partyOf = { cli: 'administrator', api: 'administrator', start: 'first start', files: 'service', schedule: 'service' } as const;
 
-type Change = Pick<AuditEvent, 'event' | 'userName' | 'detail'>;
+type RecordedChange = Pick<AuditEvent, 'event' | 'userName' | 'detail'>;
 
 /** Writes the audit event of a change that `actor` makes; call it in the transaction of the change. */
 export async function recordChange(
   trx: Kysely<Database>,
   { name, origin, via }: Actor,
-  { event, userName, detail }: Change,
+  { event, userName, detail }: RecordedChange,
 ): Promise<void> {
   await insertEvent(trx, origin, { event, outcome: 'ok', userName, detail: { by: partyOf[via], via, actor: name, ...detail } });
 }

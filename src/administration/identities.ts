@@ -2,16 +2,14 @@
 import type { Store } from '../database/port.ts';
 import { revokeOfIdentity } from '../sessions/revoke.ts';
 import { deleteIdentity, insertIdentity, lockIdentity, lockLink, type Identity } from '../accounts/identities.ts';
-import type { Account } from '../accounts/users.ts';
 import { recordChange, type Actor } from './actor.ts';
-
-type User = Pick<Account, 'id' | 'name'>;
+import type { NamedUser } from './users.ts';
 
 /** Links the identity to the user. The link of another user stays: `taken`. */
 export function linkIdentity(
   store: Store,
   actor: Actor,
-  { id, name }: User,
+  { id, name }: NamedUser,
   identity: Identity,
 ): Promise<'linked' | 'already-linked' | 'taken'> {
   return store.transaction(async (trx) => {
@@ -27,7 +25,7 @@ export function linkIdentity(
  * Removes the link and ends the sessions that the user opened through the identity. Returns the number of sessions; undefined if there is
  * no such link.
  */
-export function unlinkIdentity(store: Store, actor: Actor, { id, name }: User, identity: Identity): Promise<number | undefined> {
+export function unlinkIdentity(store: Store, actor: Actor, { id, name }: NamedUser, identity: Identity): Promise<number | undefined> {
   return store.transaction(async (trx) => {
     await lockIdentity(trx, identity);
     if (!(await deleteIdentity(trx, identity, id))) return undefined;

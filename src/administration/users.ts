@@ -8,7 +8,7 @@ import { revokeOthers } from '../sessions/revoke.ts';
 import { insertUser, replacePassword, updateActive, updateUser, type Account, type NewUser, type UserChange } from '../accounts/users.ts';
 import { recordChange, type Actor } from './actor.ts';
 
-type User = Pick<Account, 'id' | 'name'>;
+export type NamedUser = Pick<Account, 'id' | 'name'>;
 
 /** Returns the id; undefined if a user of that name exists already. */
 export function createUser(store: Store, actor: Actor, user: NewUser): Promise<string | undefined> {
@@ -20,7 +20,7 @@ export function createUser(store: Store, actor: Actor, user: NewUser): Promise<s
 }
 
 /** Changes the display name and the locale of new sessions. False if the user has these values already. */
-export function changeUser(store: Store, actor: Actor, { id, name }: User, change: UserChange): Promise<boolean> {
+export function changeUser(store: Store, actor: Actor, { id, name }: NamedUser, change: UserChange): Promise<boolean> {
   return store.transaction(async (trx) => {
     const changed = await updateUser(trx, id, change);
     if (changed) await recordChange(trx, actor, { event: 'user.updated', userName: name, detail: { ...change } });
@@ -29,7 +29,7 @@ export function changeUser(store: Store, actor: Actor, { id, name }: User, chang
 }
 
 /** Disables the user and ends all sessions. Returns the number of ended sessions; undefined if the user was disabled already. */
-export function disableUser(store: Store, actor: Actor, { id, name }: User): Promise<number | undefined> {
+export function disableUser(store: Store, actor: Actor, { id, name }: NamedUser): Promise<number | undefined> {
   return store.transaction(async (trx) => {
     if (!(await updateActive(trx, id, false))) return undefined;
     const endedSessions = (await revokeOthers(trx, id, undefined, 'disabled')).length;
@@ -39,7 +39,7 @@ export function disableUser(store: Store, actor: Actor, { id, name }: User): Pro
 }
 
 /** False if the user was not disabled. Earlier sessions stay dead; API keys that have not been revoked work again. */
-export function enableUser(store: Store, actor: Actor, { id, name }: User): Promise<boolean> {
+export function enableUser(store: Store, actor: Actor, { id, name }: NamedUser): Promise<boolean> {
   return store.transaction(async (trx) => {
     const changed = await updateActive(trx, id, true);
     if (changed) await recordChange(trx, actor, { event: 'user.enabled', userName: name });
@@ -48,7 +48,7 @@ export function enableUser(store: Store, actor: Actor, { id, name }: User): Prom
 }
 
 /** Deletes the user's failed sign-ins; false if there were none. */
-export function unlockUser(store: Store, actor: Actor, { name }: User): Promise<boolean> {
+export function unlockUser(store: Store, actor: Actor, { name }: NamedUser): Promise<boolean> {
   return store.transaction(async (trx) => {
     const changed = await resetAttempts(trx, name);
     if (changed) await recordChange(trx, actor, { event: 'user.unlocked', userName: name });
@@ -57,7 +57,7 @@ export function unlockUser(store: Store, actor: Actor, { name }: User): Promise<
 }
 
 /** Sets a new password and ends all sessions of the user; returns their number. Failed sign-ins stay counted, see {@link unlockUser}. */
-export function resetPassword(store: Store, actor: Actor, { id, name }: User, passwordHash: string): Promise<number> {
+export function resetPassword(store: Store, actor: Actor, { id, name }: NamedUser, passwordHash: string): Promise<number> {
   return store.transaction(async (trx) => {
     await replacePassword(trx, id, passwordHash);
     const endedSessions = (await revokeOthers(trx, id, undefined, 'password-changed')).length;

@@ -14,13 +14,13 @@ export type Scheme = (request: FastifyRequest) => Promise<Principal | undefined>
 export type Schemes = Record<'sessionCookie' | 'apiKey' | 'oauth2' | 'openId', Scheme>;
 
 /** The header or cookie that contains the credential. */
-export type Carrier = 'bearer' | 'api-key' | 'cookie';
+export type CredentialCarrier = 'bearer' | 'api-key' | 'cookie';
 
 /**
  * The header credential of the request, or `cookie` without one. Throws 400 `ambiguous-credentials` for two header credentials (rule 6),
  * including two of the same kind, which Node.js would join or drop.
  */
-export function carrierOf(message: IncomingMessage): Carrier {
+export function carrierOf(message: IncomingMessage): CredentialCarrier {
   const { authorization, 'x-api-key': apiKey } = message.headers;
   if (authorization === undefined && apiKey === undefined) return 'cookie';
   let carriers = 0;
@@ -39,7 +39,7 @@ export function carrierOf(message: IncomingMessage): Carrier {
  */
 export async function authenticate(
   request: FastifyRequest,
-  carrier: Carrier,
+  carrier: CredentialCarrier,
   security: readonly SecurityRequirement[],
   schemes: Schemes,
 ): Promise<void> {
@@ -51,7 +51,7 @@ export async function authenticate(
 }
 
 /** The principal of the request's credential, or undefined if the request has none. Throws the scheme's error for an invalid credential. */
-export function recognise(request: FastifyRequest, carrier: Carrier, schemes: Schemes): Promise<Principal | undefined> {
+export function recognise(request: FastifyRequest, carrier: CredentialCarrier, schemes: Schemes): Promise<Principal | undefined> {
   switch (carrier) {
     case 'bearer':
       return schemes.oauth2(request);

@@ -9,7 +9,7 @@ import type { Principal } from './principal.ts';
 const maximumEntries = 10_000;
 const maximumAgeMs = 3_000;
 
-interface Entry {
+interface CachedPrincipal {
   principal: Principal;
   /** `session <id>` or `key <id>`, as the notification names it. */
   subject: string;
@@ -27,7 +27,10 @@ export interface VerificationStart {
 
 export class PrincipalCache {
   readonly #now: () => number;
-  readonly #entries = new LRUCache<string, Entry>({ max: maximumEntries, dispose: ({ subject }, hash) => this.#unlink(subject, hash) });
+  readonly #entries = new LRUCache<string, CachedPrincipal>({
+    max: maximumEntries,
+    dispose: ({ subject }, hash) => this.#unlink(subject, hash),
+  });
   /** The credentials (hashes) of each subject that have an entry: a session has a second one for ten seconds after a refresh. */
   readonly #hashes = new Map<string, Set<string>>();
   #enabled = false;

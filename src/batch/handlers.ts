@@ -14,11 +14,11 @@ import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
 import { describeProblem, problemOf } from '../http/problem.ts';
 import { authorize, isPermitted } from '../rights/permit.ts';
-import { BatchReader, problemAt, type Operation } from './operations.ts';
+import { BatchReader, problemAt, type BatchOperation } from './operations.ts';
 import { Blocked, maximumBytes, runOperations, TypesChanged, type BatchRules, type Done } from './run.ts';
 
 type BatchHandlers = Pick<Handlers, 'runBatch'>;
-type Permit = Operation['permit'];
+type OperationPermit = BatchOperation['permit'];
 
 /** A lost round means that a type has changed meanwhile. */
 const rounds = 20;
@@ -26,7 +26,7 @@ const rounds = 20;
 const maximumMs = 10_000;
 
 /** Ends the transaction of a dry run. */
-class DryRun extends Error {
+class BatchDryRun extends Error {
   readonly done: readonly Done[];
   constructor(done: readonly Done[]) {
     super('a dry run writes nothing');
@@ -42,7 +42,7 @@ export function batchHandlers({ config, store, entityTypes, entityQueues }: Cont
     { store, queues, types }: Writes,
     { principal, caller }: Pick<Input<'runBatch'>, 'principal' | 'caller'>,
     reader: BatchReader,
-    read: (types: EntityTypes) => Promise<Operation[]>,
+    read: (types: EntityTypes) => Promise<BatchOperation[]>,
     dryRun = false,
   ): Promise<readonly Done[]> {
     const readable = (name: string) => (isPermitted(principal, name, 'read') ? authorize(principal, name, 'read') : undefined);
@@ -59,12 +59,12 @@ export function batchHandlers({ config, store, entityTypes, entityQueues }: Cont
         return await queues.runHeavy(first.permit, caller, () =>
           store.transaction(async (trx) => {
             const done = await runOperations(trx, caller, operations, rules);
-            if (dryRun) throw new DryRun(done);
+            if (dryRun) throw new BatchDryRun(done);
             return done;
           }),
         );
       } catch (error) {
-        if (error instanceof DryRun) return error.done;
+        if (error instanceof BatchDryRun) return error.done;
         if (error instanceof Blocked) throw problemAt(error.index, await problemOfRemoval(store, error.cause, readable));
         if (!(error instanceof TypesChanged)) throw error;
         types.forget();
@@ -74,7 +74,7 @@ export function batchHandlers({ config, store, entityTypes, entityQueues }: Cont
   }
 
   /** Runs each operation in a transaction of its own. With an Idempotency-Key each has a claim of its own, so a repeat does what has not been done. */
-  async function runEach(input: Input<'runBatch'>, reader: BatchReader, permits: readonly Permit[], keys: readonly string[]) {
+  async function runEach(input: Input<'runBatch'>, reader: BatchReader, permits: readonly OperationPermit[], keys: readonly string[]) {
     const claim = claimOf(input);
     const results: string[] = [];
     const end = performance.now() + maximumMs;
@@ -135,7 +135,7 @@ const claimOf = (input: Input<'runBatch'>) =>
   readClaim(input, { userName: input.principal.user.name, entity: '' }, 'runBatch', input.bodyText);
 
 /** How the outcome of operations with these permits is stored, and given again: without the entities that the history no longer has. */
-function repeatable(permits: readonly Permit[]): Omit<RepeatableWrite<readonly Done[]>, 'claim' | 'write'> {
+function repeatable(permits: readonly OperationPermit[]): Omit<RepeatableWrite<readonly Done[]>, 'claim' | 'write'> {
   return {
     isHeavy: true,
     effectsOf: (done) => done.map(({ status, key, row }) => ({ status, key, version: row?.version ?? null })),

@@ -50,7 +50,7 @@ export interface Get extends Common {
   permit: Permit<'read'>;
 }
 
-export type Operation = Create | Update | Delete | Get;
+export type BatchOperation = Create | Update | Delete | Get;
 
 /** The problem of one operation, with pointers into the batch; to the operation itself if it has none. */
 export function problemAt(index: number, problem: Problem): Problem {
@@ -138,8 +138,8 @@ export class BatchReader {
   }
 
   /** The permits of all operations, in their order. Throws 403 unless the caller may do what they do. */
-  async authorize(): Promise<Operation['permit'][]> {
-    const permits: Operation['permit'][] = [];
+  async authorize(): Promise<BatchOperation['permit'][]> {
+    const permits: BatchOperation['permit'][] = [];
     for (const [index, sent] of this.sent.entries()) permits.push(await at(index, () => this.#permitOf(sent)));
     return permits;
   }
@@ -151,16 +151,16 @@ export class BatchReader {
   }
 
   /** The operation, with `key` for a create. `types` has what fields must fit. */
-  async read(types: EntityTypes, index: number, key: string): Promise<Operation> {
+  async read(types: EntityTypes, index: number, key: string): Promise<BatchOperation> {
     const sent = this.sent[index];
     if (!sent) throw new Error(`there is no operation ${index}`);
     return await at(index, () => this.#operation(types, index, sent, sent.op === 'create' ? key : (sent.key ?? '')));
   }
 
   /** All operations, with a key for each. Throws the faults of all of them. */
-  async readAll(types: EntityTypes, keys: readonly string[]): Promise<Operation[]> {
+  async readAll(types: EntityTypes, keys: readonly string[]): Promise<BatchOperation[]> {
     for (const [index, key] of keys.entries()) this.learn(index, key);
-    const operations: Operation[] = [];
+    const operations: BatchOperation[] = [];
     const faults: Fault[] = [];
     const pauses = new Pauses();
     for (const [index, key] of keys.entries()) {
@@ -177,11 +177,11 @@ export class BatchReader {
     return operations;
   }
 
-  #permitOf({ op, name }: Sent): Operation['permit'] {
+  #permitOf({ op, name }: Sent): BatchOperation['permit'] {
     return op === 'get' ? authorize(this.#principal, name, 'read') : authorize(this.#principal, name, op);
   }
 
-  async #operation(types: EntityTypes, index: number, sent: Sent, key: string): Promise<Operation> {
+  async #operation(types: EntityTypes, index: number, sent: Sent, key: string): Promise<BatchOperation> {
     const { name } = sent;
     const type = await types.find(name);
     const common = { index, name, key, type };

@@ -14,7 +14,7 @@ import { deletionOf, writeStatementsOf } from '../entities/write-statements.ts';
 import type { Companion } from '../companion/layout.ts';
 import type { EntityTypes } from '../entity-types/types.ts';
 import { Problem } from '../errors.ts';
-import { at, inFields, problemAt, type Create, type Delete, type Get, type Operation, type Update } from './operations.ts';
+import { at, inFields, problemAt, type Create, type Delete, type Get, type BatchOperation, type Update } from './operations.ts';
 import { parseJson } from '../parse-json.ts';
 
 /** A lost round means that another transaction has changed the entity meanwhile. */
@@ -59,7 +59,7 @@ export const maximumBytes = 8_388_608;
 export async function runOperations(
   trx: Transaction<Database>,
   caller: Caller,
-  operations: readonly Operation[],
+  operations: readonly BatchOperation[],
   rules: BatchRules,
 ): Promise<Done[]> {
   const run = new BatchRun(trx, caller, rules);
@@ -90,7 +90,7 @@ export async function runOperations(
 const tooLong = () => new Problem('busy', { headers: { 'Retry-After': '1' }, values: { seconds: 1 } });
 
 /** The creates of one name that follow each other from `start` on: one statement writes them. */
-function createsFrom(operations: readonly Operation[], start: number): Create[] {
+function createsFrom(operations: readonly BatchOperation[], start: number): Create[] {
   const creates: Create[] = [];
   for (const operation of operations.slice(start)) {
     if (operation.op !== 'create' || operation.name !== (creates[0] ?? operation).name) break;
@@ -142,7 +142,7 @@ class BatchRun {
     return creates.map(({ key }) => ({ status: 201, key, row: byKey.get(key) }));
   }
 
-  one(operation: Operation): Promise<Done> {
+  one(operation: BatchOperation): Promise<Done> {
     switch (operation.op) {
       case 'create':
         throw new Error('creates of one name are run together');
@@ -166,7 +166,7 @@ class BatchRun {
   }
 
   /** Lets PostgreSQL check the references that were deferred. Its error has the key that is missing, and so leads to the operation that refers to it. */
-  async checkReferences(operations: readonly Operation[]): Promise<void> {
+  async checkReferences(operations: readonly BatchOperation[]): Promise<void> {
     try {
       await sql`set constraints all immediate`.execute(this.#trx);
     } catch (error) {

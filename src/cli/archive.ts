@@ -10,10 +10,10 @@ import { TransferRefused } from '../database/transfer/load.ts';
 import { openDatabase } from '../start/prepare-database.ts';
 import { operatingSystemUser } from './actor.ts';
 import type { Desk } from './command.ts';
-import { Refusal, table, timeText, type Outcome } from './output.ts';
+import { Refusal, table, timeText, type CommandOutcome } from './output.ts';
 
 /** Restores the state of `until`, a time of RFC 3339, or the last one, into DATA_DIR. Ctrl-C cancels it. */
-export async function restoreFromArchive(desk: Desk, directory: string, until: string | undefined): Promise<Outcome> {
+export async function restoreFromArchive(desk: Desk, directory: string, until: string | undefined): Promise<CommandOutcome> {
   const config = readConfig(desk.environment());
   if (config.databaseUrl !== undefined)
     throw new Refusal('an archive is restored into an embedded database: unset DATABASE_URL, and set DATA_DIR to a new directory');
@@ -46,7 +46,12 @@ async function finish({ url, directUrl }: { url: string; directUrl: string }, { 
   }
 }
 
-function outcomeOf(archive: string, dataDir: string, { base, segments, takenAt }: Plan, { sessions, nextKey }: FinishedRestore): Outcome {
+function outcomeOf(
+  archive: string,
+  dataDir: string,
+  { base, segments, takenAt }: Plan,
+  { sessions, nextKey }: FinishedRestore,
+): CommandOutcome {
   const ended = `Ended ${sessions} ${sessions === 1 ? 'session' : 'sessions'}. The keys of new entities begin at ${nextKey}.`;
   return {
     document: { archive, dataDir, base: base.path, segments: segments.length, takenAt: takenAt.toISOString(), sessions, nextKey },
@@ -56,7 +61,7 @@ function outcomeOf(archive: string, dataDir: string, { base, segments, takenAt }
 }
 
 /** Reads the whole archive and says which moments it has. */
-export async function verifyWholeArchive(directory: string): Promise<Outcome> {
+export async function verifyWholeArchive(directory: string): Promise<CommandOutcome> {
   return await cancellable('nothing was changed', async (signal) => {
     const histories = await verifyArchive(directory, signal);
     const rows = histories.map(({ history, bases, segments, from, to }) => [

@@ -7,7 +7,7 @@ import { auditedKey, entityName, eventName, keptFor, parseTime, userName, wholeN
 import type { Reads } from '../database/standby/readers.ts';
 import { group, leaf, onDatabase, onReaders, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
-import { table, timeText, type Outcome } from './output.ts';
+import { table, timeText, type CommandOutcome } from './output.ts';
 
 /** The number of events that one statement reads. */
 const pageSize = 5_000;
@@ -31,7 +31,7 @@ export function auditCommands(program: Command, desk: Desk): void {
     .action((period: KeptFor | undefined, options: Shown) => onDatabase(desk, options, (admin) => setRetention(admin, period)));
 }
 
-async function setRetention({ store, actor }: Admin, period: KeptFor | undefined): Promise<Outcome> {
+async function setRetention({ store, actor }: Admin, period: KeptFor | undefined): Promise<CommandOutcome> {
   const changed = period !== undefined && (await changeRetention(store, actor, period));
   const kept = await readRetention(store.db);
   return {
@@ -41,7 +41,7 @@ async function setRetention({ store, actor }: Admin, period: KeptFor | undefined
   };
 }
 
-async function list(admin: Admin, { limit, ...filter }: EventFilter & { limit: number }): Promise<Outcome> {
+async function list(admin: Admin, { limit, ...filter }: EventFilter & { limit: number }): Promise<CommandOutcome> {
   if (filter.user !== undefined) await userCalled(admin.store.db, filter.user);
   const most = limit === 0 ? Number.POSITIVE_INFINITY : limit;
   const rows = await onReaders(admin, async (readers, after) => {

@@ -8,20 +8,20 @@ export interface Check {
   message: string;
 }
 
-export type Finding = Omit<Check, 'name'>;
+export type CheckFinding = Omit<Check, 'name'>;
 
-export const ok = (message: string): Finding => ({ status: 'ok', message });
-export const warn = (message: string): Finding => ({ status: 'warn', message });
-export const fail = (message: string): Finding => ({ status: 'fail', message });
+export const ok = (message: string): CheckFinding => ({ status: 'ok', message });
+export const warn = (message: string): CheckFinding => ({ status: 'warn', message });
+export const fail = (message: string): CheckFinding => ({ status: 'fail', message });
 
 /** Runs one check, stores its finding, and returns whether later checks can depend on it. A check that throws has failed. */
 export async function check(
   checks: Check[],
   config: Config | undefined,
   name: string,
-  find: () => Finding | Promise<Finding>,
+  find: () => CheckFinding | Promise<CheckFinding>,
 ): Promise<boolean> {
-  let finding: Finding;
+  let finding: CheckFinding;
   try {
     finding = await find();
   } catch (error) {

@@ -10,9 +10,9 @@ import type { LogPosition } from '../database/standby/log-position.ts';
 import { openReaders, type Readers } from '../database/standby/readers.ts';
 import { layoutOf } from '../database/embedded/cluster.ts';
 import { pendingMigrations } from '../database/migration-state.ts';
-import { openDatabase, type Prepared } from '../start/prepare-database.ts';
+import { openDatabase, type PreparedDatabase } from '../start/prepare-database.ts';
 import { operatingSystemUser } from './actor.ts';
-import { Refusal, toJson, type Outcome } from './output.ts';
+import { Refusal, toJson, type CommandOutcome } from './output.ts';
 
 /** The environment of a command: its input, its outputs, and its exit code. */
 export interface Desk {
@@ -69,7 +69,7 @@ export function exampleHelp(examples: readonly string[]): string {
 }
 
 /** Prints an outcome and sets its exit code; a failure makes that 1. */
-export function print(desk: Desk, { json }: Shown, { document, text, note, failure, exitCode = 0 }: Outcome): void {
+export function print(desk: Desk, { json }: Shown, { document, text, note, failure, exitCode = 0 }: CommandOutcome): void {
   if (text !== undefined) desk.output.write(`${json ? toJson(document) : text}\n`);
   if (note) desk.errors.write(`note: ${note}\n`);
   if (failure) desk.errors.write(`error: ${failure}\n`);
@@ -80,7 +80,7 @@ export function print(desk: Desk, { json }: Shown, { document, text, note, failu
  * Opens the existing database of the settings. Throws {@link Refusal} instead of creating a missing one, which the operator does not expect
  * here.
  */
-export async function openExisting(config: Config): Promise<Omit<Prepared, 'administrator'>> {
+export async function openExisting(config: Config): Promise<Omit<PreparedDatabase, 'administrator'>> {
   if (!config.databaseUrl && !(await stat(layoutOf(config.dataDir).home).catch(() => undefined))) {
     throw new Refusal(
       `there is no database in ${config.dataDir}: set DATABASE_URL or DATA_DIR, or create one with "migrate" or "${startCommand}"`,
@@ -93,7 +93,7 @@ export async function openExisting(config: Config): Promise<Omit<Prepared, 'admi
  * Runs `work` on the database and prints its outcome. A change is printed only after every process has received the notification of it.
  * Throws {@link Refusal} if the database is not of this version.
  */
-export async function onDatabase(desk: Desk, shown: Shown, work: (admin: Admin) => Promise<Outcome>): Promise<void> {
+export async function onDatabase(desk: Desk, shown: Shown, work: (admin: Admin) => Promise<CommandOutcome>): Promise<void> {
   await onAnyDatabase(desk, shown, async (admin) => {
     const pending = await pendingMigrations(admin.store.db);
     if (pending.length > 0) throw new Refusal(`the database lacks ${pending.join(', ')}: run "migrate" or start the service`);
@@ -129,7 +129,7 @@ export async function onReaders<T>(
 export async function onAnyDatabase(
   desk: Desk,
   shown: Shown,
-  work: (admin: Admin) => Promise<Outcome>,
+  work: (admin: Admin) => Promise<CommandOutcome>,
   open: typeof openExisting = openExisting,
 ): Promise<void> {
   const config = readConfig(desk.environment());

@@ -6,7 +6,7 @@ import { openDatabase } from '../start/prepare-database.ts';
 import { leaf, onAnyDatabase, print, type Admin, type Desk, type Shown } from './command.ts';
 import type { Check } from './check.ts';
 import { runChecks } from './doctor.ts';
-import { table, type Outcome } from './output.ts';
+import { table, type CommandOutcome } from './output.ts';
 
 interface MigrateFlags {
   check?: true;
@@ -29,7 +29,7 @@ export function databaseCommands(program: Command, desk: Desk): void {
     );
 }
 
-function report(checks: Check[]): Outcome {
+function report(checks: Check[]): CommandOutcome {
   const failed = checks.filter((check) => check.status === 'fail').length;
   const rows = checks.map((check) => [check.status, check.name, check.message]);
   return {
@@ -39,13 +39,13 @@ function report(checks: Check[]): Outcome {
   };
 }
 
-async function applyMigrations({ directUrl, desk }: Admin, { force }: MigrateFlags): Promise<Outcome> {
+async function applyMigrations({ directUrl, desk }: Admin, { force }: MigrateFlags): Promise<CommandOutcome> {
   const applied = await migrate(directUrl, { force, onWait: (line) => desk.errors.write(`note: ${line}\n`) });
   const text = applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to do: the database has every migration.';
   return { document: { applied, pending: [] }, text };
 }
 
-async function checkMigrations({ store: { db } }: Admin): Promise<Outcome> {
+async function checkMigrations({ store: { db } }: Admin): Promise<CommandOutcome> {
   const pending = await pendingMigrations(db);
   const document = { applied: [], pending };
   if (pending.length === 0) return { document, text: 'The database has every migration.' };

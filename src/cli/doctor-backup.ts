@@ -3,7 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { archiveReach } from '../database/archive/histories.ts';
 import { newestBackup } from '../maintenance/daily-backups.ts';
-import { fail, ok, warn, type Finding } from './check.ts';
+import { fail, ok, warn, type CheckFinding } from './check.ts';
 import { timeText } from './output.ts';
 
 /** The age at which two daily backups are missing. */
@@ -12,7 +12,7 @@ const lateMs = 48 * 3_600_000;
 const archiveLateMs = 60_000;
 
 /** An archive of the log that fails, and in production neither an archive nor a `database backup` within seven days. */
-export async function checkBackups(db: Kysely<Database>, isProduction: boolean): Promise<Finding> {
+export async function checkBackups(db: Kysely<Database>, isProduction: boolean): Promise<CheckFinding> {
   const archive = await archiveOf(db);
   if (archive) return archive;
   const { rows } = await sql<{ last: Date | null; mayRead: boolean }>`
@@ -28,7 +28,7 @@ export async function checkBackups(db: Kysely<Database>, isProduction: boolean):
 }
 
 /** The newest file in `directory`, BACKUP_DIR, into which the service writes one each day. */
-export async function checkDailyBackups(directory: string): Promise<Finding> {
+export async function checkDailyBackups(directory: string): Promise<CheckFinding> {
   const newest = await newestBackup(directory);
   const reason = 'the log of the service says why ("event":"backup")';
   if (!newest) return warn(`no backup in ${directory}: the service writes one when it starts, or ${reason}`);
@@ -37,7 +37,7 @@ export async function checkDailyBackups(directory: string): Promise<Finding> {
 }
 
 /** How far `directory`, ARCHIVE_DIR, reaches. While the service runs that is two seconds ago. */
-export async function checkArchive(directory: string): Promise<Finding> {
+export async function checkArchive(directory: string): Promise<CheckFinding> {
   const reach = await archiveReach(directory);
   const reason = 'the log of the service says why ("event":"archive")';
   if (!reach) return warn(`nothing in ${directory}: the service archives while it runs, or ${reason}`);
@@ -46,7 +46,7 @@ export async function checkArchive(directory: string): Promise<Finding> {
 }
 
 /** What the server says of the archive of its log; undefined without one. */
-async function archiveOf(db: Kysely<Database>): Promise<Finding | undefined> {
+async function archiveOf(db: Kysely<Database>): Promise<CheckFinding | undefined> {
   const { rows } = await sql<{ last: Date | null; failed: Date | null }>`
     select last_archived_time as last, last_failed_time as failed
     from pg_stat_archiver where current_setting('archive_mode') <> 'off'`.execute(db);

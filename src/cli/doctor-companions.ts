@@ -2,13 +2,13 @@
 import type { Store } from '../database/port.ts';
 import { verifyCompanion } from '../entities/verify.ts';
 import { listBuilds, listCompanions } from '../entity-types/store.ts';
-import { fail, ok, warn, type Finding } from './check.ts';
+import { fail, ok, warn, type CheckFinding } from './check.ts';
 
 /** Entities of each type whose rows are compared unless all are. */
 const sampledEntities = 1_000;
 
 /** Whether each type in force has its indexes. */
-export async function checkBuilds({ db }: Store): Promise<Finding> {
+export async function checkBuilds({ db }: Store): Promise<CheckFinding> {
   const builds = await listBuilds(db);
   if (builds.length === 0) return ok('no type is being built');
   return warn(
@@ -17,7 +17,7 @@ export async function checkBuilds({ db }: Store): Promise<Finding> {
 }
 
 /** Whether the companion tables have the values of the entities. */
-export async function checkCompanions(store: Store, all: boolean): Promise<Finding> {
+export async function checkCompanions(store: Store, all: boolean): Promise<CheckFinding> {
   const problems: string[] = [];
   let compared = 0;
   const companions = (await listCompanions(store.db)).filter(({ companion }) => companion.state === 'ready');

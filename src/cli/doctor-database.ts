@@ -21,13 +21,13 @@ import { checkServiceSecrets } from './doctor-secrets.ts';
 import { checkConnections, checkProcesses, checkSynchronousStandbys } from './doctor-deployment.ts';
 import { checkPartitions } from './doctor-partitions.ts';
 import { checkStandby } from './doctor-standby.ts';
-import { check, fail, ok, warn, type Check, type Finding } from './check.ts';
+import { check, fail, ok, warn, type Check, type CheckFinding } from './check.ts';
 
 const gibibyte = 2 ** 30;
 
 /** Runs these checks as far as they can run, and adds their findings to `checks`. */
 export async function examineDatabase(checks: Check[], config: Config, issuers: readonly Issuer[], all: boolean): Promise<void> {
-  const runCheck = (name: string, find: () => Finding | Promise<Finding>) => check(checks, config, name, find);
+  const runCheck = (name: string, find: () => CheckFinding | Promise<CheckFinding>) => check(checks, config, name, find);
   await runCheck('password list', async () => {
     await createPasswordPolicy(config);
     return ok(config.passwordBlocklistFile ? `the built-in one and ${config.passwordBlocklistFile}` : 'the built-in one');
@@ -71,7 +71,7 @@ export async function examineDatabase(checks: Check[], config: Config, issuers: 
   }
 }
 
-async function checkDisk(directory: string): Promise<Finding> {
+async function checkDisk(directory: string): Promise<CheckFinding> {
   const { bavail, bsize } = await statfs(directory);
   const free = bavail * bsize;
   const text = `${(free / gibibyte).toFixed(1)} GiB free for ${directory}`;
@@ -79,7 +79,7 @@ async function checkDisk(directory: string): Promise<Finding> {
   return free < gibibyte ? warn(text) : ok(text);
 }
 
-async function checkServer(db: Kysely<Database>): Promise<Finding> {
+async function checkServer(db: Kysely<Database>): Promise<CheckFinding> {
   const { rows } = await sql<{ number: number; version: string; refusesWrites: boolean }>`
     select current_setting('server_version_num')::int as number, current_setting('server_version') as version,
       current_setting('transaction_read_only')::bool as "refusesWrites"`.execute(db);
@@ -89,13 +89,13 @@ async function checkServer(db: Kysely<Database>): Promise<Finding> {
   return refusesWrites ? fail(`${text} refuses writes: DATABASE_URL must lead to the primary, not to a standby`) : ok(text);
 }
 
-async function checkEncoding(db: Kysely<Database>): Promise<Finding> {
+async function checkEncoding(db: Kysely<Database>): Promise<CheckFinding> {
   const { rows } = await sql<{ encoding: string }>`select current_setting('server_encoding') as encoding`.execute(db);
   const encoding = rows[0]?.encoding;
   return encoding === 'UTF8' ? ok('UTF8') : fail(`${encoding} cannot hold every text: create the database with encoding UTF8`);
 }
 
-async function checkDurability(db: Kysely<Database>): Promise<Finding> {
+async function checkDurability(db: Kysely<Database>): Promise<CheckFinding> {
   const { rows } = await sql<{ name: string }>`
     select name from unnest(array['fsync', 'synchronous_commit', 'full_page_writes']) as name where current_setting(name) = 'off'`.execute(
     db,
@@ -104,7 +104,7 @@ async function checkDurability(db: Kysely<Database>): Promise<Finding> {
   return warn(`${rows.map((row) => row.name).join(', ')} is off: a crash of the machine loses what was acknowledged`);
 }
 
-async function checkRole(db: Kysely<Database>, production: boolean): Promise<Finding> {
+async function checkRole(db: Kysely<Database>, production: boolean): Promise<CheckFinding> {
   const { rows } = await sql<{ name: string; superuser: boolean; ends: string | null; isNear: boolean | null }>`
     select rolname as name, rolsuper as superuser, to_char(rolvaliduntil, 'YYYY-MM-DD') as ends,
       rolvaliduntil < now() + interval '14 days' as "isNear"
@@ -116,7 +116,7 @@ async function checkRole(db: Kysely<Database>, production: boolean): Promise<Fin
   return production ? warn(text) : ok(`${text} in production`);
 }
 
-async function checkClock(db: Kysely<Database>): Promise<Finding> {
+async function checkClock(db: Kysely<Database>): Promise<CheckFinding> {
   const before = Date.now();
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
   const after = Date.now();
@@ -127,7 +127,7 @@ async function checkClock(db: Kysely<Database>): Promise<Finding> {
 }
 
 /** Whether a listener receives notifications sent over the pool. Without them the service caches no verified credential. */
-async function checkNotifications(directUrl: string, store: Store, config: Config): Promise<Finding> {
+async function checkNotifications(directUrl: string, store: Store, config: Config): Promise<CheckFinding> {
   let reason: Error | undefined;
   const ignore = () => undefined;
   const listener = store.listener(directUrl, { onLine: ignore, onNotice: ignore, onError: (error) => (reason = error) });
@@ -139,7 +139,7 @@ async function checkNotifications(directUrl: string, store: Store, config: Confi
   throw reason ?? new DirectAddressError(new Error('the connection for notifications has ended'));
 }
 
-async function checkMigrations(db: Kysely<Database>): Promise<Finding> {
+async function checkMigrations(db: Kysely<Database>): Promise<CheckFinding> {
   const { pending, later, refusal } = await migrationState(db);
   if (refusal !== undefined) return fail(refusal);
   if (pending.length > 0) return fail(`missing: ${pending.join(', ')}; run "migrate" or start the service`);
@@ -147,13 +147,13 @@ async function checkMigrations(db: Kysely<Database>): Promise<Finding> {
 }
 
 /** Whether the profiles that the issuers grant exist. Without them the service does not start. */
-async function checkProfiles(db: Kysely<Database>, issuers: readonly Issuer[]): Promise<Finding> {
+async function checkProfiles(db: Kysely<Database>, issuers: readonly Issuer[]): Promise<CheckFinding> {
   const missing = await missingProfiles(db, issuers);
   return missing.length > 0 ? fail(missing.join('; ')) : ok('all that the issuers give exist');
 }
 
 /** Whether a user who can sign in has every right on entities. To declare types is another right (decision 122). */
-async function checkAdministrator(db: Kysely<Database>): Promise<Finding> {
+async function checkAdministrator(db: Kysely<Database>): Promise<CheckFinding> {
   const { rows } = await sql<{ name: string }>`
     select user_account.name from user_account
     where user_account.active and ${entityActions.length} = (
@@ -171,7 +171,7 @@ async function checkAdministrator(db: Kysely<Database>): Promise<Finding> {
 }
 
 /** Whether deleted entities leave the trash when their time is over, and none is live too. */
-async function checkTrash(store: Store): Promise<Finding> {
+async function checkTrash(store: Store): Promise<CheckFinding> {
   const { entities, late, live } = await store.runLong((db) => verifyTrash(db));
   if (live.length > 0) return fail(`entities are deleted and live at once, as of ${live.join(', ')}: was the database restored in part?`);
   if (late > 0) return warn(`the time of ${late} deleted entities has been over for more than an hour: no service cleans up`);
@@ -179,7 +179,7 @@ async function checkTrash(store: Store): Promise<Finding> {
 }
 
 /** Whether every stored password can be verified, and which peppers are still needed for that. */
-async function checkPeppers(db: Kysely<Database>, peppers: Peppers): Promise<Finding> {
+async function checkPeppers(db: Kysely<Database>, peppers: Peppers): Promise<CheckFinding> {
   const { rows } = await sql<{ keyId: string | null; users: number }>`
     select substring(password_hash from ',keyid=([A-Za-z0-9+/]+)[$]') as "keyId", count(*)::int as users
     from user_account where password_hash is not null group by 1 order by 2 desc`.execute(db);

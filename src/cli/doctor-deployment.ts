@@ -3,13 +3,13 @@ import { sql, type Kysely } from 'kysely';
 import type { Config } from '../config/settings.ts';
 import { listProcesses } from '../database/processes.ts';
 import type { Database } from '../database/tables.ts';
-import { fail, ok, warn, type Finding } from './check.ts';
+import { fail, ok, warn, type CheckFinding } from './check.ts';
 
 /** Besides the pool: the listener of a worker, and the build of an entity type. */
 const connectionsBesidePool = 2;
 
 /** Which processes run, and whether they are of one version. */
-export async function checkProcesses(db: Kysely<Database>): Promise<Finding> {
+export async function checkProcesses(db: Kysely<Database>): Promise<CheckFinding> {
   const byVersion = [...Map.groupBy(await listProcesses(db), ({ version }) => version)];
   const text = byVersion.map(([version, all]) => `${all.length} of version ${version}`).join(', ');
   if (byVersion.length === 0) return ok('none is running');
@@ -17,7 +17,10 @@ export async function checkProcesses(db: Kysely<Database>): Promise<Finding> {
 }
 
 /** Whether the server and the role allow the connections that the processes may open, as many as run now or as `WORKERS` says. */
-export async function checkConnections(db: Kysely<Database>, { workers, databasePoolSize, databaseDirectUrl }: Config): Promise<Finding> {
+export async function checkConnections(
+  db: Kysely<Database>,
+  { workers, databasePoolSize, databaseDirectUrl }: Config,
+): Promise<CheckFinding> {
   const { rows } = await sql<{ most: number; role: string; limit: number; standbys: string }>`
     select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
         - coalesce(current_setting('reserved_connections', true)::int, 0) as most,
@@ -37,7 +40,7 @@ export async function checkConnections(db: Kysely<Database>, { workers, database
 }
 
 /** Whether commits wait for standbys, and whether these are there. */
-export async function checkSynchronousStandbys(db: Kysely<Database>): Promise<Finding> {
+export async function checkSynchronousStandbys(db: Kysely<Database>): Promise<CheckFinding> {
   const { rows } = await sql<{ names: string; isVisible: boolean; present: number }>`
     select current_setting('synchronous_standby_names') as names, pg_has_role('pg_read_all_stats', 'usage') as "isVisible",
       (select count(*)::int from pg_stat_replication where state = 'streaming' and sync_state in ('sync', 'quorum', 'potential')) as present`.execute(

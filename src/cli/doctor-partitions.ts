@@ -2,10 +2,10 @@
 import { sql, type Kysely } from 'kysely';
 import { readRetention } from '../audit/retention.ts';
 import type { Database } from '../database/tables.ts';
-import { ok, warn, type Finding } from './check.ts';
+import { ok, warn, type CheckFinding } from './check.ts';
 
 /** Whether this month and the next one have their partitions. Rows without one go to the default partition, which retention drops much later. */
-export async function checkPartitions(db: Kysely<Database>): Promise<Finding> {
+export async function checkPartitions(db: Kysely<Database>): Promise<CheckFinding> {
   const { rows } = await sql<{ missing: string }>`
     select parent || to_char(month, ' YYYY-MM') as missing
     from unnest(array['audit_event', 'entity_change']::regclass[]) as parent,

@@ -9,12 +9,12 @@ import type { Config } from '../config/settings.ts';
 import type { Issuer } from '../oidc/issuers-file/read.ts';
 import type { ServiceSecretName } from '../database/service-secrets.ts';
 import type { Database } from '../database/tables.ts';
-import { fail, ok, warn, type Finding } from './check.ts';
+import { fail, ok, warn, type CheckFinding } from './check.ts';
 
 const readableByAll = 0o004;
 
 /** Which secrets are in use, from where and since when, without their values; whether their files can be used. `issuers` have been read. */
-export async function checkSecrets(config: Config, issuers: readonly Issuer[]): Promise<Finding> {
+export async function checkSecrets(config: Config, issuers: readonly Issuer[]): Promise<CheckFinding> {
   const { passwordPepperFile, metricsToken, metricsTokenFile } = config;
   const found: string[] = [];
   const files = [passwordPepperFile, metricsTokenFile, ...issuers.map(({ clientSecretFile }) => clientSecretFile)];
@@ -57,7 +57,7 @@ async function changeOf(file: string): Promise<string> {
 const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
 
 /** Whether the keys in the database are there, and since when. */
-export async function checkServiceSecrets(db: Kysely<Database>): Promise<Finding> {
+export async function checkServiceSecrets(db: Kysely<Database>): Promise<CheckFinding> {
   const rows = await db.selectFrom('service_secret').select(['name', 'changed_at']).orderBy('name').execute();
   const needed: ServiceSecretName[] = ['cursor', 'login-attempt'];
   const missing = needed.filter((name) => !rows.some((row) => row.name === name));

@@ -5,10 +5,10 @@ import { openStore, type Store } from '../database/port.ts';
 import { hasReached, positionIn } from '../database/standby/log-position.ts';
 import { standbyState } from '../database/standby/standby.ts';
 import type { Database } from '../database/tables.ts';
-import { fail, ok, warn, type Finding } from './check.ts';
+import { fail, ok, warn, type CheckFinding } from './check.ts';
 
 /** Whether the server at `url` is a standby of the database in `primary`, whose role may read what lists need, and how far it is behind. */
-export async function checkStandby(primary: Store, url: string, lagSeconds: number): Promise<Finding> {
+export async function checkStandby(primary: Store, url: string, lagSeconds: number): Promise<CheckFinding> {
   const standby = openStore(url, 1, () => undefined);
   try {
     return await examine(primary, standby, lagSeconds);
@@ -17,7 +17,7 @@ export async function checkStandby(primary: Store, url: string, lagSeconds: numb
   }
 }
 
-async function examine(primary: Store, standby: Store, lagSeconds: number): Promise<Finding> {
+async function examine(primary: Store, standby: Store, lagSeconds: number): Promise<CheckFinding> {
   const [state] = await standby.run(standbyState, { name: '' });
   if (!state?.isStandby) return fail('DATABASE_READ_URL leads to a server that is no standby: all lists are read from the primary');
   if (!positionIn(state)) return fail('the server of DATABASE_READ_URL does not replay the log of a primary, so it cannot be used');
@@ -32,7 +32,7 @@ async function examine(primary: Store, standby: Store, lagSeconds: number): Prom
   return ok(`${finding.message}; grant pg_read_all_stats to its role, so that it is used at once after a failover`);
 }
 
-async function checkLag(primary: Store, standby: Store, lagSeconds: number): Promise<Finding> {
+async function checkLag(primary: Store, standby: Store, lagSeconds: number): Promise<CheckFinding> {
   const wanted = await primary.log?.atPresent();
   if (!wanted) throw new Error('the primary does not say where its log is');
   const begin = performance.now();

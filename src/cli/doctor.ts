@@ -12,7 +12,7 @@ import { swaggerUiRedirectUri } from '../oidc/sign-in/swagger-ui.ts';
 import { isPlainHttpOnNetwork, lacksProxy, leftPasswordRisk, plainHttpRisk } from '../maintenance/risks.ts';
 import { unnamedProxyRisk } from '../http/client-address.ts';
 import { leftPasswordFile } from '../start/first-password.ts';
-import { check, fail, ok, warn, type Check, type Finding } from './check.ts';
+import { check, fail, ok, warn, type Check, type CheckFinding } from './check.ts';
 import { checkArchive, checkDailyBackups } from './doctor-backup.ts';
 import { examineDatabase } from './doctor-database.ts';
 import { checkSecrets } from './doctor-secrets.ts';
@@ -79,7 +79,7 @@ async function examineIssuers(checks: Check[], config: Config, environment: Node
 }
 
 /** Whether users can sign in at the issuer, and the URLs to register there. */
-async function checkSignIn(issuer: Issuer, { publicUrl }: Config): Promise<Finding> {
+async function checkSignIn(issuer: Issuer, { publicUrl }: Config): Promise<CheckFinding> {
   const forSwaggerUi = issuer.swaggerUi && `; for ${issuer.swaggerUi.clientId}: ${swaggerUiRedirectUri(publicUrl)}`;
   const registered = `register the redirect URI ${redirectUri(publicUrl, issuer)}${forSwaggerUi ?? ''}`;
   try {
@@ -90,7 +90,7 @@ async function checkSignIn(issuer: Issuer, { publicUrl }: Config): Promise<Findi
   }
 }
 
-function checkNode(): Finding {
+function checkNode(): CheckFinding {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   const { engines } = JSON.parse(text) as { engines: { node: string } };
   const [, needed = '', untested = ''] = /^>=(\S+) <(\S+)$/.exec(engines.node) ?? [];
@@ -104,7 +104,7 @@ function checkNode(): Finding {
   return ok(process.version);
 }
 
-function checkProxy(config: Config): Finding {
+function checkProxy(config: Config): CheckFinding {
   if (lacksProxy(config)) return warn(unnamedProxyRisk);
   return ok(config.trustProxy.length > 0 ? `requests from ${config.trustProxy.join(', ')} tell of the client` : 'none');
 }

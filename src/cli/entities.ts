@@ -26,7 +26,7 @@ import { importRows, type ImportProgress } from '../transfer/import.ts';
 import { readNdjson } from '../transfer/ndjson-reader.ts';
 import { typeName, userName } from './arguments.ts';
 import { group, leaf, onDatabase, onReaders, type Admin, type Desk, type Shown } from './command.ts';
-import { printable, Refusal, type Outcome } from './output.ts';
+import { printable, Refusal, type CommandOutcome } from './output.ts';
 import { FileProgress } from './progress.ts';
 
 const delimiters = { comma: ',', semicolon: ';', tab: '\t' } as const;
@@ -92,7 +92,12 @@ function rowNumber(text: string): number {
 
 const formatOf = (file: string, format: 'ndjson' | 'csv' | undefined) => format ?? (/\.csv$/i.test(file) ? 'csv' : 'ndjson');
 
-async function importFile({ desk, actor, config, store }: Admin, name: string, file: string, options: ImportCommand): Promise<Outcome> {
+async function importFile(
+  { desk, actor, config, store }: Admin,
+  name: string,
+  file: string,
+  options: ImportCommand,
+): Promise<CommandOutcome> {
   const account = await findAccount(store.db, options.as);
   if (!account) throw new Refusal(`there is no user called "${printable(options.as)}"`);
   const principal = administratorAs(account.name);
@@ -163,7 +168,7 @@ async function* watched(input: Readable, progress: FileProgress, signal: AbortSi
   }
 }
 
-function outcomeOf(counts: ImportProgress, { by, dryRun }: ImportCommand): Outcome {
+function outcomeOf(counts: ImportProgress, { by, dryRun }: ImportCommand): CommandOutcome {
   const { row, created, updated, unchanged, failed, error, uncertainTo } = counts;
   const document = {
     row,
@@ -192,7 +197,7 @@ function adviceOf(row: number, uncertainTo: number | undefined, by: string | und
   );
 }
 
-async function exportFile(admin: Admin, name: string, file: string, options: ExportCommand): Promise<Outcome> {
+async function exportFile(admin: Admin, name: string, file: string, options: ExportCommand): Promise<CommandOutcome> {
   const { desk, actor, config, store } = admin;
   const { filter, fields } = options;
   const principal = administratorAs(actor.name);

@@ -6,14 +6,14 @@ import { describe } from '../locales/describe.ts';
 import { explainFailure } from '../start/failure.ts';
 import { Refusal } from './output.ts';
 
-export interface Failure {
+export interface CommandFailure {
   /** Empty if help was requested, or was printed because an argument was missing. */
   messages: string[];
   exitCode: 0 | 1 | 2;
 }
 
 /** The lines and the exit code of an error that ended the command. `config` is undefined if the settings could not be read. */
-export function failureOf(error: unknown, config: Config | undefined): Failure {
+export function failureOf(error: unknown, config: Config | undefined): CommandFailure {
   if (!(error instanceof CommanderError)) {
     return { messages: messagesOf(error, config), exitCode: error instanceof Refusal ? error.exitCode : 1 };
   }

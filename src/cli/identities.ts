@@ -7,7 +7,7 @@ import { linkIdentity, unlinkIdentity } from '../administration/identities.ts';
 import { userName } from './arguments.ts';
 import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
-import { printable, Refusal, table, timeText, type Outcome } from './output.ts';
+import { printable, Refusal, table, timeText, type CommandOutcome } from './output.ts';
 
 const issuerOption = ['--issuer <url>', 'the issuer, by its URL exactly as its tokens carry it, or by its id in ISSUERS_FILE'] as const;
 const subjectOption = ['--subject <sub>', 'the subject, exactly as its tokens carry it'] as const;
@@ -42,7 +42,7 @@ function subject(text: string): string {
   return text;
 }
 
-async function link({ desk, actor, config, store }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
+async function link({ desk, actor, config, store }: Admin, name: string, { issuer: named, subject }: Identity): Promise<CommandOutcome> {
   const user = await userCalled(store.db, name);
   const issuers = await readIssuers(config.issuersFile, desk.environment());
   const issuer = chosen(issuers, named)?.issuer ?? (config.issuersFile === undefined ? urlWithoutFile(named) : undefined);
@@ -61,7 +61,7 @@ async function link({ desk, actor, config, store }: Admin, name: string, { issue
   };
 }
 
-async function unlink({ desk, actor, config, store }: Admin, name: string, { issuer: named, subject }: Identity): Promise<Outcome> {
+async function unlink({ desk, actor, config, store }: Admin, name: string, { issuer: named, subject }: Identity): Promise<CommandOutcome> {
   const user = await userCalled(store.db, name);
   // The URL of an issuer that is no longer trusted is accepted too, so that its links can be removed.
   const issuer =
@@ -75,7 +75,7 @@ async function unlink({ desk, actor, config, store }: Admin, name: string, { iss
   return { document: { user: user.name, issuer, subject, changed: true, endedSessions }, text };
 }
 
-async function list({ store: { db } }: Admin, name: string | undefined): Promise<Outcome> {
+async function list({ store: { db } }: Admin, name: string | undefined): Promise<CommandOutcome> {
   const rows = await listIdentities(db, name === undefined ? undefined : (await userCalled(db, name)).name);
   const document = rows.map(({ userName, ...row }) => ({ user: userName, ...row }));
   const cells = rows.map((row) => [row.userName, row.issuer, row.subject, timeText(row.createdAt)]);

@@ -8,7 +8,7 @@ import { Problem } from '../errors.ts';
 import { roleOrProfileName, scopeList, shownText, userName, wholeNumber } from './arguments.ts';
 import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { userCalled } from './find.ts';
-import { printable, Refusal, table, timeText, type Outcome } from './output.ts';
+import { printable, Refusal, table, timeText, type CommandOutcome } from './output.ts';
 
 interface NewKeyOptions {
   name: string;
@@ -38,7 +38,7 @@ export function keyCommands(program: Command, desk: Desk): void {
     .action((id: string, options: Shown) => onDatabase(desk, options, (admin) => revoke(admin, id)));
 }
 
-async function create({ actor, store }: Admin, name: string, options: NewKeyOptions): Promise<Outcome> {
+async function create({ actor, store }: Admin, name: string, options: NewKeyOptions): Promise<CommandOutcome> {
   const user = await userCalled(store.db, name);
   if (!user.active) throw new Refusal(`the user "${printable(name)}" is disabled, so the key would not work`);
   const { name: keyName, profile, scope: scopes, expiresDays } = options;
@@ -67,7 +67,7 @@ function refusalOf(problem: Problem, user: string, { profile, scope = [] }: NewK
   return new Refusal(`${holder} does not grant ${missing.join(', ')}, so the key could not do it either: grant it first, or leave it out`);
 }
 
-async function list({ store: { db } }: Admin, name: string | undefined): Promise<Outcome> {
+async function list({ store: { db } }: Admin, name: string | undefined): Promise<CommandOutcome> {
   const rows = await listKeys(db, name === undefined ? undefined : (await userCalled(db, name)).id);
   const document = rows.map(({ userName, ...row }) => ({ ...row, user: userName }));
   const cells = rows.map((row) => [
@@ -86,7 +86,7 @@ async function list({ store: { db } }: Admin, name: string | undefined): Promise
   };
 }
 
-async function revoke({ actor, store }: Admin, id: string): Promise<Outcome> {
+async function revoke({ actor, store }: Admin, id: string): Promise<CommandOutcome> {
   const whole = parseKey(id);
   if (whole) throw new Refusal(`that is a whole key, which does not belong on a command line; its id is ${whole.id}`, 2);
   // The message does not contain the text, which may be a key without one of its characters.

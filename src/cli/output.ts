@@ -3,7 +3,7 @@
  */
 
 /** The outcome of a command. */
-export interface Outcome {
+export interface CommandOutcome {
   /** The whole output with `--json`. */
   document: unknown;
   /** The output for people, without `--json`. */

@@ -5,7 +5,7 @@ import { changeProfile, createProfile, removeUnusedProfile } from '../administra
 import { localeTag, roleNames, roleOrProfileName, shownText } from './arguments.ts';
 import { group, leaf, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
 import { profileCalled, roleCalled } from './find.ts';
-import { listing, Refusal, table, type Outcome } from './output.ts';
+import { listing, Refusal, table, type CommandOutcome } from './output.ts';
 
 interface NewProfileOptions {
   label: string;
@@ -53,7 +53,7 @@ export function profileCommands(program: Command, desk: Desk): void {
   );
 }
 
-async function create({ actor, store }: Admin, name: string, { label, locale, roles: names }: NewProfileOptions): Promise<Outcome> {
+async function create({ actor, store }: Admin, name: string, { label, locale, roles: names }: NewProfileOptions): Promise<CommandOutcome> {
   const roles = await Promise.all(names.map((role) => roleCalled(store.db, role)));
   const id = await createProfile(store, actor, { name, label, locale: locale ?? null, roles });
   if (id === undefined) throw new Refusal(`there is already a profile called "${name}"`);
@@ -61,7 +61,7 @@ async function create({ actor, store }: Admin, name: string, { label, locale, ro
   return { document: { ...row, changed: true }, text: `Created the profile ${name}.` };
 }
 
-async function update({ actor, store }: Admin, name: string, { label, locale, roles: names }: ProfileChanges): Promise<Outcome> {
+async function update({ actor, store }: Admin, name: string, { label, locale, roles: names }: ProfileChanges): Promise<CommandOutcome> {
   const profile = await profileCalled(store.db, name);
   const roles = names && (await Promise.all(names.map((role) => roleCalled(store.db, role))));
   const changed = await changeProfile(store, actor, profile, { label, locale: locale === false ? null : locale, roles });
@@ -72,7 +72,7 @@ async function update({ actor, store }: Admin, name: string, { label, locale, ro
   };
 }
 
-async function remove({ actor, store }: Admin, name: string): Promise<Outcome> {
+async function remove({ actor, store }: Admin, name: string): Promise<CommandOutcome> {
   const profile = await profileCalled(store.db, name);
   const use = await removeUnusedProfile(store, actor, profile);
   if (use && use.users.length > 0) {

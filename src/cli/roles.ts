@@ -7,7 +7,7 @@ import type { RoleRow } from '../accounts/profiles.ts';
 import { actionList, entityList, roleOrProfileName, shownText } from './arguments.ts';
 import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { roleCalled } from './find.ts';
-import { listing, Refusal, table, type Outcome } from './output.ts';
+import { listing, Refusal, table, type CommandOutcome } from './output.ts';
 
 interface GrantOptions {
   /** Entity names. */
@@ -72,12 +72,12 @@ function describeRoles(rows: readonly RoleRow[]): string {
   return table(['NAME', 'ENTITY', 'ACTIONS', 'CONDITION', 'DESCRIPTION'], cells, 'There are no roles yet.');
 }
 
-async function outcome({ store: { db } }: Admin, id: string, text: string, changed: boolean): Promise<Outcome> {
+async function outcome({ store: { db } }: Admin, id: string, text: string, changed: boolean): Promise<CommandOutcome> {
   const [row] = await listAllRoles(db, id);
   return { document: { ...(row && documentOf(row)), changed }, text };
 }
 
-async function create(admin: Admin, name: string, description: string): Promise<Outcome> {
+async function create(admin: Admin, name: string, description: string): Promise<CommandOutcome> {
   const id = await createRole(admin.store, admin.actor, name, description);
   if (id === undefined) throw new Refusal(`there is already a role called "${name}"`);
   return await outcome(admin, id, `Created the role ${name}.`, true);
@@ -87,7 +87,7 @@ async function grant(
   admin: Admin,
   name: string,
   { entity: entities, actions, condition }: GrantOptions & { condition: Condition },
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   if (condition === 'own' && actions.includes('type'))
     throw new Refusal('the action "type" concerns a name and no rows: grant it without --condition own', 2);
   const role = await roleCalled(admin.store.db, name);
@@ -101,7 +101,7 @@ function place(entity: string): string {
   return entity === '*' ? 'every entity' : entity;
 }
 
-async function revoke(admin: Admin, name: string, { entity: entities, actions }: GrantOptions): Promise<Outcome> {
+async function revoke(admin: Admin, name: string, { entity: entities, actions }: GrantOptions): Promise<CommandOutcome> {
   const role = await roleCalled(admin.store.db, name);
   const outcomes = await revokeActions(admin.store, admin.actor, role, entities, actions);
   const changed = outcomes.some(({ revoked }) => revoked.length > 0);
@@ -120,7 +120,7 @@ async function revoke(admin: Admin, name: string, { entity: entities, actions }:
   return { ...(await outcome(admin, role.id, text, changed)), ...(kept.length > 0 && { note: still }) };
 }
 
-async function remove({ actor, store }: Admin, name: string): Promise<Outcome> {
+async function remove({ actor, store }: Admin, name: string): Promise<CommandOutcome> {
   const profiles = await removeUnusedRole(store, actor, await roleCalled(store.db, name));
   if (profiles.length > 0) {
     throw new Refusal(

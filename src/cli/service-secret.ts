@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { rotateServiceSecrets } from '../administration/service-secrets.ts';
 import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
-import type { Outcome } from './output.ts';
+import type { CommandOutcome } from './output.ts';
 
 export function serviceSecretCommands(program: Command, desk: Desk): void {
   const secrets = group(program, 'service-secret', 'the keys that the service has in its database', ['service-secret rotate']);
@@ -11,7 +11,7 @@ export function serviceSecretCommands(program: Command, desk: Desk): void {
   );
 }
 
-async function rotate({ store, actor }: Admin): Promise<Outcome> {
+async function rotate({ store, actor }: Admin): Promise<CommandOutcome> {
   await rotateServiceSecrets(store, actor);
   return {
     document: { changed: true },

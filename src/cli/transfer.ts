@@ -23,7 +23,7 @@ import { openDatabase } from '../start/prepare-database.ts';
 import { operatingSystemUser } from './actor.ts';
 import { restoreFromArchive, verifyWholeArchive } from './archive.ts';
 import { group, leaf, onAnyDatabase, onDatabase, print, type Admin, type Desk, type Shown } from './command.ts';
-import { Refusal, table, timeText, type Outcome } from './output.ts';
+import { Refusal, table, timeText, type CommandOutcome } from './output.ts';
 import { Progress } from './progress.ts';
 import { isInstant } from '../filter/values.ts';
 import { readVersion } from '../config/version.ts';
@@ -93,7 +93,7 @@ function pastTime(text: string): string {
   return text;
 }
 
-async function copy(admin: Admin, url: string): Promise<Outcome> {
+async function copy(admin: Admin, url: string): Promise<CommandOutcome> {
   const target = { url, name: databaseName(url) };
   const contents = await transfer(admin.desk, `the target ${target.name} `, 'the target has the same rows as before', (watch) =>
     copyDatabase(admin satisfies From, admin.actor, target, watch, rebuildCompanions).catch((error: unknown) => {
@@ -107,7 +107,7 @@ async function copy(admin: Admin, url: string): Promise<Outcome> {
   };
 }
 
-async function backUp(admin: Admin, file: string): Promise<Outcome> {
+async function backUp(admin: Admin, file: string): Promise<CommandOutcome> {
   const { bytes, ...contents } = await transfer(admin.desk, '', 'there is no file', (watch) =>
     backUpDatabase(admin satisfies From, admin.actor, file, readVersion(), watch),
   );
@@ -122,7 +122,7 @@ async function restore(desk: Desk, { from: file, until, ...shown }: Shown & Rest
   if (until !== undefined) throw new Refusal(`--until is for an archive, and ${file} is no directory`, 2);
   // Before anything is created or changed.
   const header = await usableBackup(file);
-  const work = async ({ directUrl }: Admin): Promise<Outcome> => {
+  const work = async ({ directUrl }: Admin): Promise<CommandOutcome> => {
     await transfer(desk, 'the database ', 'the database has no row', (watch) =>
       restoreDatabase(directUrl, operatingSystemUser(), file, header, watch, rebuildCompanions),
     );
@@ -146,7 +146,7 @@ async function usableBackup(file: string): Promise<Header> {
   }
 }
 
-async function verify(file: string): Promise<Outcome> {
+async function verify(file: string): Promise<CommandOutcome> {
   const header = await usableBackup(file);
   return {
     document: { file, service: header.service, ...summary(header) },
@@ -154,7 +154,7 @@ async function verify(file: string): Promise<Outcome> {
   };
 }
 
-async function afterRestore({ store, actor }: Admin, takenAt: string): Promise<Outcome> {
+async function afterRestore({ store, actor }: Admin, takenAt: string): Promise<CommandOutcome> {
   const { sessions, nextKey } = await finishRestore(store, actor, takenAt);
   return {
     document: { changed: true, takenAt, sessions, nextKey },

@@ -17,13 +17,13 @@ import { countEntities } from '../entities/scan.ts';
 import { digestText, typeName } from './arguments.ts';
 import { group, leaf, onDatabase, type Admin, type Desk, type Shown } from './command.ts';
 import { TypeProgress } from './progress.ts';
-import { printable, Refusal, table, timeText, toJson, type Outcome } from './output.ts';
+import { printable, Refusal, table, timeText, toJson, type CommandOutcome } from './output.ts';
 
 interface PlanOptions {
   prune?: true;
 }
 
-interface ApplyOptions extends PlanOptions {
+interface TypesApplyOptions extends PlanOptions {
   confirm?: string;
   allowUnfit?: true;
 }
@@ -46,7 +46,7 @@ export function typeCommands(program: Command, desk: Desk): void {
     .option(...prune)
     .option('--confirm <digest>', 'the digest that the plan prints; needed for a loss', digestText)
     .option('--allow-unfit', 'accept stored entities that do not fit: they can be read, and must fit at their next update')
-    .action((paths: string[], options: Shown & ApplyOptions) => onDatabase(desk, options, (admin) => apply(admin, paths, options)));
+    .action((paths: string[], options: Shown & TypesApplyOptions) => onDatabase(desk, options, (admin) => apply(admin, paths, options)));
   leaf(types, 'list', 'list the types', ['types list']).action((options: Shown) => onDatabase(desk, options, list));
   leaf(types, 'status', 'check all entities of declared names against their types, and tell which types are being built', [
     'types status',
@@ -58,7 +58,7 @@ export function typeCommands(program: Command, desk: Desk): void {
   leaf(types, 'delete', 'delete a type; its entities stay', ['types delete customer', 'types delete customer --confirm 9f86d0…'])
     .argument('<name>', 'the name of the entities', typeName)
     .option('--confirm <digest>', 'the digest that the command prints without it', digestText)
-    .action((name: string, options: Shown & Pick<ApplyOptions, 'confirm'>) =>
+    .action((name: string, options: Shown & Pick<TypesApplyOptions, 'confirm'>) =>
       onDatabase(desk, options, (admin) => remove(admin, name, options)),
     );
 }
@@ -105,12 +105,12 @@ const digestOf = (planned: readonly Planned[]): string =>
 
 const isLoss = ({ plan }: Planned): boolean => plan.effect === 'loss';
 
-async function plan(admin: Admin, paths: readonly string[], options: PlanOptions): Promise<Outcome> {
+async function plan(admin: Admin, paths: readonly string[], options: PlanOptions): Promise<CommandOutcome> {
   const planned = await planAll(admin, await changesOf(admin, paths, options));
   return { ...report(planned), exitCode: planned.length === 0 ? 0 : planned.some(isLoss) ? 4 : 3 };
 }
 
-function report(planned: readonly Planned[]): Outcome {
+function report(planned: readonly Planned[]): CommandOutcome {
   const plans = planned.map(({ plan, findings }) => ({ ...plan, ...findings }));
   const document = { digest: digestOf(planned), plans };
   if (planned.length === 0) return { document, text: 'Nothing to do: the types are in force as the files have them.' };
@@ -132,18 +132,18 @@ function describePlanned({ plan, findings }: Planned): string {
   ].join('\n');
 }
 
-async function apply(admin: Admin, paths: readonly string[], options: ApplyOptions): Promise<Outcome> {
+async function apply(admin: Admin, paths: readonly string[], options: TypesApplyOptions): Promise<CommandOutcome> {
   return await carryOut(admin, await planAll(admin, await changesOf(admin, paths, options), options.allowUnfit), options);
 }
 
-async function remove(admin: Admin, name: string, options: Pick<ApplyOptions, 'confirm'>): Promise<Outcome> {
+async function remove(admin: Admin, name: string, options: Pick<TypesApplyOptions, 'confirm'>): Promise<CommandOutcome> {
   const planned = await planAll(admin, [{ name, document: null, source: 'command' }]);
   if (planned.length === 0) throw new Refusal(`there is no type called "${name}"`);
   return await carryOut(admin, planned, options);
 }
 
 /** Carries out the changes, each by itself; none if one of them cannot be. */
-async function carryOut({ desk, store, actor }: Admin, planned: readonly Planned[], options: ApplyOptions): Promise<Outcome> {
+async function carryOut({ desk, store, actor }: Admin, planned: readonly Planned[], options: TypesApplyOptions): Promise<CommandOutcome> {
   const { confirm, allowUnfit } = options;
   const reported = report(planned);
   const unfit = planned.filter(({ findings }) => findings.unfit > 0).map(({ plan }) => plan.name);
@@ -186,7 +186,7 @@ async function applyAll(
   }
 }
 
-async function list({ store: { db } }: Admin): Promise<Outcome> {
+async function list({ store: { db } }: Admin): Promise<CommandOutcome> {
   const types = await listTypes(db);
   const rows = types.map(({ name, revision, source, appliedAt, appliedBy }) => [name, revision, source, timeText(appliedAt), appliedBy]);
   return { document: types, text: table(['NAME', 'REVISION', 'SOURCE', 'APPLIED', 'BY'], rows, 'There are no types.') };
@@ -199,7 +199,7 @@ interface TypeStatus extends Findings {
   state: 'ready' | 'building';
 }
 
-async function status({ store: { db } }: Admin): Promise<Outcome> {
+async function status({ store: { db } }: Admin): Promise<CommandOutcome> {
   const document: TypeStatus[] = [];
   const builds = await listBuilds(db);
   for (const { name } of await listTypes(db)) {
@@ -216,7 +216,7 @@ async function status({ store: { db } }: Admin): Promise<Outcome> {
   return { document, text: table(['NAME', 'REVISION', 'STATE', 'ENTITIES', 'UNFIT'], rows, 'There are no types.') };
 }
 
-async function exportDocument({ store: { db } }: Admin, name: string): Promise<Outcome> {
+async function exportDocument({ store: { db } }: Admin, name: string): Promise<CommandOutcome> {
   const type = await findType(db, name);
   if (!type) throw new Refusal(`there is no type called "${name}"`);
   return { document: type.document, text: toJson(type.document) };

@@ -7,7 +7,7 @@ import { findAccount, listUsers, type UserRow } from '../accounts/users.ts';
 import { localeTag, newUserName, roleOrProfileName, shownText, userName } from './arguments.ts';
 import { group, leaf, onDatabase, requireChange, type Admin, type Desk, type Shown } from './command.ts';
 import { profileCalled, userCalled } from './find.ts';
-import { printable, Refusal, table, timeText, type Outcome } from './output.ts';
+import { printable, Refusal, table, timeText, type CommandOutcome } from './output.ts';
 import { takePassword } from './password.ts';
 
 interface PasswordSource {
@@ -113,12 +113,12 @@ async function outcome(
   id: string,
   text: string,
   more: { changed: boolean } & Record<string, unknown>,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const [row] = await listUsers(db, id);
   return { document: { ...row, ...more }, text: printable(text) };
 }
 
-async function create(admin: Admin, given: string, options: NewUserOptions): Promise<Outcome> {
+async function create(admin: Admin, given: string, options: NewUserOptions): Promise<CommandOutcome> {
   const name = userName(given);
   const displayName = options.displayName ?? given;
   const taken = new Refusal(`there is already a user called "${name}"`);
@@ -130,13 +130,13 @@ async function create(admin: Admin, given: string, options: NewUserOptions): Pro
   return withGenerated(await outcome(admin, id, text, { changed: true }), generated);
 }
 
-async function update(admin: Admin, name: string, { displayName, locale }: UserChanges): Promise<Outcome> {
+async function update(admin: Admin, name: string, { displayName, locale }: UserChanges): Promise<CommandOutcome> {
   const user = await userCalled(admin.store.db, name);
   const changed = await changeUser(admin.store, admin.actor, user, { displayName, locale: locale === false ? null : locale });
   return await outcome(admin, user.id, changed ? `Changed ${name}.` : `Unchanged: ${name}.`, { changed });
 }
 
-function withGenerated({ document, text }: Outcome, generated: string | undefined): Outcome {
+function withGenerated({ document, text }: CommandOutcome, generated: string | undefined): CommandOutcome {
   if (generated === undefined) return { document, text };
   return {
     document: { ...(document as object), password: generated },
@@ -144,7 +144,7 @@ function withGenerated({ document, text }: Outcome, generated: string | undefine
   };
 }
 
-async function setPassword(admin: Admin, name: string, options: PasswordSource): Promise<Outcome> {
+async function setPassword(admin: Admin, name: string, options: PasswordSource): Promise<CommandOutcome> {
   const user = await userCalled(admin.store.db, name);
   const { passwordHash, generated } = await takePassword(admin, user, options.passwordStdin === true);
   const endedSessions = await resetPassword(admin.store, admin.actor, user, passwordHash);
@@ -152,14 +152,14 @@ async function setPassword(admin: Admin, name: string, options: PasswordSource):
   return withGenerated(await outcome(admin, user.id, text, { changed: true, endedSessions }), generated);
 }
 
-async function disable(admin: Admin, name: string): Promise<Outcome> {
+async function disable(admin: Admin, name: string): Promise<CommandOutcome> {
   const user = await userCalled(admin.store.db, name);
   const ended = await disableUser(admin.store, admin.actor, user);
   const text = ended === undefined ? `${name} was disabled already.` : `Disabled ${name}. ${sessionsEnded(ended)}`;
   return await outcome(admin, user.id, text, { changed: ended !== undefined, endedSessions: ended ?? 0 });
 }
 
-async function enable(admin: Admin, name: string): Promise<Outcome> {
+async function enable(admin: Admin, name: string): Promise<CommandOutcome> {
   const user = await userCalled(admin.store.db, name);
   const changed = await enableUser(admin.store, admin.actor, user);
   const keys = (await listKeys(admin.store.db, user.id)).filter((key) => !key.expired);
@@ -167,13 +167,13 @@ async function enable(admin: Admin, name: string): Promise<Outcome> {
   return await outcome(admin, user.id, changed ? `Enabled ${name}.${revived}` : `${name} was not disabled.`, { changed });
 }
 
-async function unlock(admin: Admin, name: string): Promise<Outcome> {
+async function unlock(admin: Admin, name: string): Promise<CommandOutcome> {
   const user = await userCalled(admin.store.db, name);
   const changed = await unlockUser(admin.store, admin.actor, user);
   return await outcome(admin, user.id, changed ? `Unlocked ${name}.` : `${name} had no failed sign-ins.`, { changed });
 }
 
-async function addProfile(admin: Admin, name: string, profileName: string, makeDefault: boolean): Promise<Outcome> {
+async function addProfile(admin: Admin, name: string, profileName: string, makeDefault: boolean): Promise<CommandOutcome> {
   const user = await userCalled(admin.store.db, name);
   const profile = await profileCalled(admin.store.db, profileName);
   const added = await assignProfile(admin.store, admin.actor, user, profile, makeDefault);
@@ -183,7 +183,7 @@ async function addProfile(admin: Admin, name: string, profileName: string, makeD
   return await outcome(admin, user.id, text, { changed: added !== undefined });
 }
 
-async function dropProfile(admin: Admin, name: string, profileName: string): Promise<Outcome> {
+async function dropProfile(admin: Admin, name: string, profileName: string): Promise<CommandOutcome> {
   const user = await userCalled(admin.store.db, name);
   const profile = await profileCalled(admin.store.db, profileName);
   const result = await removeProfile(admin.store, admin.actor, user, profile);

@@ -6,7 +6,7 @@ import { columnOf, foldedColumnOf, type Column } from './source.ts';
 import type { Filter, Test } from '../filter/syntax.ts';
 
 /** The column has one of these values; null means no value. */
-export interface Values {
+export interface BoundValues {
   column: Column;
   values: readonly (string | null)[];
   /** Whether the filter says no more than this. */
@@ -23,7 +23,7 @@ export interface Limit {
 }
 
 export interface Bounds {
-  values: Values[];
+  values: BoundValues[];
   limits: Limit[];
 }
 
@@ -37,7 +37,7 @@ export function boundsOf(conditions: readonly Filter[], companion: Companion): B
 
 type Unsourced<T> = Omit<T, 'source'>;
 
-function valuesOf(filter: Filter, companion: Companion): Unsourced<Values>[] {
+function valuesOf(filter: Filter, companion: Companion): Unsourced<BoundValues>[] {
   switch (filter.kind) {
     case 'compare':
       return filter.operator === '=' ? equalTo(filter, [String(filter.value)], companion) : [];
@@ -54,7 +54,7 @@ function valuesOf(filter: Filter, companion: Companion): Unsourced<Values>[] {
   }
 }
 
-function equalTo({ field, type }: Extract<Test, { type: unknown }>, values: string[], companion: Companion): Unsourced<Values>[] {
+function equalTo({ field, type }: Extract<Test, { type: unknown }>, values: string[], companion: Companion): Unsourced<BoundValues>[] {
   const column = columnOf(companion, field, type);
   const foldedColumn = foldedColumnOf(companion, field, type);
   return [
@@ -64,14 +64,14 @@ function equalTo({ field, type }: Extract<Test, { type: unknown }>, values: stri
 }
 
 /** Null, or a missing field: a column cannot tell one from the other, nor from a value of another type. */
-function empty({ field }: Pick<Test, 'field'>, { columns }: Companion): Unsourced<Values>[] {
+function empty({ field }: Pick<Test, 'field'>, { columns }: Companion): Unsourced<BoundValues>[] {
   return columns
     .filter((column) => !column.fold && isDeepStrictEqual(column.field, field))
     .map((column) => ({ column, values: [null], isExact: false }));
 }
 
 /** The columns about which each alternative says something. */
-function oneOf(alternatives: readonly Unsourced<Values>[][]): Unsourced<Values>[] {
+function oneOf(alternatives: readonly Unsourced<BoundValues>[][]): Unsourced<BoundValues>[] {
   const [first = [], ...others] = alternatives;
   return first.flatMap(({ column, ...one }) => {
     const same = others.map((other) => other.find((each) => each.column.name === column.name));

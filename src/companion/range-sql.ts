@@ -9,7 +9,7 @@ import type { Limit } from './bounds.ts';
 import type { RowPosition } from '../filter/order.ts';
 import type { IndexColumn, Range, Walk } from './roads.ts';
 
-type Condition = RawBuilder<unknown>;
+type RangeCondition = RawBuilder<unknown>;
 
 /**
  * The next rows of the walk after a position, `limit` at most, in the order of the walk, with the key and the `columns`. The rows after a position
@@ -27,7 +27,7 @@ export function walkRows(
   const selected = sql.join([keyColumn, ...columns].map(columnRef));
   const key: IndexColumn = { ...keyColumn, descending: walk.keyDescending };
   const order = [...walk.columns, key];
-  const part = (fixed: readonly Condition[], conditions: readonly Condition[]) => sql`(
+  const part = (fixed: readonly RangeCondition[], conditions: readonly RangeCondition[]) => sql`(
     select ${selected} from ${inSchema(companion.table)} as x
     where ${allOf([...fixed, ...limits, ...conditions])}
     order by ${inOrder([...walk.fixed.map(({ column }) => column), ...order])}
@@ -43,7 +43,7 @@ export function walkRows(
 }
 
 /** The parts of an order after a position, as conditions, in this order. No value comes last ascending and first descending. */
-function partsAfter(order: readonly IndexColumn[], after: RowPosition | undefined): Condition[][] {
+function partsAfter(order: readonly IndexColumn[], after: RowPosition | undefined): RangeCondition[][] {
   if (!after) return [[]];
   const valueAt = (index: number) => (index === order.length - 1 ? after.key : (after.values[index] ?? null));
   return order
@@ -56,7 +56,7 @@ function partsAfter(order: readonly IndexColumn[], after: RowPosition | undefine
     .toReversed();
 }
 
-function partsBeyond(column: IndexColumn, value: string | null): Condition[] {
+function partsBeyond(column: IndexColumn, value: string | null): RangeCondition[] {
   const reference = columnRef(column);
   if (value === null) return column.descending ? [sql`${reference} is not null`] : [];
   const beyond = sql`${reference} ${column.descending ? sql`<` : sql`>`} ${pinned(column, value)}`;
@@ -88,19 +88,19 @@ function partsOf(companion: Companion, ranges: readonly Range[], selected: RawBu
   });
 }
 
-const limitCondition = ({ column, operator, value }: Limit): Condition =>
+const limitCondition = ({ column, operator, value }: Limit): RangeCondition =>
   sql`${columnRef(column)} ${sql.raw(operator)} ${pinned(column, value)}`;
 
-const isValue = (column: Column, value: string | null): Condition =>
+const isValue = (column: Column, value: string | null): RangeCondition =>
   value === null ? sql`${columnRef(column)} is null` : sql`${columnRef(column)} = ${pinned(column, value)}`;
 
 /** A list of conditions for each combination of values. */
-function combinations(fixed: Range['fixed']): Condition[][] {
+function combinations(fixed: Range['fixed']): RangeCondition[][] {
   return product(fixed.map(({ column, values }) => values.map((value) => isValue(column, value))));
 }
 
 /** The same with one condition for all values of a column, but for null. */
-function listCombinations(fixed: Range['fixed']): Condition[][] {
+function listCombinations(fixed: Range['fixed']): RangeCondition[][] {
   return product(
     fixed.map(({ column, values }) => {
       const given = values.filter((value) => value !== null);
@@ -111,10 +111,10 @@ function listCombinations(fixed: Range['fixed']): Condition[][] {
   );
 }
 
-const product = (lists: readonly Condition[][]): Condition[][] =>
-  lists.reduce<Condition[][]>((done, list) => done.flatMap((before) => list.map((one) => [...before, one])), [[]]);
+const product = (lists: readonly RangeCondition[][]): RangeCondition[][] =>
+  lists.reduce<RangeCondition[][]>((done, list) => done.flatMap((before) => list.map((one) => [...before, one])), [[]]);
 
-const allOf = (conditions: readonly Condition[]) => (conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `));
+const allOf = (conditions: readonly RangeCondition[]) => (conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `));
 
 export const inOrder = (order: readonly IndexColumn[]) =>
   sql.join(order.map((column) => sql`${columnRef(column)} ${column.descending ? sql`desc` : sql`asc`}`));

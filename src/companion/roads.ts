@@ -3,7 +3,7 @@
  * wrong by a factor of 1,000, and then a list would take seconds (decision 133).
  */
 import type { Companion } from './layout.ts';
-import { boundsOf, type Bounds, type Limit, type Values } from './bounds.ts';
+import { boundsOf, type Bounds, type Limit, type BoundValues } from './bounds.ts';
 import { areSortedWhole, columnOf, keyColumn, type Column } from './source.ts';
 import { decidingTerms, type SortTerm } from '../filter/sort.ts';
 import { all, conjuncts, type Filter } from '../filter/syntax.ts';
@@ -15,7 +15,7 @@ export interface IndexColumn extends Column {
 
 /** A part of an index: its first columns have certain values, and the next one is within limits. */
 export interface Range {
-  fixed: readonly (Values & { column: IndexColumn })[];
+  fixed: readonly (BoundValues & { column: IndexColumn })[];
   limits: readonly Limit[];
   /** Instead, the part of the index of texts that matches these words. */
   words?: string;
@@ -93,7 +93,7 @@ function walksOfIndex({ columns }: Index, order: ColumnOrder, bounds: Bounds): W
 }
 
 /** Whether no two of the values are the same to PostgreSQL. An instant can be written in many ways. */
-const areDifferent = ({ column, values }: Values): boolean => column.type !== 'date-time' || values.length === 1;
+const areDifferent = ({ column, values }: BoundValues): boolean => column.type !== 'date-time' || values.length === 1;
 
 /** The tests of the filter that the walk does not apply by itself. */
 export function restOf(filter: Filter, { fixed, limits }: Walk): Filter {

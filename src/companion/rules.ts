@@ -85,10 +85,10 @@ export const isText = (type: ScalarType): boolean => type === 'string' || type =
 export function companionOf(rules: Rules, id: number, previous: Companion | null, isReferenced: boolean): Companion | null {
   const { uniques, indexes, substrings, references, search } = rules;
   if (!isReferenced && !search && uniques.length + indexes.length + substrings.length + references.length === 0) return null;
-  return new Layout(`x${id}`, previous).companion(rules);
+  return new RuleLayout(`x${id}`, previous).companion(rules);
 }
 
-class Layout {
+class RuleLayout {
   readonly #table: string;
   readonly #previous: Companion | null;
   readonly #columns: CompanionColumn[] = [];

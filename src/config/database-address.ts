@@ -10,7 +10,7 @@ import { Client } from 'pg';
  * too (RFC 5802).
  */
 const methods = ['scram-sha-256', 'md5', 'password', 'none'] as const;
-export type Method = (typeof methods)[number];
+export type AuthMethod = (typeof methods)[number];
 
 /** `verified`: TLS, and the server's certificate must be valid for the host. */
 export type Encryption = 'verified' | 'unverified' | 'none';
@@ -54,7 +54,7 @@ export function databaseName(url: string): string {
 }
 
 /** The methods that an address requires; undefined if it requires none. As in node-postgres, the last of several parameters counts. */
-export function requiredMethods(address: string): Method[] | undefined {
+export function requiredMethods(address: string): AuthMethod[] | undefined {
   const list = new URL(address).searchParams.getAll('require_auth').at(-1)?.split(',');
   if (list === undefined || list.every(isMethod)) return list;
   throw new Error('require_auth must list scram-sha-256, md5, password or none, separated by commas');
@@ -65,7 +65,7 @@ export function passwordFile(address: string): string | undefined {
   return new URL(address).searchParams.get('password_file') ?? undefined;
 }
 
-function isMethod(name: string): name is Method {
+function isMethod(name: string): name is AuthMethod {
   return methods.some((method) => method === name);
 }
 

@@ -9,7 +9,7 @@ export type Method = (typeof methods)[number];
 /** One alternative of a `security` list: scheme name → scopes. `{}` means that the operation also accepts callers without a credential. */
 export type SecurityRequirement = Record<string, string[]>;
 
-export interface Reference {
+export interface ComponentReference {
   $ref: string;
 }
 
@@ -23,12 +23,12 @@ export interface ParameterObject {
 
 export interface RequestBodyObject {
   required?: boolean;
-  content: Record<string, { schema?: Record<string, unknown>; examples?: Record<string, { value: unknown } | Reference> }>;
+  content: Record<string, { schema?: Record<string, unknown>; examples?: Record<string, { value: unknown } | ComponentReference> }>;
 }
 
 export interface ResponseObject {
   description: string;
-  headers?: Record<string, { required?: boolean; schema: Record<string, unknown> } | Reference>;
+  headers?: Record<string, { required?: boolean; schema: Record<string, unknown> } | ComponentReference>;
   content?: Record<string, { schema?: Record<string, unknown> }>;
 }
 
@@ -36,12 +36,12 @@ interface OperationObject extends ExtensionMembers {
   operationId: string;
   tags: string[];
   security?: SecurityRequirement[];
-  parameters?: (ParameterObject | Reference)[];
-  requestBody?: RequestBodyObject | Reference;
-  responses: Record<string, ResponseObject | Reference>;
+  parameters?: (ParameterObject | ComponentReference)[];
+  requestBody?: RequestBodyObject | ComponentReference;
+  responses: Record<string, ResponseObject | ComponentReference>;
 }
 
-type PathItem = { parameters?: (ParameterObject | Reference)[] } & { [M in Method]?: OperationObject };
+type PathItem = { parameters?: (ParameterObject | ComponentReference)[] } & { [M in Method]?: OperationObject };
 
 export interface ContractDocument {
   info: { title: string; version: string };
@@ -80,10 +80,10 @@ export function parseContract(): ContractDocument {
 }
 
 /** Follows `#/…` references to a value that is no reference; throws on a reference without a target. */
-export function resolve<T>(document: ContractDocument, value: T | Reference): T {
+export function resolve<T>(document: ContractDocument, value: T | ComponentReference): T {
   let found: unknown = value;
   while (typeof found === 'object' && found !== null && '$ref' in found) {
-    const { $ref } = found as Reference;
+    const { $ref } = found as ComponentReference;
     found = $ref
       .slice(2)
       .split('/')

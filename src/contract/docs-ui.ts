@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import type { FastifySwaggerUiConfigOptions, FastifySwaggerUiOptions } from '@fastify/swagger-ui';
 import { responseInterceptor, typeSelector, type PageFunction } from './docs-types-ui.ts';
 
-interface System {
+interface SwaggerSystem {
   React: { createElement: PageFunction; Fragment: unknown; useState: (first: boolean) => [boolean, (next: boolean) => void] };
   fn: { getSampleSchema: PageFunction; isFileUploadIntended: PageFunction };
   specSelectors: { specJson: () => { getIn: (path: string[]) => { toJS: () => object } | undefined } };
 }
 
-interface Page {
+interface SwaggerPage {
   location: { pathname: string };
   SwaggerUIBundle: { plugins: { DownloadUrl: PageFunction } };
   document: { documentElement: { classList: { toggle: (name: string, on: boolean) => void } } };
@@ -22,7 +22,7 @@ interface Page {
 
 /** Loads the document. */
 function downloadUrl(): unknown {
-  return (globalThis as unknown as Page).SwaggerUIBundle.plugins.DownloadUrl;
+  return (globalThis as unknown as SwaggerPage).SwaggerUIBundle.plugins.DownloadUrl;
 }
 
 /**
@@ -31,7 +31,7 @@ function downloadUrl(): unknown {
  */
 function emptyFields(): object {
   return {
-    afterLoad(this: System, system: System) {
+    afterLoad(this: SwaggerSystem, system: SwaggerSystem) {
       const { getSampleSchema } = system.fn;
       this.fn.getSampleSchema = (schema, mediaType, ...rest) => {
         const sample = getSampleSchema(schema, mediaType, ...rest);
@@ -41,7 +41,7 @@ function emptyFields(): object {
     },
     wrapComponents: {
       ParameterIncludeEmpty:
-        (original: unknown, { React }: System) =>
+        (original: unknown, { React }: SwaggerSystem) =>
         (props: { isIncludedOptions?: object }) =>
           React.createElement(original, { ...props, isIncludedOptions: { ...props.isIncludedOptions, defaultValue: false } }),
     },
@@ -74,7 +74,7 @@ function issuerClients(): object {
   return {
     wrapComponents: {
       oauth2:
-        (original: unknown, { React, specSelectors }: System) =>
+        (original: unknown, { React, specSelectors }: SwaggerSystem) =>
         (props: { name: string; authSelectors: { getConfigs: () => object } }) => {
           const client = specSelectors.specJson().getIn(['components', 'securitySchemes', props.name, 'x-swagger-ui']);
           const getConfigs = () => ({ ...props.authSelectors.getConfigs(), ...client?.toJS() });
@@ -89,7 +89,7 @@ function shortIntroduction(): object {
   return {
     wrapComponents: {
       OAS31Info:
-        (original: unknown, { React }: System) =>
+        (original: unknown, { React }: SwaggerSystem) =>
         (props: { getComponent: (name: string, ...rest: unknown[]) => unknown }) => {
           const { createElement } = React;
           const markdown = (source: string) => createElement(props.getComponent('Markdown', true), { source });
@@ -105,9 +105,9 @@ function shortIntroduction(): object {
         },
       // Instead of the page's own URL of the document: the documentation, and the URLs of both forms, beside `/docs`.
       InfoUrl:
-        (_original: unknown, { React: { createElement } }: System) =>
+        (_original: unknown, { React: { createElement } }: SwaggerSystem) =>
         () => {
-          const base = (globalThis as unknown as Page).location.pathname.replace(/docs\/?$/, '');
+          const base = (globalThis as unknown as SwaggerPage).location.pathname.replace(/docs\/?$/, '');
           const link = (path: string, text = path) => createElement('a', { href: base + path, target: '_blank' }, text);
           const links = [link('documentation', 'Documentation'), link('openapi.yaml'), link('openapi.json')];
           return createElement('div', { className: 'page-links' }, ...links);
@@ -121,7 +121,7 @@ function shortProblems(): object {
   return {
     wrapComponents: {
       response:
-        (original: unknown, { React }: System) =>
+        (original: unknown, { React }: SwaggerSystem) =>
         (props: { code: string; response: { get: (name: string) => string } }) => {
           const { createElement } = React;
           const [isOpen, setOpen] = React.useState(false);
@@ -171,7 +171,7 @@ export const uiConfig: FastifySwaggerUiConfigOptions = {
 
 /** Switches Swagger UI between light and dark as the browser says. Swagger UI itself does so in its top bar only. */
 function followColorScheme(): void {
-  const { document, matchMedia } = globalThis as unknown as Page;
+  const { document, matchMedia } = globalThis as unknown as SwaggerPage;
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const apply = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
   dark.addEventListener('change', apply);

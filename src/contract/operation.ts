@@ -19,7 +19,7 @@ type Headers<R> = R extends { headers: infer H }
   : object;
 type Responses<O extends OperationId> = operations[O]['responses'];
 /** The statuses a handler may return; problems are thrown. */
-type Success<O extends OperationId> = Extract<keyof Responses<O>, 200 | 201 | 204 | 303 | 304>;
+type SuccessStatus<O extends OperationId> = Extract<keyof Responses<O>, 200 | 201 | 204 | 303 | 304>;
 
 /** A body that is already JSON text, of a value of type `T`: sent without parsing or serialisation. */
 export class JsonText<T> {
@@ -62,6 +62,6 @@ export interface Input<O extends OperationId> {
   reply: FastifyReply;
 }
 
-export type Output<O extends OperationId> = { [S in Success<O>]: Answer<S, Responses<O>[S]> }[Success<O>];
+export type Output<O extends OperationId> = { [S in SuccessStatus<O>]: Answer<S, Responses<O>[S]> }[SuccessStatus<O>];
 export type Handler<O extends OperationId> = (input: Input<O>) => Promise<Output<O>>;
 export type Handlers = { [O in OperationId]: Handler<O> };

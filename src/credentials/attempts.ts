@@ -23,7 +23,7 @@ export type Verdict =
   | { verdict: 'account'; retry_seconds: number }
   | { verdict: 'address'; retry_seconds: number };
 
-export type Outcome = 'succeeded' | 'failed' | 'abandoned';
+export type AttemptEnd = 'succeeded' | 'failed' | 'abandoned';
 
 /** The HMAC key that hides names and addresses from readers of the table. All processes share it. */
 export function attemptKeyOf(values: SecretValues): Buffer {
@@ -78,7 +78,7 @@ export async function beginAttempt(
 export async function endAttempt(
   db: Kysely<Database>,
   { account, address }: Subjects,
-  outcome: Outcome,
+  outcome: AttemptEnd,
   beside?: OperationNodeSource,
 ): Promise<number> {
   const { rows } = await sql<{ failures: number | null }>`

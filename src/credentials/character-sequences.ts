@@ -39,10 +39,10 @@ function isNext(a: string, b: string): boolean {
   return /\p{L}{2}/u.test(a + b) && (a.codePointAt(0) ?? 0) + 1 === b.codePointAt(0);
 }
 
-type Layout = ReadonlyMap<string, string>;
+type KeyboardLayout = ReadonlyMap<string, string>;
 
 /** The neighbours of each key. */
-function neighbours(rows: readonly string[]): Layout {
+function neighbours(rows: readonly string[]): KeyboardLayout {
   const keys = rows.flatMap((row, y) => Array.from(row, (sign, index) => ({ sign, y, x: index + (rowOffsets[y] ?? 0) })));
   return new Map(
     keys.map((key) => {
@@ -54,7 +54,7 @@ function neighbours(rows: readonly string[]): Layout {
   );
 }
 
-function isBeside(layout: Layout, a: string, b: string): boolean {
+function isBeside(layout: KeyboardLayout, a: string, b: string): boolean {
   const from = unshifted.get(a) ?? a;
   const to = unshifted.get(b) ?? b;
   return layout.get(from)?.includes(to) === true;

@@ -25,7 +25,7 @@ const addressQueue = { running: 8, waiting: 512, waitMs: 5000 };
 const retryIntervalMs = 25;
 const maximumTries = 80;
 
-export interface Claim {
+export interface AttemptClaim {
   /** As typed. The user may not exist, and the text may be no valid name. */
   name: string;
   /** The client's IP address. */
@@ -34,7 +34,7 @@ export interface Claim {
 
 /** How attempts ended. Without a comparison of the password: `throttled`, `busy` (the queue was full or the wait too long), and `error`. */
 const outcomes = ['succeeded', 'failed', 'throttled', 'busy', 'error'] as const;
-export type Outcome = (typeof outcomes)[number];
+export type ThrottleOutcome = (typeof outcomes)[number];
 
 /** An attempt that has been counted and awaits its outcome. */
 export interface Attempt {
@@ -51,7 +51,7 @@ export interface Attempt {
 
 export interface Throttle {
   /** The number of attempts that ended with each outcome in this process. */
-  readonly outcomes: Readonly<Record<Outcome, number>>;
+  readonly outcomes: Readonly<Record<ThrottleOutcome, number>>;
   /**
    * Counts an attempt, then runs `evaluate`, which verifies the password and returns a value for a good attempt, else undefined. A value
    * resets the account's count; undefined counts as one more failure. If `evaluate` throws, the attempt is not counted, unless a statement
@@ -61,7 +61,10 @@ export interface Throttle {
    * `rate-limited` with Retry-After, without running `evaluate`, while the account or the address is throttled. Throws `busy` if too many
    * attempts wait, and the errors of the database. Do not call it inside a transaction.
    */
-  attempt<T>(claim: Claim, evaluate: (attempt: Attempt) => Promise<T | undefined>): Promise<{ granted: T | undefined; failures: number }>;
+  attempt<T>(
+    claim: AttemptClaim,
+    evaluate: (attempt: Attempt) => Promise<T | undefined>,
+  ): Promise<{ granted: T | undefined; failures: number }>;
 }
 
 /** After this number of failures in a row, password login is disabled until `unlock` (rule 39). */
@@ -71,7 +74,7 @@ export const failuresUntilLocked = 100;
 export function createThrottle(db: Kysely<Database>, secrets: ServiceSecrets, schedule: Schedule = scheduleTimeout): Throttle {
   const accounts = new KeyedQueues(accountQueue, { schedule });
   const addresses = new KeyedQueues(addressQueue, { schedule });
-  const ended = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
+  const ended = Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<ThrottleOutcome, number>;
 
   /** Resolves with the account when the attempt is counted. If an attempt is throttled, those that wait behind it are refused at once. */
   const count = async (name: string, subjects: Subjects, queues: Record<'account' | 'address', BoundedQueue>) => {
@@ -146,7 +149,7 @@ function isInDoubt(error: unknown): boolean {
   return error instanceof Problem && error.code === 'outcome-unknown';
 }
 
-function outcomeOf(error: unknown): Outcome {
+function outcomeOf(error: unknown): ThrottleOutcome {
   if (!(error instanceof Problem)) return 'error';
   return error.code === 'rate-limited' ? 'throttled' : error.code === 'busy' ? 'busy' : 'error';
 }

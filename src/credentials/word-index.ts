@@ -35,7 +35,7 @@ export interface Word {
   context: boolean;
 }
 
-export interface Found {
+export interface FoundWord {
   /** The index after the word's last code point. */
   end: number;
   word: Word;
@@ -60,8 +60,8 @@ export class WordIndex {
   }
 
   /** The words that begin at a position, forwards or backwards. */
-  findAt(text: readonly string[], start: number): Found[] {
-    const found: Found[] = [];
+  findAt(text: readonly string[], start: number): FoundWord[] {
+    const found: FoundWord[] = [];
     const offer = (letters: readonly string[], word: Word) => {
       if (matches(text, start, letters)) found.push({ end: start + letters.length, word });
     };

@@ -25,14 +25,14 @@ export function withoutTransaction(reads: Pick<Store, 'query' | 'queryRepeated'>
 }
 
 /** Milliseconds, and whether PostgreSQL may read whole tables and matching parts of indexes: `on` or `off`. */
-interface Settings {
+interface ReadSettings {
   limit: string;
   tables: string;
   bitmaps: string;
 }
 
 /** Without jit: to compile a statement takes longer than the statements of a list, whose cost the planner overestimates. */
-const changeSettings = prepare<Settings, unknown>('read.settings', (value) =>
+const changeSettings = prepare<ReadSettings, unknown>('read.settings', (value) =>
   sql`
   select set_config('statement_timeout', ${value('limit')}, true), set_config('jit', 'off', true),
     set_config('enable_seqscan', ${value('tables')}, true), set_config('enable_bitmapscan', ${value('bitmaps')}, true)`.compile(builder),

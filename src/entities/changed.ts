@@ -44,10 +44,10 @@ export const changeColumns = sql.join(Object.keys(columnTypes).map((name) => sql
 /** SQL: the same, each with its type. */
 export const typedChangeColumns = sql.join(Object.entries(columnTypes).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`));
 
-type Operation = 'created' | 'updated' | 'deleted' | 'restored' | 'purged';
+type ChangeKind = 'created' | 'updated' | 'deleted' | 'restored' | 'purged';
 
 interface EntityChange {
-  event: AuditEventName & `entity.${Operation}`;
+  event: AuditEventName & `entity.${ChangeKind}`;
   /** The common table expressions that `written` uses. */
   steps?: RawBuilder<unknown>;
   /** The statement that changes rows and returns each one whole: `returning entity.*`. */

@@ -5,7 +5,7 @@ import { authorize, isPermitted } from '../rights/permit.ts';
 import { publicPath } from '../config/public-url.ts';
 import type { Context } from '../context.ts';
 import type { EntityType } from '../entity-types/types.ts';
-import type { Found } from '../database/standby/readers.ts';
+import type { FreshResult } from '../database/standby/readers.ts';
 import { Problem } from '../errors.ts';
 import { entityLimitOf } from './entity-limits.ts';
 import { keepOf } from './history/history.ts';
@@ -223,7 +223,7 @@ export function entityHandlers(context: Context): EntityHandlers {
   };
 }
 
-const consistencyOf = ({ consistency }: Found<unknown>) => (consistency === undefined ? {} : { Consistency: consistency });
+const consistencyOf = ({ consistency }: FreshResult<unknown>) => (consistency === undefined ? {} : { Consistency: consistency });
 
 const replayed = (isReplayed: boolean) => (isReplayed ? { 'Idempotency-Replayed': 'true' as const } : {});
 

@@ -4,7 +4,7 @@ import type { Caller } from '../authn/caller.ts';
 import type { JsonText } from '../contract/operation.ts';
 import type { ServiceSecrets } from '../database/service-secrets.ts';
 import { latestOf, positionOf } from '../database/standby/log-position.ts';
-import type { Found, Readers, Reading } from '../database/standby/readers.ts';
+import type { FreshResult, Readers, Reading } from '../database/standby/readers.ts';
 import type { EntityType, EntityTypes } from '../entity-types/types.ts';
 import type { Permit } from '../rights/permit.ts';
 import { aggregateEntities } from './lists/aggregate.ts';
@@ -49,7 +49,7 @@ export class EntityReading {
     permit: Permit<'read' | 'update'>,
     from: ReadingCaller,
     requestFor: (type: EntityType | undefined) => Promise<ListRequest>,
-  ): Promise<Found<ListedPage>> {
+  ): Promise<FreshResult<ListedPage>> {
     return readByType(this.#types, permit.entity, async (type) => {
       const request = await requestFor(type);
       const read = await this.#begin(permit, from, type, request.cursor, request.targets.size > 0);
@@ -64,7 +64,7 @@ export class EntityReading {
     permit: Permit<'read'>,
     from: ReadingCaller,
     requestFor: (type: EntityType | undefined) => Promise<AggregateRequest>,
-  ): Promise<Found<JsonText<Schemas['EntityAggregated']>>> {
+  ): Promise<FreshResult<JsonText<Schemas['EntityAggregated']>>> {
     return readByType(this.#types, permit.entity, async (type) => {
       const request = await requestFor(type);
       const read = await this.#begin(permit, from, type, undefined, request.targets.size > 0);
@@ -80,7 +80,7 @@ export class EntityReading {
     from: ReadingCaller,
     key: string,
     query: Omit<VersionQuery, 'keep'>,
-  ): Promise<Found<JsonText<Schemas['EntityHistory']>>> {
+  ): Promise<FreshResult<JsonText<Schemas['EntityHistory']>>> {
     const type = await this.#types.find(permit.entity);
     const read = await this.#begin(permit, from, type, query.cursor);
     const keep = keepOf(type?.document);

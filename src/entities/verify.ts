@@ -8,7 +8,7 @@ import type { Database } from '../database/tables.ts';
 import { scanEntities, scanKeys, type StoredFields } from './scan.ts';
 import { parseJson } from '../parse-json.ts';
 
-export interface Verification {
+export interface EntityVerification {
   entities: number;
   /** Rows of the companion table. */
   rows: number;
@@ -24,7 +24,7 @@ export async function verifyCompanion(
   name: string,
   companion: Companion,
   sample: number | undefined,
-): Promise<Verification> {
+): Promise<EntityVerification> {
   const { rows: counts } = await sql<{ entities: string; rows: string }>`
     select (select count(*) from entity where name = ${name}) as entities, (select count(*) from ${inSchema(companion.table)}) as rows`.execute(
     db,

@@ -11,7 +11,7 @@ import { targetsOf } from './references.ts';
 import { assertRequirements } from './requirements.ts';
 import { completePart, isReferenced, needsBuild } from './rules.ts';
 import { findStoredType, listBuilds, type StoredType, type TypeRow } from './store.ts';
-import { wantedCompanion, type BuildProgress, type Outcome, type Start } from './transaction.ts';
+import { wantedCompanion, type BuildProgress, type TypeChangeResult, type Start } from './transaction.ts';
 
 const rounds = 10;
 const retryPauseMs = 300;
@@ -110,7 +110,7 @@ function startOf(actor: Actor, change: TypeChange, stored: StoredType, options: 
   return { actor, change, stored, plan: planOf(stored.type, change), allowUnfit, limit, onProgress, isReferenced: referenced };
 }
 
-async function carryOut(store: Store, start: Start, { mayName = () => true }: ApplyOptions): Promise<Outcome> {
+async function carryOut(store: Store, start: Start, { mayName = () => true }: ApplyOptions): Promise<TypeChangeResult> {
   const { change, stored } = start;
   const isToBeBuilt = needsBuild(completePart(stored), wantedCompanion(start, stored.id ?? 0));
   if (isToBeBuilt && (await countEntities(store.db, change.name, 0)) > 0) return await store.runLong((db) => buildOnline(db, start));
@@ -121,7 +121,7 @@ async function carryOut(store: Store, start: Start, { mayName = () => true }: Ap
 async function repeatedly<T>(
   name: string,
   { waitMs = Infinity, onWait }: ApplyOptions,
-  work: () => Promise<T | Exclude<Outcome, TypeRow>>,
+  work: () => Promise<T | Exclude<TypeChangeResult, TypeRow>>,
 ): Promise<T> {
   const end = performance.now() + waitMs;
   let isWaiting = false;

@@ -8,13 +8,13 @@ import { assertNotReferenced } from './references.ts';
 import { completePart, needsBuild } from './rules.ts';
 import { drawId } from './store.ts';
 import { assertApplicable, checkTime, isNotBeingBuilt, isUnchanged, wantedCompanion, withTypesLocked, writeChange } from './transaction.ts';
-import type { Outcome, Start } from './transaction.ts';
+import type { TypeChangeResult, Start } from './transaction.ts';
 
 /**
  * Carries the change out if there is nothing to build, or no entity of the name. Throws 409 `type-conflict` if entities do not fit, or if other types refer to
  * one that is deleted; the refusal has the names for which `mayName` is true.
  */
-export async function changeAtOnce(store: Store, start: Start, mayName: (name: string) => boolean): Promise<Outcome> {
+export async function changeAtOnce(store: Store, start: Start, mayName: (name: string) => boolean): Promise<TypeChangeResult> {
   const { change, stored } = start;
   const { name, document } = change;
   const since = await checkEntities(store, start);

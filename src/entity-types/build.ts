@@ -36,7 +36,7 @@ import {
   withTypesLocked,
   writeChange,
 } from './transaction.ts';
-import type { Outcome, Start } from './transaction.ts';
+import type { TypeChangeResult, Start } from './transaction.ts';
 
 /** The build as its first transaction has begun it. */
 interface Begun {
@@ -50,7 +50,7 @@ interface Begun {
  * Carries the change out on a connection without limits of time, whose end releases the lock of the build. Throws 409 `type-conflict` if entities do not fit the
  * new document or its rules; then the table is as before. If the process or the connection ends meanwhile, the same change continues the build.
  */
-export async function buildOnline(db: Kysely<Database>, start: Start): Promise<Outcome> {
+export async function buildOnline(db: Kysely<Database>, start: Start): Promise<TypeChangeResult> {
   const { name } = start.change;
   if (!(await lockBuild(db, name))) return 'being built';
   try {
@@ -61,7 +61,7 @@ export async function buildOnline(db: Kysely<Database>, start: Start): Promise<O
   }
 }
 
-async function build(db: Kysely<Database>, start: Start): Promise<Outcome> {
+async function build(db: Kysely<Database>, start: Start): Promise<TypeChangeResult> {
   await assertWithinLimit(db, start);
   const since = await checkTime(db);
   const { unfit, examples } = await examine(db, start);
@@ -139,7 +139,7 @@ async function index(db: Kysely<Database>, { change: { name }, onProgress }: Sta
   await gatherStatistics(db, wanted);
 }
 
-async function finish(db: Kysely<Database>, start: Start, { revision, wanted }: Begun, since: Date | undefined): Promise<Outcome> {
+async function finish(db: Kysely<Database>, start: Start, { revision, wanted }: Begun, since: Date | undefined): Promise<TypeChangeResult> {
   return await withTypesLocked(db, async (trx): Promise<TypeRow | 'changed meanwhile'> => {
     if (!(await isUnchanged(trx, start, revision))) return 'changed meanwhile';
     await assertApplicable(trx, start, since);

@@ -1,7 +1,6 @@
 /** The types of fields for filters and sorts, read from the JSON Schema of a declared type. It reads what a schema says for certain. */
 import type { Field, FieldType, FieldTypes, ScalarType } from '../filter/fields.ts';
-
-type Schema = Record<string, unknown>;
+import type { Schema } from './subschemas.ts';
 
 /** What a schema may consist of besides `properties`, so that a field may have a type that `properties` does not show. */
 const compositions = [

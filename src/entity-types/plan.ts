@@ -20,14 +20,14 @@ export interface TypeChange {
  * `none`: nothing but what later writes must fit. `check`: stored entities may not fit, so all are checked. `build`: all are read, and must fit a rule or
  * are indexed. `loss`: something ends that applying the old document again would not bring back.
  */
-export type Effect = 'none' | 'check' | 'build' | 'loss';
+export type PlanEffect = 'none' | 'check' | 'build' | 'loss';
 const effects = ['none', 'check', 'build', 'loss'] as const;
 
 export interface PlanStep {
   kind: 'declare' | 'narrower' | 'wider' | 'note' | 'rule' | 'no-rule' | 'shorter' | 'delete';
   /** Into the document. */
   pointer: string;
-  effect: Effect;
+  effect: PlanEffect;
 }
 
 export interface TypePlan {
@@ -37,7 +37,7 @@ export interface TypePlan {
   /** None if the document is in force already. */
   steps: PlanStep[];
   /** The strongest effect of the steps. */
-  effect: Effect;
+  effect: PlanEffect;
   /** SHA-256 (hex) of what the change starts from, its steps and its document. */
   digest: string;
 }

@@ -13,7 +13,7 @@ import type { Schema } from './subschemas.ts';
 const maximumCascades = 4;
 
 /** The entities called `from` refer to those called `to`. */
-interface Reference {
+interface TypeReference {
   from: string;
   to: string;
   onDelete: string;
@@ -62,18 +62,18 @@ export function targetsOf(document: Schema): string[] {
   return [...new Set(referencesOf(document).map(({ to }) => to))];
 }
 
-function referencesOf(document: Schema): (Omit<Reference, 'from'> & { field: string })[] {
+function referencesOf(document: Schema): (Omit<TypeReference, 'from'> & { field: string })[] {
   const { 'x-references': references = {} }: RuleKeywords = document;
   return Object.entries(references).map(([field, { to, onDelete = 'restrict' }]) => ({ field, to, onDelete }));
 }
 
-async function listReferences(db: Kysely<Database>): Promise<Reference[]> {
+async function listReferences(db: Kysely<Database>): Promise<TypeReference[]> {
   const tables = await listCompanions(db);
   return tables.flatMap(({ name, companion }) => companion.references.map(({ to, onDelete }) => ({ from: name, to, onDelete })));
 }
 
 /** The number of cascades one after the other from `start`, towards the entities that are deleted too or back; Infinity in a circle. */
-function longestWay(cascades: readonly Reference[], start: string, way: 'down' | 'up', passed: readonly string[] = []): number {
+function longestWay(cascades: readonly TypeReference[], start: string, way: 'down' | 'up', passed: readonly string[] = []): number {
   if (passed.includes(start)) return Infinity;
   const next = cascades.flatMap(({ from, to }) => (way === 'down' ? (to === start ? [from] : []) : from === start ? [to] : []));
   // A way of more than four cascades is refused, so none of these takes long.

@@ -19,7 +19,7 @@ export interface RuleDifference {
   pointer: string;
 }
 
-interface Entry {
+interface RuleEntry {
   pointer: string;
   /** Equal for entries that need the same columns, indexes and constraints. */
   meaning: unknown;
@@ -32,7 +32,8 @@ const typesOf = (document: Schema): FieldTypes => fieldTypesOf(schemaOf(document
 /** The differences of the rules, in the order of the keywords. */
 export function ruleDifferences(old: Schema, now: Schema): RuleDifference[] {
   const [before, after] = [entriesOf(old), entriesOf(now)];
-  const sameIn = (entries: readonly Entry[], { meaning }: Entry) => entries.find((each) => isDeepStrictEqual(each.meaning, meaning));
+  const sameIn = (entries: readonly RuleEntry[], { meaning }: RuleEntry) =>
+    entries.find((each) => isDeepStrictEqual(each.meaning, meaning));
   return [
     ...after.flatMap((entry): RuleDifference[] => {
       const same = sameIn(before, entry);
@@ -43,7 +44,7 @@ export function ruleDifferences(old: Schema, now: Schema): RuleDifference[] {
   ];
 }
 
-function entriesOf(document: Schema): Entry[] {
+function entriesOf(document: Schema): RuleEntry[] {
   const types = typesOf(document);
   const typed = (name: string, field = name) => {
     const found = readField(field, types);

@@ -79,7 +79,7 @@ export interface Start {
 }
 
 /** The type in force afterwards, or why nothing was changed. */
-export type Outcome = TypeRow | 'changed meanwhile' | 'being built';
+export type TypeChangeResult = TypeRow | 'changed meanwhile' | 'being built';
 
 /** The companion table that the new document needs, which has the number `id`; null for none. */
 export function wantedCompanion({ change: { document }, stored, isReferenced }: Start, id: number): Companion | null {

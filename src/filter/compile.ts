@@ -7,14 +7,14 @@ import type { ScalarType } from './fields.ts';
 import { sqlTypes, type Source } from './source.ts';
 import type { Filter, Test } from './syntax.ts';
 
-type Condition = RawBuilder<boolean>;
+type FilterCondition = RawBuilder<boolean>;
 
 /** SQL: true for the entities of `source` that fulfil the filter; false or null for all others. */
-export function filterCondition(filter: Filter, source: Source): Condition {
+export function filterCondition(filter: Filter, source: Source): FilterCondition {
   return conditionOf(filter, source, true);
 }
 
-function conditionOf(filter: Filter, source: Source, holds: boolean): Condition {
+function conditionOf(filter: Filter, source: Source, holds: boolean): FilterCondition {
   switch (filter.kind) {
     case 'not':
       return conditionOf(filter.of, source, !holds);
@@ -31,14 +31,14 @@ function conditionOf(filter: Filter, source: Source, holds: boolean): Condition 
   }
 }
 
-function joined(conditions: Condition[], isAnd: boolean): Condition {
+function joined(conditions: FilterCondition[], isAnd: boolean): FilterCondition {
   if (conditions.length === 0) return isAnd ? sql<boolean>`true` : sql<boolean>`false`;
   return sql<boolean>`(${sql.join(conditions, isAnd ? sql` and ` : sql` or `)})`;
 }
 
 const comparisons = { '=': sql`=`, '<': sql`<`, '<=': sql`<=`, '>': sql`>`, '>=': sql`>=` } as const;
 
-function testCondition(test: Test, source: Source): Condition {
+function testCondition(test: Test, source: Source): FilterCondition {
   const { field } = test;
   switch (test.kind) {
     case 'compare':

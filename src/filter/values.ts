@@ -13,7 +13,7 @@ export interface TypedValue {
 }
 
 /** Why a value is refused; `allowed` names the JSON types or forms that are accepted. */
-export type Refusal =
+export type ValueRefusal =
   { code: 'invalid-type' | 'invalid-value'; values: { allowed: string } } | { code: 'too-long'; values: { maximum: number } };
 
 const jsonTypes: Readonly<Record<ScalarType | 'any', string>> = {
@@ -37,7 +37,7 @@ const forms: Readonly<Partial<Record<ScalarType, { fits: (text: string) => boole
 };
 
 /** The value as the field's type compares it, or why the type refuses it. Null is no value of any type. */
-export function readValue(type: ScalarType | 'any', value: unknown): TypedValue | Refusal {
+export function readValue(type: ScalarType | 'any', value: unknown): TypedValue | ValueRefusal {
   const allowed = jsonTypes[type];
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
     return { code: 'invalid-type', values: { allowed } };

@@ -24,7 +24,7 @@ export interface QueueOptions {
   schedule?: Schedule;
 }
 
-interface Waiting {
+interface WaitingJob {
   admit: () => void;
   refuse: (problem: Problem) => void;
 }
@@ -57,7 +57,7 @@ export class BoundedQueue {
   readonly #limits: QueueLimits;
   readonly #refusal: () => Problem;
   readonly #schedule: Schedule;
-  readonly #queue = new Set<Waiting>();
+  readonly #queue = new Set<WaitingJob>();
   #held = 0;
   /** The number of refused jobs since the queue was created. */
   refused = 0;
@@ -127,7 +127,7 @@ export class BoundedQueue {
         cancel();
         this.#queue.delete(one);
       };
-      const one: Waiting = {
+      const one: WaitingJob = {
         admit: () => {
           leaveQueue();
           resolve();

@@ -22,7 +22,7 @@ export const jsonLimits: Readonly<JsonLimits> = { depth: 32, values: 10_000, nam
 export const largeJsonLimits: Readonly<JsonLimits> = { ...jsonLimits, values: 50_000 };
 
 /** The fault code of a refused token and, for `invalid-json`, its UTF-16 offset. */
-interface Refusal {
+interface JsonRefusal {
   code: FaultCode;
   at: number;
 }
@@ -52,7 +52,7 @@ export function findFault(text: string, limits: Readonly<JsonLimits>): Fault | u
   const syntax = (at: number): Fault => ({ code: 'invalid-json', pointer: '', values: { position: codePoints(text, at) } });
   /** The place of `path`, whose last name is member number `last` of its object; by default the newest one. */
   const place = (last?: number) => placeOf(path, (depth) => (depth === path.length - 1 ? last : undefined) ?? names[depth]?.size);
-  const refuse = ({ code, at }: Refusal, last?: number): Fault => (code === 'invalid-json' ? syntax(at) : { code, ...place(last) });
+  const refuse = ({ code, at }: JsonRefusal, last?: number): Fault => (code === 'invalid-json' ? syntax(at) : { code, ...place(last) });
   const exceed = (code: 'too-deep' | 'too-many-values' | 'member-name-too-long', limit: number, last?: number): Fault => {
     return { code, ...place(last), values: { limit } };
   };
@@ -129,7 +129,7 @@ function skipSpace(text: string, at: number): number {
 }
 
 /** The offset after the string that opens at `at`. */
-function endOfString(text: string, at: number): number | Refusal {
+function endOfString(text: string, at: number): number | JsonRefusal {
   for (at++; ; at++) {
     const code = text.charCodeAt(at);
     if (code === quote) return at + 1;
@@ -175,7 +175,7 @@ const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdf
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 /** The offset after the number that begins at `at`. Any number of up to 15 digits without an exponent fits into a double. */
-function endOfNumber(text: string, at: number): number | Refusal {
+function endOfNumber(text: string, at: number): number | JsonRefusal {
   const start = at;
   const negative = text.charCodeAt(at) === minus;
   if (negative) at++;
@@ -203,7 +203,7 @@ function skipDigits(text: string, at: number): number {
   return at;
 }
 
-function endOfWord(text: string, at: number): number | Refusal {
+function endOfWord(text: string, at: number): number | JsonRefusal {
   const word = ['true', 'false', 'null'].find((word) => text.startsWith(word, at));
   return word === undefined ? { code: 'invalid-json', at } : at + word.length;
 }

@@ -6,7 +6,7 @@
 import { problemValues } from '../errors.ts';
 import { expectedValues, faultValues } from '../faults.ts';
 import type { Problem } from '../errors.ts';
-import type { Expected, Fault, FaultCode, FaultPlace, Measure } from '../faults.ts';
+import type { Expected, Fault, FaultCode, FaultPlace, ValueUnit } from '../faults.ts';
 import type { Catalogue } from './catalogue.ts';
 import { de } from './de.ts';
 import { en } from './en.ts';
@@ -22,7 +22,7 @@ const styles = {
   seconds: { style: 'unit', unit: 'second', unitDisplay: 'long' },
   bytes: { style: 'unit', unit: 'byte', unitDisplay: 'long' },
   number: { maximumFractionDigits: 20 },
-} as const satisfies Record<Exclude<Measure, 'text'>, Intl.NumberFormatOptions>;
+} as const satisfies Record<Exclude<ValueUnit, 'text'>, Intl.NumberFormatOptions>;
 
 /** One formatter for each locale and measure. They are cached because building one for each refusal would be expensive. */
 const formats = new Map<string, Intl.NumberFormat>();
@@ -37,8 +37,8 @@ export interface Description {
   errors?: FaultDescription[];
 }
 
-type Values = Readonly<Record<string, string | number>>;
-type Measures = Readonly<Record<string, Measure>>;
+type TextValues = Readonly<Record<string, string | number>>;
+type Measures = Readonly<Record<string, ValueUnit>>;
 
 /**
  * The texts of a problem in a locale. Words around a missing value are left out. A missing `seconds` is read from the problem's own `Retry-After`,
@@ -69,7 +69,7 @@ function measuresOf(table: Readonly<Record<string, Measures>>, code: string): Me
   return Object.hasOwn(table, code) ? (table[code] ?? {}) : {};
 }
 
-function fill(locale: Locale, text: string, measures: Measures, values: Values): string {
+function fill(locale: Locale, text: string, measures: Measures, values: TextValues): string {
   return text.replaceAll(/\[([^\]]*)\]/g, (_, part: string) => {
     const names = [...part.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
     if (!names.every((name) => Object.hasOwn(measures, name) && Object.hasOwn(values, name))) return '';
@@ -77,7 +77,7 @@ function fill(locale: Locale, text: string, measures: Measures, values: Values):
   });
 }
 
-function write(locale: Locale, value: string | number, measure: Measure = 'text'): string {
+function write(locale: Locale, value: string | number, measure: ValueUnit = 'text'): string {
   if (typeof value === 'string' || measure === 'text') return String(value);
   const name = `${locale} ${measure}`;
   const format = formats.get(name) ?? new Intl.NumberFormat(locale, styles[measure]);

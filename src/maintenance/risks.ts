@@ -14,7 +14,7 @@ const otherThreads = 4;
 /** What Node.js gives young objects if the process may have 512 MiB of memory or less. The next size in use is 8 MiB. */
 const fewYoungBytes = 2 * 1_048_576;
 
-export interface Surroundings {
+export interface ServiceSurroundings {
   /** Whether the service's role in the database is a superuser. */
   superuser: boolean;
   /** The number of libuv's threads. */
@@ -33,7 +33,7 @@ export function risksOf(
     Config,
     'production' | 'databaseUrl' | 'databaseDirectUrl' | 'databaseReadUrl' | 'passwordMinLength' | 'publicUrl' | 'trustProxy'
   >,
-  { superuser, threads, hashes, passwordFile, youngBytes }: Surroundings,
+  { superuser, threads, hashes, passwordFile, youngBytes }: ServiceSurroundings,
 ): string[] {
   const risks: string[] = [];
   if (config.passwordMinLength < advisedMinimum) {

@@ -1,7 +1,7 @@
 /** Sessions over HTTP: open, show, end, refresh, and the caller's own ones: list, revoke. */
 import type { FastifyRequest } from 'fastify';
 import type { Handlers } from '../contract/operation.ts';
-import { authenticate, carrierOf, type Carrier, type Schemes } from '../authn/authenticate.ts';
+import { authenticate, carrierOf, type CredentialCarrier, type Schemes } from '../authn/authenticate.ts';
 import type { Caller } from '../authn/caller.ts';
 import { logoutAllowed, logoutIntent } from '../authn/csrf.ts';
 import { originPolicy } from '../config/public-url.ts';
@@ -115,7 +115,7 @@ type Way = { kind: 'password'; user: string; password: string } | { kind: 'token
 /** By name and password, or by an issuer's token: one of them, whole (rule 46). Throws {@link invalidBody} for both, neither, or half. */
 function chooseWay(
   { user, password, oidcIssuer, access_token }: { user?: string; password?: string; oidcIssuer?: string; access_token?: string },
-  carrier: Carrier,
+  carrier: CredentialCarrier,
   request: FastifyRequest,
 ): Way {
   const bearer = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];

@@ -11,13 +11,13 @@ import type { OwnSession } from './self-service.ts';
 type Schemas = components['schemas'];
 
 /** What to add to the session info. */
-export interface Wanted {
+export interface SessionInfoParts {
   roles: boolean;
   profiles: boolean;
 }
 
 /** The session info of `principal`. Roles and profiles are read as they stand now. */
-export async function sessionInfo(context: Context, principal: Principal, wanted?: Wanted): Promise<Schemas['SessionInfo']> {
+export async function sessionInfo(context: Context, principal: Principal, wanted?: SessionInfoParts): Promise<Schemas['SessionInfo']> {
   const {
     store: { db },
   } = context;

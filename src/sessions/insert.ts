@@ -40,7 +40,7 @@ export interface SessionEvents {
 }
 
 /** The values of the statement. */
-interface Values extends Omit<NewSession, 'scopes'>, Lifetimes, Origin {
+interface SessionValues extends Omit<NewSession, 'scopes'>, Lifetimes, Origin {
   /** JSON texts. */
   scopes: string | null;
   events: string;
@@ -55,7 +55,7 @@ type OpenedRow = SessionCallerRow & { evicted: string[]; openedUnder: string | n
 const eventColumns = { event: sql.ref('event'), sessionId: sql.ref('session_id'), detail: sql.ref('detail') };
 
 // The statement that inserts the row does not see it in the table, so it takes the row from what the function returns.
-const statement = prepare<Values, OpenedRow>('session.open', (value) =>
+const statement = prepare<SessionValues, OpenedRow>('session.open', (value) =>
   sql<OpenedRow>`
     with new_session as materialized (
       select (opened).*, evicted,

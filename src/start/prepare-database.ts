@@ -14,7 +14,7 @@ import { passwordFileFor, writePassword, type MadeAdministrator } from './first-
 
 const oldestVersion = 15;
 
-export interface Prepared {
+export interface PreparedDatabase {
   /** Holds the password: never for a log. */
   url: string;
   /** The same database without a pooler that pools by transaction. */
@@ -41,7 +41,7 @@ export interface OpenOptions {
 }
 
 /** The database of `config`: `DATABASE_URL`, or the embedded one in `DATA_DIR`. Throws one line for a person. */
-export async function openDatabase(config: Config, options: OpenOptions = {}): Promise<Omit<Prepared, 'administrator'>> {
+export async function openDatabase(config: Config, options: OpenOptions = {}): Promise<Omit<PreparedDatabase, 'administrator'>> {
   const { databaseUrl, databaseDirectUrl = databaseUrl } = config;
   if (databaseUrl !== undefined && databaseDirectUrl !== undefined) {
     return {
@@ -69,7 +69,7 @@ export async function openDatabase(config: Config, options: OpenOptions = {}): P
  * Opens the database, applies what migrations it lacks, and makes the first administrator while no user exists. Throws before anything is
  * started when ADMIN_PASSWORD could not be used.
  */
-export async function prepareDatabase(config: Config, options: OpenOptions = {}): Promise<Prepared> {
+export async function prepareDatabase(config: Config, options: OpenOptions = {}): Promise<PreparedDatabase> {
   const { signal } = options;
   await assertAdminPasswordAllowed(config);
   const peppers = await readPeppers(config.passwordPepperFile);
@@ -122,7 +122,7 @@ async function assertServerVersion({ url, database }: { url: string; database: s
 }
 
 /** Applies migrations only when there are some, so that a role which may not make tables can start on a database that has them all. */
-async function ensureSchema({ url, directUrl }: Pick<Prepared, 'url' | 'directUrl'>, { onWait }: OpenOptions): Promise<void> {
+async function ensureSchema({ url, directUrl }: Pick<PreparedDatabase, 'url' | 'directUrl'>, { onWait }: OpenOptions): Promise<void> {
   if ((await readPendingMigrations(url)).length > 0) await migrate(directUrl, { onWait });
 }
 

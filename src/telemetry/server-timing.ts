@@ -1,11 +1,11 @@
 /** The `Server-Timing` header of every answer, for developers: milliseconds of authentication, of the database, and in all. */
 import type { FastifyInstance } from 'fastify';
-import type { OpenScope, Scope, SpanDescription } from './spans.ts';
+import type { OpenScope, TraceScope, SpanDescription } from './spans.ts';
 
-class Times implements Scope {
+class Times implements TraceScope {
   readonly spent = { authentication: 0, database: 0, password: 0, issuer: 0 } satisfies Record<SpanDescription['kind'], number>;
 
-  begin({ kind }: SpanDescription): { inner: Scope; end: () => void } {
+  begin({ kind }: SpanDescription): { inner: TraceScope; end: () => void } {
     const begunAt = performance.now();
     return { inner: this, end: () => void (this.spent[kind] += performance.now() - begunAt) };
   }

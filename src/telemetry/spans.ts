@@ -13,16 +13,16 @@ export interface SpanDescription {
 }
 
 /** The position in a request: the span in which further spans begin. */
-export interface Scope {
+export interface TraceScope {
   /** Begins a span. Work inside it uses the scope `inner`; `end` takes the error of the work, if there was one. */
-  begin(work: SpanDescription): { inner: Scope; end: (error?: unknown) => void };
+  begin(work: SpanDescription): { inner: TraceScope; end: (error?: unknown) => void };
 }
 
 /** Opens the outermost scope of a request; undefined if this request is not recorded. */
-export type OpenScope = (request: FastifyRequest, reply: FastifyReply) => Scope | undefined;
+export type OpenScope = (request: FastifyRequest, reply: FastifyReply) => TraceScope | undefined;
 
 /** Undefined in requests that are not recorded, even after a recorded request on the same connection. */
-const current = new AsyncLocalStorage<Scope | undefined>();
+const current = new AsyncLocalStorage<TraceScope | undefined>();
 let followed = false;
 
 /** Runs `run` in a span of the present request, if that request is recorded. A description as a function is made for recorded requests only. */
@@ -31,7 +31,7 @@ export function spanning<T>(work: SpanDescription | (() => SpanDescription), run
   return scope ? observed(scope, typeof work === 'function' ? work() : work, run) : run();
 }
 
-async function observed<T>(scope: Scope, work: SpanDescription, run: () => Promise<T>): Promise<T> {
+async function observed<T>(scope: TraceScope, work: SpanDescription, run: () => Promise<T>): Promise<T> {
   const { inner, end } = scope.begin(work);
   try {
     const result = await current.run(inner, run);
@@ -58,16 +58,16 @@ export function followRequests(app: FastifyInstance, openers: readonly OpenScope
   });
 }
 
-function enter(scope: Scope | undefined, done: () => void): void {
+function enter(scope: TraceScope | undefined, done: () => void): void {
   if (current.getStore() === scope) done();
   else current.run(scope, done);
 }
 
-function joined(scopes: Scope[]): Scope | undefined {
+function joined(scopes: TraceScope[]): TraceScope | undefined {
   return scopes.length > 1 ? together(scopes) : scopes[0];
 }
 
-function together(scopes: Scope[]): Scope {
+function together(scopes: TraceScope[]): TraceScope {
   return {
     begin(work) {
       const begun = scopes.map((scope) => scope.begin(work));
@@ -79,6 +79,6 @@ function together(scopes: Scope[]): Scope {
 declare module 'fastify' {
   interface FastifyRequest {
     /** The request's outermost scope; undefined if the request is not recorded. */
-    scope: Scope | undefined;
+    scope: TraceScope | undefined;
   }
 }

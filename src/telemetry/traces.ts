@@ -30,7 +30,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config/settings.ts';
 import { operationOf } from './operation-name.ts';
-import type { OpenScope, Scope, SpanDescription } from './spans.ts';
+import type { OpenScope, TraceScope, SpanDescription } from './spans.ts';
 
 export interface Traces {
   open: OpenScope;
@@ -84,7 +84,7 @@ function openRequest(
   isTrusted: (address: string | undefined) => boolean,
   request: FastifyRequest,
   reply: FastifyReply,
-): Scope | undefined {
+): TraceScope | undefined {
   const { config, url } = request.routeOptions;
   // An untrusted client could write into traces of others, or prevent that its own requests are recorded.
   const parent = isTrusted(request.socket.remoteAddress)
@@ -107,7 +107,7 @@ function openRequest(
   return new SpanScope(tracer, trace.setSpan(parent, span));
 }
 
-class SpanScope implements Scope {
+class SpanScope implements TraceScope {
   readonly #tracer: Tracer;
   readonly #context: Context;
 
@@ -116,7 +116,7 @@ class SpanScope implements Scope {
     this.#context = context;
   }
 
-  begin({ kind, name, attributes = {} }: SpanDescription): { inner: Scope; end: (error?: unknown) => void } {
+  begin({ kind, name, attributes = {} }: SpanDescription): { inner: TraceScope; end: (error?: unknown) => void } {
     const spanKind = kind === 'database' || kind === 'issuer' ? SpanKind.CLIENT : SpanKind.INTERNAL;
     const span = this.#tracer.startSpan(name, { kind: spanKind, attributes }, this.#context);
     return { inner: new SpanScope(this.#tracer, trace.setSpan(this.#context, span)), end: (error) => endSpan(span, error) };

@@ -13,13 +13,13 @@ import { malformed, refusedRow, rowOfText, UnreadableError, type ImportRow } fro
 export type Cell = string | null | undefined;
 
 /** A member of an object: one of a cell, or an object. */
-type Branch = { index: number; kind: CellKind } | Map<string, Branch>;
+type ColumnBranch = { index: number; kind: CellKind } | Map<string, ColumnBranch>;
 
 const numberText = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
 export class CsvHeader {
   readonly length: number;
-  readonly #root = new Map<string, Branch>();
+  readonly #root = new Map<string, ColumnBranch>();
   /** The column with the members that no other column has; -1 without one. */
   readonly #restIndex: number;
   /** By the names of columns. */
@@ -65,7 +65,7 @@ export class CsvHeader {
     if (type && type.fields.typeOf(field) === undefined) return { ...place, code: 'unknown-field' };
     let members = this.#root;
     for (const step of field.slice(0, -1)) {
-      const branch = members.get(step) ?? new Map<string, Branch>();
+      const branch = members.get(step) ?? new Map<string, ColumnBranch>();
       if (!(branch instanceof Map)) return { ...place, code: 'conflicting' };
       members.set(step, branch);
       members = branch;
@@ -77,7 +77,7 @@ export class CsvHeader {
   }
 
   /** The JSON text of an object with the values of the cells, and the members of `rest`; undefined without any. */
-  #object(cells: readonly Cell[], branches: ReadonlyMap<string, Branch>, rest: Map<string, string> | undefined): string | undefined {
+  #object(cells: readonly Cell[], branches: ReadonlyMap<string, ColumnBranch>, rest: Map<string, string> | undefined): string | undefined {
     const members: string[] = [];
     for (const [name, branch] of branches) {
       const besides = rest?.get(name);
@@ -88,7 +88,7 @@ export class CsvHeader {
     return members.length > 0 ? `{${members.join()}}` : undefined;
   }
 
-  #inner(cells: readonly Cell[], branches: ReadonlyMap<string, Branch>, rest: string | undefined): string | undefined {
+  #inner(cells: readonly Cell[], branches: ReadonlyMap<string, ColumnBranch>, rest: string | undefined): string | undefined {
     const inner = rest?.startsWith('{') ? memberTexts(rest) : undefined;
     return this.#object(cells, branches, inner) ?? rest;
   }

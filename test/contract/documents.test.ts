@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { channel } from 'node:diagnostics_channel';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { resolve, type ContractDocument, type Reference } from '../../src/contract/contract.ts';
+import { resolve, type ContractDocument, type ComponentReference } from '../../src/contract/contract.ts';
 import { Problem, problemFacts, type ProblemCode } from '../../src/errors.ts';
 import { describe as describeProblem } from '../../src/locales/describe.ts';
 import { misfits } from '../support/contract.ts';
@@ -144,7 +144,7 @@ describe('the document', () => {
     for (const [at, { schema, examples }] of objectsIn(document)) {
       if (schema === undefined || typeof examples !== 'object' || examples === null) continue;
       const pointer = at.slice(1).split('/').map(encodeURIComponent).join('/');
-      for (const [name, example] of Object.entries(examples as Record<string, Reference | { value: unknown }>)) {
+      for (const [name, example] of Object.entries(examples as Record<string, ComponentReference | { value: unknown }>)) {
         expect(misfits(`#${pointer}/schema`, resolve(document, example).value), `${at} ${name}`).toEqual([]);
         checked++;
       }

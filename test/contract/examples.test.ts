@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import { allActions } from '../../src/rights/actions.ts';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { resolve, type Operation, type Reference } from '../../src/contract/contract.ts';
+import { resolve, type Operation, type ComponentReference } from '../../src/contract/contract.ts';
 import { makeTick } from '../../src/entities/history/ticks.ts';
 import { declareType, seed } from '../support/entities.ts';
 import { loginClient, TestIssuer, writeIssuers } from '../support/issuer.ts';
@@ -168,7 +168,7 @@ function requestsOf({ requestBody }: Operation): Example[] {
 }
 
 interface Media {
-  examples?: Record<string, { value: unknown } | Reference>;
+  examples?: Record<string, { value: unknown } | ComponentReference>;
 }
 
 /** The answers below 300 that the document gives as examples. */

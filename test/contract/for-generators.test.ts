@@ -1,12 +1,12 @@
 /** How an operation of openapi.yaml is written, so that generators and importers of others understand all of it. CONTRIBUTING.md says so. */
 import { describe, expect, test } from 'vitest';
-import { methods, resolve, type Reference } from '../../src/contract/contract.ts';
+import { methods, resolve, type ComponentReference } from '../../src/contract/contract.ts';
 import { misfits } from '../support/contract.ts';
 import { document, operations, titled } from '../support/operations.ts';
 
 interface Media {
   schema?: object;
-  examples?: Record<string, { value: unknown } | Reference>;
+  examples?: Record<string, { value: unknown } | ComponentReference>;
 }
 
 const isReference = (value: object | undefined) => value !== undefined && '$ref' in value;
@@ -46,7 +46,7 @@ describe.for(titled(operations))('%s', ([, { requestBody, responses, parameters 
   });
 
   test('has an example in the schema of a form, which fits it: importers do not read the other one', () => {
-    const form = requestBody?.content['application/x-www-form-urlencoded']?.schema as Reference | undefined;
+    const form = requestBody?.content['application/x-www-form-urlencoded']?.schema as ComponentReference | undefined;
     if (!form) return;
     const { examples = [] } = resolve<{ examples?: object[] }>(document, form);
     expect(examples.length).toBeGreaterThan(0);

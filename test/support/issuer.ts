@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';
 import { Provider, type Configuration } from 'oidc-provider';
 import { afterAll } from 'vitest';
-import { systemClock, type Clock } from '../../src/oidc/tokens/issuer-registry.ts';
+import { systemClock, type TokenClock } from '../../src/oidc/tokens/issuer-registry.ts';
 import { scratchDirectory } from './scratch.ts';
 
 /** How the issuer answers: normally, not at all, with a redirect, with more than the limit, or with nonsense. */
@@ -65,10 +65,10 @@ export class TestIssuer {
   secrets: string[] = [loginClient.secret];
   readonly options: IssuerOptions;
   readonly #server: Server;
-  readonly #clock: Clock;
+  readonly #clock: TokenClock;
   #handler: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
 
-  private constructor(id: string, server: Server, key: SigningKey, clock: Clock = systemClock, options: IssuerOptions = {}) {
+  private constructor(id: string, server: Server, key: SigningKey, clock: TokenClock = systemClock, options: IssuerOptions = {}) {
     this.id = id;
     this.options = options;
     this.#clock = clock;
@@ -79,7 +79,7 @@ export class TestIssuer {
   }
 
   /** Call at the top of a test file: the issuer is closed after its tests. `clock` is the time for `mint`. */
-  static async start(id: string, clock?: Clock, options: IssuerOptions = {}): Promise<TestIssuer> {
+  static async start(id: string, clock?: TokenClock, options: IssuerOptions = {}): Promise<TestIssuer> {
     const server = createServer();
     const { promise, resolve } = Promise.withResolvers<void>();
     server.listen(0, '127.0.0.1', resolve);
@@ -298,7 +298,7 @@ export async function writeIssuersText(text: string): Promise<string> {
  * The present time, until a test moves it. The steady clock, which measures durations, stands still however long the test takes. The wall
  * clock runs on, as the issuer's does.
  */
-export class TestClock implements Clock {
+export class TestClock implements TokenClock {
   #elapsed = 0;
   readonly wall = () => Date.now() + this.#elapsed;
   readonly steady = () => this.#elapsed;

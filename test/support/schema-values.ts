@@ -3,7 +3,7 @@
  * is ignored silently.
  */
 import * as fc from 'fast-check';
-import { resolve, type Operation, type ParameterObject, type Reference } from '../../src/contract/contract.ts';
+import { resolve, type Operation, type ParameterObject, type ComponentReference } from '../../src/contract/contract.ts';
 import { isInt64 } from '../../src/http/int64.ts';
 import { objectText } from './exact-json.ts';
 import { document } from './operations.ts';
@@ -20,11 +20,11 @@ export interface Schema {
   minItems?: number;
   maxItems?: number;
   uniqueItems?: boolean;
-  items?: Schema | Reference;
+  items?: Schema | ComponentReference;
   required?: string[];
-  properties?: Record<string, Schema | Reference>;
+  properties?: Record<string, Schema | ComponentReference>;
   additionalProperties?: boolean | object;
-  anyOf?: (Schema | Reference)[];
+  anyOf?: (Schema | ComponentReference)[];
 }
 
 const annotations = ['description', 'examples', 'example', 'title', 'default', 'deprecated', 'contentMediaType', 'contentSchema'];

@@ -10,7 +10,7 @@ import { insertKey, type NewKey } from '../../src/api-keys/store.ts';
 import { readConfig } from '../../src/config/settings.ts';
 import type { Action, Condition, Database } from '../../src/database/tables.ts';
 import type { Store } from '../../src/database/port.ts';
-import type { Clock } from '../../src/oidc/tokens/issuer-registry.ts';
+import type { TokenClock } from '../../src/oidc/tokens/issuer-registry.ts';
 import { createHashingQueue } from '../../src/http/concurrency-limit.ts';
 import { hashPassword } from '../../src/credentials/hash.ts';
 import { createThrottle } from '../../src/credentials/throttle.ts';
@@ -77,7 +77,7 @@ export class TestService {
     this.url = service.address;
   }
 
-  static async start(settings: Settings = {}, database?: TestDatabase, clock?: Clock): Promise<TestService> {
+  static async start(settings: Settings = {}, database?: TestDatabase, clock?: TokenClock): Promise<TestService> {
     const own = database ?? (await createDatabase());
     const pooled = settings['DATABASE_URL'] === undefined ? pooledUrlOf(own.url) : undefined;
     const config = readConfig({
@@ -121,7 +121,7 @@ export class TestService {
   }
 
   /** A second replica over the same database; close it before this one. */
-  replica(settings: Settings = {}, clock?: Clock): Promise<TestService> {
+  replica(settings: Settings = {}, clock?: TokenClock): Promise<TestService> {
     return TestService.start(settings, { url: this.#database.url, drop: async () => undefined }, clock);
   }
 
@@ -240,7 +240,7 @@ export function cookieOf(answer: Answer): string {
 }
 
 /** A service for all tests of a file; `service()` returns it while they run. */
-export function useService(settings: Settings = {}, clock?: Clock): () => TestService {
+export function useService(settings: Settings = {}, clock?: TokenClock): () => TestService {
   let service: TestService | undefined;
   beforeAll(async () => {
     service = await TestService.start(settings, undefined, clock);

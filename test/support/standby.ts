@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
-import { inDirectory, serverAccount, type Account } from '../../src/database/embedded/account.ts';
+import { inDirectory, serverAccount, type SystemAccount } from '../../src/database/embedded/account.ts';
 import { findBinaries } from '../../src/database/embedded/binaries.ts';
 import { freePort } from '../../src/database/embedded/launch.ts';
 import { runToEnd } from '../../src/database/embedded/run.ts';
@@ -85,7 +85,7 @@ export async function startPair(): Promise<Pair> {
 
 const clusterIn = (directory: string) => join(directory, 'data/postgresql/data');
 
-async function makeDirectory(directory: string, account: Account): Promise<void> {
+async function makeDirectory(directory: string, account: SystemAccount): Promise<void> {
   const cluster = clusterIn(directory);
   await mkdir(cluster, { recursive: true, mode: 0o700 });
   if (account) await chown(cluster, account.uid, account.gid);
@@ -99,7 +99,7 @@ async function memory(): Promise<string> {
 }
 
 /** An online copy of the files, as the manual of PostgreSQL describes it under "Making a Base Backup Using the Low Level API". The log comes from the primary. */
-async function copy(url: string, from: string, to: string, account: Account): Promise<void> {
+async function copy(url: string, from: string, to: string, account: SystemAccount): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   await client.query(`select pg_backup_start('standby', true)`);
@@ -113,7 +113,7 @@ async function copy(url: string, from: string, to: string, account: Account): Pr
   if (account) await runToEnd('/bin/chown', ['-R', `${account.uid}:${account.gid}`, to], { cwd: '/', env: {} });
 }
 
-async function newServer(program: string, directory: string, account: Account): Promise<Server> {
+async function newServer(program: string, directory: string, account: SystemAccount): Promise<Server> {
   const port = await freePort();
   const url = `postgres://${role}@127.0.0.1:${port}/${role}`;
   const { pgdata, options } = inDirectory(account, clusterIn(directory));

@@ -7,7 +7,7 @@ import { TransferRefused } from '../transfer/load.ts';
 import { logOf, readHistories, timeName } from './histories.ts';
 import { LogFiles, OtherLogError } from './log-files.ts';
 import { writeReach } from './reach.ts';
-import { ReplicationConnection, type Identity } from './replication-connection.ts';
+import { ReplicationConnection, type ServerIdentity } from './replication-connection.ts';
 import { startOfSegment } from './segments.ts';
 
 /** What the server keeps for the archive goes by this name. One process at a time may use it. */
@@ -149,7 +149,7 @@ export class LogReceiver {
   }
 }
 
-async function makeHistory(directory: string, { systemId }: Identity): Promise<string> {
+async function makeHistory(directory: string, { systemId }: ServerIdentity): Promise<string> {
   const history = join(directory, `${systemId}-${timeName(new Date())}`);
   await mkdir(history, { mode: 0o700 });
   await mkdir(logOf(history), { mode: 0o700 });

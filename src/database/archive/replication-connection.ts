@@ -25,7 +25,7 @@ interface CopyConnection {
 }
 
 /** A server's name for its cluster, the number of the history of its log, and the end of what is on its disk. */
-export interface Identity {
+export interface ServerIdentity {
   systemId: string;
   timeline: number;
   lsn: bigint;
@@ -58,7 +58,7 @@ export class ReplicationConnection {
     return new ReplicationConnection(client);
   }
 
-  async identify(): Promise<Identity> {
+  async identify(): Promise<ServerIdentity> {
     const { rows } = await this.#client.query<{ systemid: string; timeline: string; xlogpos: string }>('IDENTIFY_SYSTEM');
     const [row] = rows;
     if (!row) throw new Error('the server does not identify itself');

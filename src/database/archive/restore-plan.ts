@@ -22,14 +22,14 @@ export interface Plan {
 }
 
 /** The moments that a history can restore. */
-export interface Range {
+export interface MomentRange {
   history: string;
   from: Date;
   to: Date;
 }
 
 /** Undefined: nothing of the history can be restored, since no base is complete. `next` is the history after it. If its end is not known, it may go up to there. */
-function rangeOf(history: History, next: History | undefined): Range | undefined {
+function rangeOf(history: History, next: History | undefined): MomentRange | undefined {
   const [first] = history.bases;
   const to = endOf(history, next);
   return first && to && first.at <= to ? { history: history.path, from: first.at, to } : undefined;
@@ -61,7 +61,7 @@ export async function planRestore(directory: string, until: Date | undefined): P
 }
 
 /** The histories from which moments can be restored, also if the end of one is not known. Throws {@link TransferRefused} for the logs of several clusters. */
-export async function readUsable(directory: string): Promise<{ history: History; range: Range }[]> {
+export async function readUsable(directory: string): Promise<{ history: History; range: MomentRange }[]> {
   const histories = await readHistories(directory);
   if (new Set(histories.map(({ systemId }) => systemId)).size > 1)
     throw new TransferRefused(

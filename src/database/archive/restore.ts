@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { passwordStatements, runAlone } from '../embedded/access.ts';
-import { serverAccount, type Account } from '../embedded/account.ts';
+import { serverAccount, type SystemAccount } from '../embedded/account.ts';
 import { findBinaries } from '../embedded/binaries.ts';
 import { hasCluster, layoutOf, prepareDataDir, renameUnlessThere, scratchPath } from '../embedded/cluster.ts';
 import { changeOwner } from '../embedded/ownership.ts';
@@ -98,7 +98,7 @@ async function unpackLog(segments: Segment[], directory: string, signal: AbortSi
 
 interface Recovery {
   cluster: string;
-  account: Account;
+  account: SystemAccount;
   postgres: string;
   password: string;
 }

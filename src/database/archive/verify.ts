@@ -4,11 +4,11 @@ import { TransferRefused } from '../transfer/load.ts';
 import { nowhere, readBase } from './base-files.ts';
 import { logOf, readHistories, type History, type Segment } from './histories.ts';
 import type { LogEnd } from './reach.ts';
-import { readUsable, refusal, segmentsFor, type Range } from './restore-plan.ts';
+import { readUsable, refusal, segmentsFor, type MomentRange } from './restore-plan.ts';
 import { readSegment } from './segment-files.ts';
 import { formatLsn, segmentBytes } from './segments.ts';
 
-export interface VerifiedHistory extends Range {
+export interface VerifiedHistory extends MomentRange {
   bases: number;
   segments: number;
 }

@@ -23,7 +23,7 @@ export function pipelinedConnectionCount(connections: number): number {
   return Math.min(maximumConnections, Math.floor(connections / 4));
 }
 
-type Options = ConstructorParameters<typeof TimeoutClient>[0] & { connectionTimeoutMillis: number };
+type PipelineOptions = ConstructorParameters<typeof TimeoutClient>[0] & { connectionTimeoutMillis: number };
 
 export interface PipelineEvents {
   /** A connection died, or could not be had. */
@@ -37,7 +37,7 @@ export class ReadPipeline {
   readonly #connections: PipelinedConnection[];
   readonly #pool: Executor;
 
-  constructor(count: number, options: Options, pool: Executor, events: PipelineEvents) {
+  constructor(count: number, options: PipelineOptions, pool: Executor, events: PipelineEvents) {
     this.#connections = Array.from({ length: count }, () => new PipelinedConnection(options, events));
     this.#pool = pool;
   }
@@ -102,10 +102,10 @@ class PipelinedConnection {
   #nextAttemptAt = 0;
   #opening: Promise<void> | undefined;
   #closed = false;
-  readonly #options: Options;
+  readonly #options: PipelineOptions;
   readonly #events: PipelineEvents;
 
-  constructor(options: Options, events: PipelineEvents) {
+  constructor(options: PipelineOptions, events: PipelineEvents) {
     this.#options = options;
     this.#events = events;
   }

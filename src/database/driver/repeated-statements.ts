@@ -14,7 +14,7 @@ const idleMs = 60_000;
 /** Characters. Longer texts have long filters, which hardly come again. */
 const maximumLength = 4_096;
 
-interface Named {
+interface NamedStatement {
   name: string;
   /** As performance.now() says. */
   usedAt: number;
@@ -22,7 +22,7 @@ interface Named {
 
 export class RepeatedStatements {
   readonly #seen = new LRUCache<string, true>({ maxSize: 2 ** 20, maxEntrySize: maximumLength, sizeCalculation: (_, text) => text.length });
-  readonly #named = new LRUCache<string, Named>({ max: maximumNamed, dispose: (_, text) => (this.#characters -= text.length) });
+  readonly #named = new LRUCache<string, NamedStatement>({ max: maximumNamed, dispose: (_, text) => (this.#characters -= text.length) });
   /** Of the texts with names. */
   #characters = 0;
 

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { TLSSocket } from 'node:tls';
 import { Client, types, type ClientConfig } from 'pg';
-import { encryptionOf, passwordFile, requiredMethods, type Encryption, type Method } from '../../config/database-address.ts';
+import { encryptionOf, passwordFile, requiredMethods, type Encryption, type AuthMethod } from '../../config/database-address.ts';
 import { parseJson } from '../../parse-json.ts';
 
 /** Thrown while connecting: the server has not proved that it is ours. No password and no statement was sent to it. */
@@ -40,8 +40,8 @@ const SigningInClient = Client as unknown as new (config: ClientConfig) => Clien
 export class VerifiedClient extends SigningInClient {
   /** What the address asks for. */
   readonly encryption: Encryption;
-  readonly #required: Method[] | undefined;
-  #method: Method = 'none';
+  readonly #required: AuthMethod[] | undefined;
+  #method: AuthMethod = 'none';
 
   /** Throws an Error without the password in it where node-postgres could not connect. */
   constructor(config: ClientConfig & { connectionString: string }) {
@@ -107,6 +107,6 @@ async function readPassword(file: string): Promise<string> {
   return password;
 }
 
-function requires(required: Method[]): string {
+function requires(required: AuthMethod[]): string {
   return `its address requires ${required.join(' or ')} (require_auth)`;
 }

@@ -39,7 +39,7 @@ export function prepareGrouped<R>(
   return prepare<{ rows: string }, R & Numbered>(name, (value) => build(value('rows')).compile(builder), variant);
 }
 
-interface Waiting<R> {
+interface WaitingRow<R> {
   row: string;
   since: number;
   resolve: (result: R | undefined) => void;
@@ -83,7 +83,7 @@ export class WriteGroup<R> {
   readonly #statement: GroupedStatement<R>;
   readonly #turns: GroupTurns;
   readonly #now: () => number;
-  #waiting: Waiting<R>[] = [];
+  #waiting: WaitingRow<R>[] = [];
   #isScheduled = false;
 
   /** `now` tells milliseconds on a clock that never goes back. */
@@ -120,7 +120,7 @@ export class WriteGroup<R> {
     });
   }
 
-  #take(): Waiting<R>[] {
+  #take(): WaitingRow<R>[] {
     const oldest = this.#now() - queueTimeoutMs;
     while (this.#waiting[0] && this.#waiting[0].since < oldest) this.#waiting.shift()?.reject(outageProblem(new Error('no turn in time')));
     let count = 0;
@@ -129,7 +129,7 @@ export class WriteGroup<R> {
     return this.#waiting.splice(0, count);
   }
 
-  async #send(taken: Waiting<R>[]): Promise<void> {
+  async #send(taken: WaitingRow<R>[]): Promise<void> {
     this.#schedule();
     if (taken.length > 0) await this.#write(taken);
   }
@@ -138,7 +138,7 @@ export class WriteGroup<R> {
    * Runs the statement for these rows, and again for each of them alone when one of them may have made it fail. Never rejects; false when the
    * server cannot be reached.
    */
-  async #write(taken: Waiting<R>[]): Promise<boolean> {
+  async #write(taken: WaitingRow<R>[]): Promise<boolean> {
     try {
       const results = await this.#statement(this.#pool, { rows: `[${taken.map(({ row }) => row).join()}]` });
       const byNumber = new Map(results.map((result) => [Number(result.n), result]));
@@ -155,7 +155,7 @@ export class WriteGroup<R> {
   }
 
   /** One after the other: the database may just be slow, and up to 64 statements at once would slow it down further. */
-  async #writeOneByOne(rows: Waiting<R>[]): Promise<boolean> {
+  async #writeOneByOne(rows: WaitingRow<R>[]): Promise<boolean> {
     let isReachable = true;
     for (const row of rows) {
       if (!isReachable) row.reject(outageProblem(new Error('the server cannot be reached')));

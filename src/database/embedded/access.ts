@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { inDirectory } from './account.ts';
-import type { Account } from './account.ts';
+import type { SystemAccount } from './account.ts';
 import { readClusterFile, replaceClusterFile } from './cluster-files.ts';
 import { runToEnd } from './run.ts';
 
@@ -23,7 +23,7 @@ const archiveLines = [
 ];
 
 /** Allows these roles, and no other, to sign in to a new cluster. */
-export function writeAccess(cluster: string, account: Account): Promise<void> {
+export function writeAccess(cluster: string, account: SystemAccount): Promise<void> {
   return replaceClusterFile(cluster, accessFile, `${[socketLine, tcpLine, ...archiveLines].join('\n')}\n`, account);
 }
 
@@ -32,7 +32,7 @@ export function writeAccess(cluster: string, account: Account): Promise<void> {
  *
  * @throws Error with one line for a person when the file is there and cannot be read, as when it is a link.
  */
-export async function completeAccess(cluster: string, account: Account, postgres: string, password: string): Promise<void> {
+export async function completeAccess(cluster: string, account: SystemAccount, postgres: string, password: string): Promise<void> {
   const path = join(cluster, accessFile);
   const text = await readClusterFile(path).catch((cause: Error) => {
     throw new Error(`${path} cannot be read: ${cause.message}`, { cause });
@@ -47,7 +47,7 @@ export async function completeAccess(cluster: string, account: Account, postgres
 }
 
 /** Sets the password of both roles, and makes the role of the archive where it is missing. PostgreSQL does it without a server, so the superuser need not sign in. */
-async function setPasswords(cluster: string, account: Account, postgres: string, password: string): Promise<void> {
+async function setPasswords(cluster: string, account: SystemAccount, postgres: string, password: string): Promise<void> {
   await runAlone(cluster, account, postgres, passwordStatements(password));
 }
 
@@ -72,7 +72,7 @@ export interface AloneOptions {
  */
 export async function runAlone(
   cluster: string,
-  account: Account,
+  account: SystemAccount,
   postgres: string,
   statements: string[],
   { settings = {}, signal }: AloneOptions = {},

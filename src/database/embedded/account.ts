@@ -10,10 +10,10 @@ const run = promisify(execFile);
 const accountName = 'postgres';
 
 /** The operating system user under which root starts the server; undefined stands for the current user. */
-export type Account = { uid: number; gid: number } | undefined;
+export type SystemAccount = { uid: number; gid: number } | undefined;
 
 /** The account for the server on this cluster. As root: the owner of the cluster or, before there is one, `postgres`, created when missing. */
-export async function serverAccount(cluster: string): Promise<Account> {
+export async function serverAccount(cluster: string): Promise<SystemAccount> {
   if (process.getuid?.() !== 0) return undefined;
   if (process.platform !== 'linux') {
     throw new Error('The embedded PostgreSQL does not run as root on this system: start as an ordinary user or set DATABASE_URL.');
@@ -23,7 +23,7 @@ export async function serverAccount(cluster: string): Promise<Account> {
   return (await findAccount()) ?? (await createAccount());
 }
 
-async function findAccount(): Promise<Account> {
+async function findAccount(): Promise<SystemAccount> {
   try {
     const [uid, gid] = await Promise.all([run('id', ['-u', accountName]), run('id', ['-g', accountName])]);
     return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
@@ -32,7 +32,7 @@ async function findAccount(): Promise<Account> {
   }
 }
 
-async function createAccount(): Promise<Account> {
+async function createAccount(): Promise<SystemAccount> {
   try {
     await run('groupadd', ['--system', '--force', accountName]);
     const nowhere = ['--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin'];
@@ -54,7 +54,7 @@ async function createAccount(): Promise<Account> {
  * That account often cannot enter the parent directories, such as root's home, so an absolute path would fail. Root enters the working directory
  * before the account changes, and `/proc/self/cwd` names it without walking the path. So the permissions of parent directories stay unchanged.
  */
-export function inDirectory(account: Account, directory: string) {
+export function inDirectory(account: SystemAccount, directory: string) {
   return {
     pgdata: account ? '/proc/self/cwd' : directory,
     // The service's environment is not passed on: it may hold secrets, and PGDATA or PGPORT would change what the programs do.

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import type { Account } from './account.ts';
+import type { SystemAccount } from './account.ts';
 import { assertOnlyRootMayReplace } from './trusted-path.ts';
 
 const run = promisify(execFile);
@@ -19,7 +19,7 @@ export interface Binaries {
 }
 
 /** @throws Error with one line for a person when the programs are missing or cannot be run. */
-export async function findBinaries(account: Account, cacheDir: string): Promise<Binaries> {
+export async function findBinaries(account: SystemAccount, cacheDir: string): Promise<Binaries> {
   const installed = await installedBinaries();
   if ((await tryToRun(installed.postgres, account)) !== undefined) await restoreLinks(installed);
   const refusal = await tryToRun(installed.postgres, account);
@@ -59,7 +59,7 @@ async function restoreLinks({ postgres }: Binaries): Promise<void> {
 }
 
 /** The reason why the program cannot run, as one line; undefined when it runs. */
-async function tryToRun(program: string, account: Account): Promise<string | undefined> {
+async function tryToRun(program: string, account: SystemAccount): Promise<string | undefined> {
   try {
     await run(program, ['--version'], { ...account, cwd: '/' });
     return undefined;
@@ -74,7 +74,7 @@ async function tryToRun(program: string, account: Account): Promise<string | und
  * its files by its real path, so the working directory does not help here. Only root may write the copy; otherwise another user could replace
  * a program.
  */
-async function copyWithinReach(installed: Binaries, account: Account, cacheDir: string): Promise<Binaries> {
+async function copyWithinReach(installed: Binaries, account: SystemAccount, cacheDir: string): Promise<Binaries> {
   const native = dirname(dirname(installed.postgres));
   const { name, version } = JSON.parse(await readFile(join(dirname(native), 'package.json'), 'utf8')) as { name: string; version: string };
   const copy = join(cacheDir, `${name.replaceAll(/[^\w.-]+/g, '_')}-${version}`);

@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { open, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inDirectory } from './account.ts';
-import type { Account } from './account.ts';
+import type { SystemAccount } from './account.ts';
 import { runToEnd } from './run.ts';
 
 /** Flags for opening a file: follow no link, and do not wait for the writer of a pipe. */
@@ -25,7 +25,7 @@ export async function readClusterFile(path: string): Promise<string | undefined>
 }
 
 /** Writes a temporary file and renames it, so that a reader gets either the old text or the new one. */
-export async function replaceClusterFile(cluster: string, name: string, text: string, account: Account): Promise<void> {
+export async function replaceClusterFile(cluster: string, name: string, text: string, account: SystemAccount): Promise<void> {
   const aside = `${name}.${randomUUID()}`;
   if (account) {
     const script = 'umask 077 && cat > "$1" && mv "$1" "$2"';

@@ -10,7 +10,7 @@ import { chmod, chown, lstat, mkdir, mkdtemp, readFile, readdir, realpath, renam
 import { dirname, join, resolve } from 'node:path';
 import { databaseName, passwordStatements, roleName, runAlone, writeAccess } from './access.ts';
 import { inDirectory } from './account.ts';
-import type { Account } from './account.ts';
+import type { SystemAccount } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { foreignOwnerError } from './ownership.ts';
 import { isMarkAlive, markOfThisProcess } from './process.ts';
@@ -18,7 +18,7 @@ import { runToEnd } from './run.ts';
 import { syncDirectory, writeSynced } from './synced.ts';
 import { assertOnlyRootMayReplace } from './trusted-path.ts';
 
-export interface Layout {
+export interface DataLayout {
   dataDir: string;
   home: string;
   cluster: string;
@@ -26,7 +26,7 @@ export interface Layout {
   logFile: string;
 }
 
-export function layoutOf(dataDir: string): Layout {
+export function layoutOf(dataDir: string): DataLayout {
   const home = join(resolve(dataDir), 'postgresql');
   return {
     dataDir: resolve(dataDir),
@@ -40,7 +40,7 @@ export function layoutOf(dataDir: string): Layout {
 const scratch = /^(?:building|starting)-(\d+-[\w.]*)-/;
 
 /** A name for an unfinished file or directory. If this process dies, a later start deletes it. */
-export async function scratchPath(layout: Layout, purpose: 'building' | 'starting'): Promise<string> {
+export async function scratchPath(layout: DataLayout, purpose: 'building' | 'starting'): Promise<string> {
   return join(layout.dataDir, `${purpose}-${await markOfThisProcess()}-`);
 }
 
@@ -52,7 +52,7 @@ export async function scratchPath(layout: Layout, purpose: 'building' | 'startin
  * - another user owns it;
  * - this process is root, and another user could replace it.
  */
-export async function prepareDataDir(dataDir: string): Promise<Layout> {
+export async function prepareDataDir(dataDir: string): Promise<DataLayout> {
   try {
     const self = process.getuid?.();
     if (self === 0) await assertOnlyRootMayReplace(dirname(resolve(dataDir)));
@@ -108,7 +108,7 @@ async function deleteRemains(dataDir: string, names: string[]): Promise<void> {
 }
 
 /** Whether a cluster has been built there. Throws when the directory cannot be read, as on a disk that does not answer. */
-export async function hasCluster(layout: Layout): Promise<boolean> {
+export async function hasCluster(layout: DataLayout): Promise<boolean> {
   try {
     await stat(layout.home);
     return true;
@@ -119,7 +119,7 @@ export async function hasCluster(layout: Layout): Promise<boolean> {
 }
 
 /** The password of the role. Only the owner of the data directory may read it. */
-export async function readPassword(layout: Layout): Promise<string> {
+export async function readPassword(layout: DataLayout): Promise<string> {
   return (await readFile(layout.passwordFile, 'utf8')).trim();
 }
 
@@ -128,9 +128,9 @@ export async function readPassword(layout: Layout): Promise<string> {
  * first: then its cluster stays and this one is deleted. When `signal` fires, the programs end, and nothing is left of this cluster.
  */
 export async function buildCluster(
-  layout: Layout,
+  layout: DataLayout,
   binaries: Binaries,
-  account: Account,
+  account: SystemAccount,
   { sync, signal }: { sync: boolean; signal?: AbortSignal | undefined },
 ): Promise<boolean> {
   const building = await mkdtemp(await scratchPath(layout, 'building'));

@@ -12,8 +12,8 @@ import { archiveRoleName } from './access.ts';
 import { socketAddress, urlOf } from './address.ts';
 import { findBinaries } from './binaries.ts';
 import { buildCluster, hasCluster, prepareDataDir, readPassword } from './cluster.ts';
-import type { Layout } from './cluster.ts';
-import type { Launcher, Settings } from './launch.ts';
+import type { DataLayout } from './cluster.ts';
+import type { Launcher, ServerSettings } from './launch.ts';
 import { changeOwner } from './ownership.ts';
 import type { Membership } from './membership.ts';
 import { AddressLostError, leaveServer, reachServer, type Reached } from './server.ts';
@@ -41,7 +41,7 @@ export interface EmbeddedDatabase {
 
 export interface EmbeddedOptions {
   /** PostgreSQL settings that add to or replace the defaults, used when this call starts the server. `fsync=off` also applies to the first start. */
-  settings?: Settings;
+  settings?: ServerSettings;
   /** The directory for root's copy of the programs, used when the server's account cannot enter theirs. */
   cacheDir?: string;
   /** Listens on a TCP port of the loopback address even where a Unix socket is possible, for tests with a proxy in between. */
@@ -85,7 +85,7 @@ export async function openEmbedded(dataDir: string, options: EmbeddedOptions = {
 
 /** Stays a member until `stop` is called, and starts the server again when it ends. */
 function remain(
-  layout: Layout,
+  layout: DataLayout,
   launcher: () => Promise<Launcher>,
   { membership: first, address }: Reached,
   onError: EmbeddedOptions['onError'],

@@ -8,20 +8,20 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { completeAccess } from './access.ts';
 import { inDirectory } from './account.ts';
-import type { Account } from './account.ts';
-import type { Address } from './address.ts';
+import type { SystemAccount } from './account.ts';
+import type { ServerAddress } from './address.ts';
 import type { Binaries } from './binaries.ts';
 import { readPassword, scratchPath } from './cluster.ts';
-import type { Layout } from './cluster.ts';
+import type { DataLayout } from './cluster.ts';
 import { clusterMark } from './lock-file.ts';
 
 /** PostgreSQL's settings by name. */
-export type Settings = Record<string, string>;
+export type ServerSettings = Record<string, string>;
 
 export interface Launcher {
   binaries: Binaries;
-  account: Account;
-  settings: Settings;
+  account: SystemAccount;
+  settings: ServerSettings;
 }
 
 export interface Launch {
@@ -47,9 +47,9 @@ export interface Reason {
  * Starts PostgreSQL without waiting for it. The process gets a session of its own, so that Ctrl-C in the terminal reaches the service only: the
  * service needs its database to finish its requests.
  */
-export async function startServer(layout: Layout, { binaries, account, settings }: Launcher, address: Address): Promise<Launch> {
+export async function startServer(layout: DataLayout, { binaries, account, settings }: Launcher, address: ServerAddress): Promise<Launch> {
   await completeAccess(layout.cluster, account, binaries.postgres, await readPassword(layout));
-  const all: Settings = {
+  const all: ServerSettings = {
     port: String(address.port),
     listen_addresses: address.kind === 'tcp' ? '127.0.0.1' : '',
     // The server's working directory is the cluster, so its path is short and passes no directory that the account cannot enter.

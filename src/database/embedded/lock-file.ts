@@ -4,16 +4,16 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, rename, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { socketPath, type Address } from './address.ts';
+import { socketPath, type ServerAddress } from './address.ts';
 import { readClusterFile } from './cluster-files.ts';
 import { readPassword, scratchPath } from './cluster.ts';
-import type { Layout } from './cluster.ts';
+import type { DataLayout } from './cluster.ts';
 import { joinCluster } from './membership.ts';
 import { findProcess } from './process.ts';
 
 export interface Server {
   pid: number;
-  address: Address;
+  address: ServerAddress;
   /** As the server says. It may still refuse connections: a recovery after the crash of a process does not show here. */
   ready: boolean;
 }
@@ -21,13 +21,13 @@ export interface Server {
 /** A server writes its lock file at once. A file that has been empty for longer is the remains of a crash. */
 const emptyLockMs = 5000;
 
-const lockFile = ({ cluster }: Layout) => `${cluster}/postmaster.pid`;
+const lockFile = ({ cluster }: DataLayout) => `${cluster}/postmaster.pid`;
 
 /** Undefined also for a lock file that cannot be read: PostgreSQL says why when it is started. */
 const read = (path: string) => readClusterFile(path).catch(() => undefined);
 
 /** PostgreSQL's lock file: the process number in line 1, the port in line 4, the directory of the socket in line 5, the state in line 8. */
-async function readLock(layout: Layout): Promise<Server | undefined> {
+async function readLock(layout: DataLayout): Promise<Server | undefined> {
   const text = await read(lockFile(layout));
   if (text === undefined) return undefined;
   const lines = text.split('\n');
@@ -36,7 +36,7 @@ async function readLock(layout: Layout): Promise<Server | undefined> {
 }
 
 /** The server that runs on the cluster, in whatever state. The lock file alone is no proof: its process may be dead or another program. */
-export async function findServer(layout: Layout): Promise<Server | undefined> {
+export async function findServer(layout: DataLayout): Promise<Server | undefined> {
   const lock = await readLock(layout);
   if (!lock) return undefined;
   const found = await findProcess(lock.pid);
@@ -50,13 +50,13 @@ export async function findServer(layout: Layout): Promise<Server | undefined> {
 }
 
 /** A mark in the server's command line, which distinguishes it from other PostgreSQL servers on the machine. */
-export async function clusterMark(layout: Layout): Promise<string> {
+export async function clusterMark(layout: DataLayout): Promise<string> {
   const { dev, ino } = await stat(layout.cluster, { bigint: true });
   return `entity-service-${dev}-${ino}`;
 }
 
 /** The TCP port of a server that did not end cleanly: the pools of living processes still connect to it. */
-export async function lastTcpAddress(layout: Layout): Promise<Address | undefined> {
+export async function lastTcpAddress(layout: DataLayout): Promise<ServerAddress | undefined> {
   const address = (await readLock(layout))?.address;
   return address?.kind === 'tcp' && address.port ? address : undefined;
 }
@@ -66,11 +66,11 @@ export async function lastTcpAddress(layout: Layout): Promise<Address | undefine
  * another program of the same user, and those left empty by a power failure. If the check were wrong, the server's second lock, on its shared
  * memory, would still prevent a second server.
  */
-export async function discardStrayLocks(layout: Layout): Promise<void> {
+export async function discardStrayLocks(layout: DataLayout): Promise<void> {
   for (const path of [lockFile(layout), `${socketPath(layout)}.lock`]) await discardStrayLock(layout, path);
 }
 
-async function discardStrayLock(layout: Layout, path: string): Promise<void> {
+async function discardStrayLock(layout: DataLayout, path: string): Promise<void> {
   const text = await read(path);
   if (text === undefined) return;
   if (text.trim() === '') {

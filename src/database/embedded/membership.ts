@@ -6,8 +6,8 @@
  * number has no effect. A process that joins while the last one leaves waits for the lock until the server has stopped, and then starts it.
  */
 import { VerifiedClient } from '../driver/verified-client.ts';
-import { nameOfAddress, urlOf, type Address } from './address.ts';
-import type { Layout } from './cluster.ts';
+import { nameOfAddress, urlOf, type ServerAddress } from './address.ts';
+import type { DataLayout } from './cluster.ts';
 
 // In the database `postgres`, apart from the advisory locks of the service's own database.
 const lockDatabase = 'postgres';
@@ -27,7 +27,7 @@ export interface Membership {
  *
  * @throws Error with one line for a person when the server refuses the password.
  */
-export async function joinCluster(layout: Layout, address: Address, password: string): Promise<Membership | undefined> {
+export async function joinCluster(layout: DataLayout, address: ServerAddress, password: string): Promise<Membership | undefined> {
   const client = new VerifiedClient({
     connectionString: urlOf(address, layout, password, lockDatabase),
     application_name: 'entity-service membership',

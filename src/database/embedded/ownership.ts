@@ -1,7 +1,7 @@
 /** Who owns a data directory. A copy that root made with `cp -r` belongs to root, and PostgreSQL runs only on files of its own account. */
 import { lchown, lstat, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Account } from './account.ts';
+import type { SystemAccount } from './account.ts';
 
 /** The reason to refuse `path`, which the user `uid` owns, with what the operator can do. `dataDir` is the whole data directory. */
 export function foreignOwnerError(path: string, uid: number, dataDir: string): Error {
@@ -21,7 +21,7 @@ function inShell(path: string): string {
  * the next start. Stops as soon as another process has given the cluster away: from then on its account may put links there. The data directory
  * must be closed to other users. Throws when a link leads to the cluster.
  */
-export async function changeOwner(cluster: string, account: Account): Promise<void> {
+export async function changeOwner(cluster: string, account: SystemAccount): Promise<void> {
   const isOfRoot = async () => (await lstat(cluster)).uid === 0;
   if (!account || !(await isOfRoot())) return;
   if ((await realpath(cluster)) !== cluster) {

@@ -2,9 +2,9 @@
  * Finds, starts and stops the PostgreSQL server of a data directory. `membership.ts` decides which process may stop it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { isSameAddress, nameOfAddress, type Address } from './address.ts';
+import { isSameAddress, nameOfAddress, type ServerAddress } from './address.ts';
 import { readPassword } from './cluster.ts';
-import type { Layout } from './cluster.ts';
+import type { DataLayout } from './cluster.ts';
 import { freePort, startServer } from './launch.ts';
 import type { Launch, Launcher } from './launch.ts';
 import { discardStrayLocks, findServer, lastTcpAddress } from './lock-file.ts';
@@ -21,13 +21,14 @@ const stopLimitMs = 60_000;
 
 export interface Reached {
   membership: Membership;
-  address: Address;
+  address: ServerAddress;
   /** Whether this call started the server, rather than found it running. */
   launched: boolean;
 }
 
 /** The address for the server: a required one, to which existing connections return; or a preferred one, or any. */
-export type Place = { required: Address; preferred?: undefined } | { required?: undefined; preferred: Address | undefined };
+export type ServerPlace =
+  { required: ServerAddress; preferred?: undefined } | { required?: undefined; preferred: ServerAddress | undefined };
 
 /** The server cannot listen at the required address: another program uses it, or the server was started again at another one. */
 export class AddressLostError extends Error {
@@ -43,9 +44,9 @@ export class AddressLostError extends Error {
  *   that fires before: a server that this call has started is stopped.
  */
 export async function reachServer(
-  layout: Layout,
+  layout: DataLayout,
   launcher: () => Promise<Launcher>,
-  { preferred, required }: Place,
+  { preferred, required }: ServerPlace,
   signal?: AbortSignal,
 ): Promise<Reached> {
   const began = Date.now();
@@ -91,14 +92,14 @@ export async function reachServer(
   );
 }
 
-function moved({ dataDir }: Layout, found: Address, required: Address): AddressLostError {
+function moved({ dataDir }: DataLayout, found: ServerAddress, required: ServerAddress): AddressLostError {
   return new AddressLostError(
     `The embedded PostgreSQL in ${dataDir} was started again on ${nameOfAddress(found)}, and this process looks for it on ${nameOfAddress(required)}`,
   );
 }
 
 /** Ends the membership, and stops the server if this was the last member. Resolves when the server has stopped in that case. */
-export async function leaveServer(layout: Layout, current: Membership | undefined): Promise<void> {
+export async function leaveServer(layout: DataLayout, current: Membership | undefined): Promise<void> {
   const deadline = Date.now() + stopLimitMs;
   let membership = current;
   let stopping: number | undefined;
@@ -122,7 +123,7 @@ export async function leaveServer(layout: Layout, current: Membership | undefine
   throw new Error(`The embedded PostgreSQL in ${layout.dataDir} is still stopping after ${stopLimitMs / 1000} s; see ${layout.logFile}.`);
 }
 
-async function joinRunning(layout: Layout): Promise<Membership | undefined> {
+async function joinRunning(layout: DataLayout): Promise<Membership | undefined> {
   const server = await findServer(layout);
   return server && joinCluster(layout, server.address, await readPassword(layout));
 }

@@ -30,16 +30,16 @@ export interface Need {
 }
 
 /** What was read, and how new it is as the header `Consistency` says it; undefined where there is no standby. */
-export interface Found<T> {
+export interface FreshResult<T> {
   value: T;
   consistency: string | undefined;
 }
 
 /** Runs `work` on the chosen server, and once more on the primary if a standby fails. */
-export type Reading = <T>(work: (reads: Reads) => Promise<T>) => Promise<Found<T>>;
+export type Reading = <T>(work: (reads: Reads) => Promise<T>) => Promise<FreshResult<T>>;
 
 /** Where a read went, or why it did not go to the standby. */
-export type Outcome = 'standby' | 'behind' | 'lagging' | 'other-type' | 'down' | 'busy' | 'failed';
+export type ReadOutcome = 'standby' | 'behind' | 'lagging' | 'other-type' | 'down' | 'busy' | 'failed';
 
 export class Readers {
   readonly #primary: Reads;
@@ -48,7 +48,7 @@ export class Readers {
   readonly #standby: Standby | undefined;
   #stopSampling = () => {};
   /** The number of reads by what became of them. */
-  readonly outcomes: Record<Outcome, number> = { standby: 0, behind: 0, lagging: 0, 'other-type': 0, down: 0, busy: 0, failed: 0 };
+  readonly outcomes: Record<ReadOutcome, number> = { standby: 0, behind: 0, lagging: 0, 'other-type': 0, down: 0, busy: 0, failed: 0 };
   /** For how many seconds the standby may have lacked something when it was asked last; undefined without one. */
   lagSeconds: number | undefined;
 
@@ -106,7 +106,7 @@ export class Readers {
     };
   }
 
-  async #onPrimary<T>(refusal: Exclude<Outcome, 'standby'>, work: (reads: Reads) => Promise<T>): Promise<Found<T>> {
+  async #onPrimary<T>(refusal: Exclude<ReadOutcome, 'standby'>, work: (reads: Reads) => Promise<T>): Promise<FreshResult<T>> {
     this.outcomes[refusal]++;
     return { value: await work(this.#primary), consistency: 'primary' };
   }

@@ -55,7 +55,7 @@ export interface StandbyEvents {
 }
 
 /** What became of a read: `value`, or why the standby is not to be used. */
-export type Attempt<T, R> = { value: T } | { refusal: R | 'down' | 'busy' | 'failed' };
+export type StandbyAttempt<T, R> = { value: T } | { refusal: R | 'down' | 'busy' | 'failed' };
 
 export class Standby {
   readonly #connection: Connection;
@@ -110,7 +110,7 @@ export class Standby {
     name: string,
     refuse: (state: StandbyState) => R | undefined,
     work: (on: StandbySession) => Promise<T>,
-  ): Promise<Attempt<T, R>> {
+  ): Promise<StandbyAttempt<T, R>> {
     if (!this.isUp) return { refusal: 'down' };
     // The last connection is for questions, which find out whether the standby is silent.
     if (this.#inUse >= Math.max(1, this.#limit - 1)) return { refusal: 'busy' };

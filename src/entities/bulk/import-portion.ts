@@ -48,7 +48,7 @@ export interface PortionOutcome {
   refused: { row: number; problem: Problem }[];
 }
 
-class DryRun extends Error {}
+class ImportDryRun extends Error {}
 
 /** Writes the rows. Undefined, with nothing written, when the type has changed. */
 export async function writePortion(
@@ -60,12 +60,12 @@ export async function writePortion(
   try {
     return await store.transaction(async (trx) => {
       outcome = await new Portion(trx, request).write(rows);
-      if (request.isDryRun) throw new DryRun();
+      if (request.isDryRun) throw new ImportDryRun();
       return outcome;
     });
   } catch (error) {
     if (error instanceof TypeChanged) return undefined;
-    if (error instanceof DryRun) return outcome;
+    if (error instanceof ImportDryRun) return outcome;
     throw error;
   }
 }
@@ -112,7 +112,7 @@ class Portion {
     const { type } = this.#request;
     const matches = await this.#match(rows, by);
     const [fresh, again]: [PortionRow[], PortionRow[]] = [[], []];
-    const changed: Change[] = [];
+    const changed: RowReplacement[] = [];
     const seen = new Set<string>();
     rows.forEach((row, index) => {
       const match = matches.get(index);
@@ -172,7 +172,7 @@ class Portion {
   }
 
   /** Returns the rows whose entity has been changed meanwhile. */
-  async #replace(changes: readonly Change[], permit: Permit<'update'>): Promise<PortionRow[]> {
+  async #replace(changes: readonly RowReplacement[], permit: Permit<'update'>): Promise<PortionRow[]> {
     const { origin, limitBytes } = this.#request;
     const { replaceMany } = writeStatementsOf(this.#layout);
     const lost: PortionRow[] = [];
@@ -204,7 +204,7 @@ class Portion {
   }
 }
 
-interface Change {
+interface RowReplacement {
   row: PortionRow;
   key: string;
   version: string;

@@ -21,14 +21,14 @@ export interface Refused<R> {
 /** The type has changed, or its table. */
 export class TypeChanged extends Error {}
 
-type Statement<R> = (some: readonly StatementRow<R>[]) => Promise<void>;
+type TolerantStatement<R> = (some: readonly StatementRow<R>[]) => Promise<void>;
 
 /** Runs the statement on all rows but those that violate a rule of the companion table, which it returns. */
 export async function runTolerantly<R>(
   trx: Transaction<Database>,
   layout: Companion | undefined,
   rows: readonly StatementRow<R>[],
-  statement: Statement<R>,
+  statement: TolerantStatement<R>,
 ): Promise<Refused<R>[]> {
   const refused: Refused<R>[] = [];
   for (const some of statementParts(rows, ({ text }) => text)) {
@@ -43,7 +43,7 @@ async function runHalved<R>(
   trx: Transaction<Database>,
   layout: Companion,
   rows: readonly StatementRow<R>[],
-  statement: Statement<R>,
+  statement: TolerantStatement<R>,
 ): Promise<Refused<R>[]> {
   const [first] = rows;
   if (!first) return [];

@@ -6,7 +6,7 @@ import { Problem } from '../../errors.ts';
 import { isInstant } from '../../filter/values.ts';
 import type { Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
-import { changeColumns, versionsOf, type ChangeRow, type Versions } from './history.ts';
+import { changeColumns, versionsOf, type ChangeRow, type VersionPlace } from './history.ts';
 import { instantOf } from '../../database/timestamp.ts';
 import type { EntityRow } from '../row.ts';
 import { findEntity } from '../store.ts';
@@ -41,7 +41,7 @@ const findTick = prepare<{ position: string; keep: string }, Tick & { isKept: bo
     .compile(),
 );
 
-type InTick = Versions & Tick;
+type InTick = VersionPlace & Tick;
 
 /** A version as the tick shows it; null in place of fields that were purged. */
 type KeptVersion = Omit<ChangeRow, 'fields'> & { fields: string | null };
@@ -59,7 +59,7 @@ const findLast = prepare<InTick, KeptVersion>('history.as-of', (value) =>
     .compile(),
 );
 
-const findFirst = prepare<Versions, Pick<ChangeRow, 'operation'>>('history.first', (value) =>
+const findFirst = prepare<VersionPlace, Pick<ChangeRow, 'operation'>>('history.first', (value) =>
   builder.selectFrom('entity_change').where(versionsOf(value)).orderBy('version').orderBy('id').limit(1).select('operation').compile(),
 );
 

@@ -27,14 +27,14 @@ export interface ChangeRow extends EntityRow {
 }
 
 /** Where the versions of an entity are, and since when they are kept. */
-export interface Versions extends PermitValues {
+export interface VersionPlace extends PermitValues {
   key: string;
   /** An interval, such as `P7D`. */
   keep: string;
 }
 
 /** SQL: the versions of the entity that are kept and that the permit covers. */
-export const versionsOf = (value: ValueOf<Versions>) =>
+export const versionsOf = (value: ValueOf<VersionPlace>) =>
   sql<boolean>`${rowsCovered(value, 'entity_change')} and entity_change.key = ${value('key')}::bigint
     and entity_change.at > now() - ${value('keep')}::interval`;
 
@@ -50,7 +50,7 @@ export const changeColumns = [
   'changed_by as updatedBy',
 ] as const;
 
-const findOne = prepare<Versions & { version: string }, ChangeRow>('history.find', (value) =>
+const findOne = prepare<VersionPlace & { version: string }, ChangeRow>('history.find', (value) =>
   builder
     .selectFrom('entity_change')
     .where(versionsOf(value))
@@ -69,7 +69,7 @@ interface ListedChange extends Omit<ChangeRow, 'fields'> {
   changed: string[] | null;
 }
 
-const listFrom = prepare<Versions & { before: string | null; limit: number }, ListedChange>('history.list', (value) =>
+const listFrom = prepare<VersionPlace & { before: string | null; limit: number }, ListedChange>('history.list', (value) =>
   builder
     .selectFrom((from) =>
       from

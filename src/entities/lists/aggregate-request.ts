@@ -11,9 +11,9 @@ import { all, type Filter } from '../../filter/syntax.ts';
 import { pointerTo } from '../../http/pointer.ts';
 import type { FilterScope, MatchTargets, ReadScope } from './match.ts';
 
-type Body = components['schemas']['EntityAggregation'];
+type AggregationBody = components['schemas']['EntityAggregation'];
 /** A period that instants and days are grouped by. */
-export type Unit = Extract<NonNullable<Body['groupBy']>[number], { by: unknown }>['by'];
+export type Unit = Extract<NonNullable<AggregationBody['groupBy']>[number], { by: unknown }>['by'];
 
 /** A field whose values one scalar type compares. */
 interface TypedField {
@@ -58,7 +58,7 @@ const maximumGroups = 1_000;
 const maximumMeasures = 8;
 
 /** Reads the body. Throws 422 `validation-failed` for what is not accepted. */
-export async function readAggregation(body: Body, readScope: ReadScope): Promise<AggregateRequest> {
+export async function readAggregation(body: AggregationBody, readScope: ReadScope): Promise<AggregateRequest> {
   const reader = new AggregationReader(await readScope(body.filter));
   const request = reader.read(body);
   if (reader.faults.length > 0) throw new Problem('validation-failed', { faults: reader.faults.slice(0, maximumFaults) });
@@ -81,7 +81,15 @@ class AggregationReader {
     this.#targets = targets;
   }
 
-  read({ filter = {}, search, groupBy = [], measures: named, having = {}, sort, limit = maximumGroups }: Body): AggregateRequest {
+  read({
+    filter = {},
+    search,
+    groupBy = [],
+    measures: named,
+    having = {},
+    sort,
+    limit = maximumGroups,
+  }: AggregationBody): AggregateRequest {
     const groups = groupBy.flatMap((one, index) => this.#grouping(one, index, groupBy));
     const count = Object.keys(named).length;
     if (count === 0 || count > maximumMeasures)
@@ -111,7 +119,11 @@ class AggregationReader {
     return all([]);
   }
 
-  #grouping(one: NonNullable<Body['groupBy']>[number], index: number, groupBy: NonNullable<Body['groupBy']>): Grouping[] {
+  #grouping(
+    one: NonNullable<AggregationBody['groupBy']>[number],
+    index: number,
+    groupBy: NonNullable<AggregationBody['groupBy']>,
+  ): Grouping[] {
     const { path, by, zone } = typeof one === 'string' ? { path: one } : one;
     const at = typeof one === 'string' ? ['groupBy', index] : ['groupBy', index, 'path'];
     const found = this.#field(path, at);
@@ -125,7 +137,7 @@ class AggregationReader {
     return [{ ...found, path, by, zone: zone ?? 'UTC' }];
   }
 
-  #measure(name: string, measure: Body['measures'][string]): Measure[] {
+  #measure(name: string, measure: AggregationBody['measures'][string]): Measure[] {
     const at = ['measures', name];
     // The members of a group are its key and its measures.
     if (!/^[A-Za-z]\w{0,63}$/.test(name) || name === 'key') return this.#refuse(['measures'], { code: 'invalid-value' });

@@ -17,7 +17,7 @@ import { followMatches } from './match.ts';
 /** In milliseconds, since an aggregation reads all entities that the filter finds. A test lowers it. */
 export const aggregateLimits = { timeMs: 5_000 };
 
-type Aggregated = components['schemas']['EntityAggregated'];
+type AggregatedBody = components['schemas']['EntityAggregated'];
 
 /**
  * Reads the groups. Throws 422 `query-too-expensive` for fields without an index and for what takes too long, and 422 `validation-failed` for a search of
@@ -28,7 +28,7 @@ export async function aggregateEntities(
   permit: Permit<'read'>,
   request: AggregateRequest,
   stored: Companion | null | undefined,
-): Promise<JsonText<Aggregated>> {
+): Promise<JsonText<AggregatedBody>> {
   const companion = (stored && readable(stored)) ?? undefined;
   assertIndexed(request, companion);
   try {
@@ -59,7 +59,7 @@ function assertIndexed(request: AggregateRequest, companion: Companion | undefin
   if (faults.length > 0) throw new Problem('query-too-expensive', { faults });
 }
 
-function represent(rows: readonly GroupRow[], { groups, measures, limit }: AggregateRequest): JsonText<Aggregated> {
+function represent(rows: readonly GroupRow[], { groups, measures, limit }: AggregateRequest): JsonText<AggregatedBody> {
   const members = (names: readonly string[], values: readonly (string | null)[]) =>
     names.map((name, index) => `${JSON.stringify(name)}:${values[index] ?? 'null'}`);
   const paths = groups.map(({ path }) => path);

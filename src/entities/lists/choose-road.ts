@@ -1,8 +1,8 @@
 /** The way to find the rows of a list: over the indexes of the companion table where they are of use, else over the table of entities. */
 import { companionRoad } from './companion-road.ts';
 import { entityRoad } from './entity-road.ts';
-import type { Road, Wanted } from './road.ts';
+import type { Road, RoadQuery } from './road.ts';
 
-export function roadOf(wanted: Wanted): Road {
+export function roadOf(wanted: RoadQuery): Road {
   return (wanted.companion && companionRoad(wanted, wanted.companion)) ?? entityRoad(wanted);
 }

@@ -28,10 +28,10 @@ import {
   splitFilter,
   type IndexWalk,
 } from './companion-statements.ts';
-import { areFew, budgetOf, listLimits, orderFor, type FoundRows, type Part, type Road, type Wanted } from './road.ts';
+import { areFew, budgetOf, listLimits, orderFor, type FoundRows, type Part, type Road, type RoadQuery } from './road.ts';
 
 /** The road over the columns of `companion`; undefined if its indexes are of no use for the list. A list of own rows uses {@link ownPart} alone. */
-export function companionRoad(wanted: Wanted, companion: Companion): Road | undefined {
+export function companionRoad(wanted: RoadQuery, companion: Companion): Road | undefined {
   const { owner } = wanted.permit;
   if (owner === null) return ofUse(new CompanionRoad(wanted, companion));
   const own = ownPart(companion);
@@ -42,7 +42,7 @@ const ofUse = (road: CompanionRoad): Road | undefined => (road.isOfUse ? road : 
 
 class CompanionRoad implements Road {
   readonly order: Road['order'];
-  readonly #wanted: Wanted;
+  readonly #wanted: RoadQuery;
   readonly #companion: Companion;
   readonly #columnOrder: ReturnType<typeof columnOrderOf>;
   readonly #walk: ReturnType<typeof walkOf>;
@@ -50,7 +50,7 @@ class CompanionRoad implements Road {
   /** What the walk leaves to be tested. */
   readonly #rest: Filter;
 
-  constructor(wanted: Wanted, companion: Companion, mayRead?: (range: Range) => boolean) {
+  constructor(wanted: RoadQuery, companion: Companion, mayRead?: (range: Range) => boolean) {
     const { filter, sort, relevantTo } = wanted;
     this.#wanted = wanted;
     this.#companion = companion;

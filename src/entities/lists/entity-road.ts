@@ -6,9 +6,9 @@ import { entitySource } from '../../filter/source.ts';
 import { all, conjuncts, type Filter } from '../../filter/syntax.ts';
 import { candidatesQuery, hasKeyList, selected, selectedRows, walkedRows, walkEndQuery, type Selection } from './list-statements.ts';
 import { trashedEntities } from '../removal/trash.ts';
-import { areFew, budgetOf, listLimits, orderFor, type Road, type Wanted } from './road.ts';
+import { areFew, budgetOf, listLimits, orderFor, type Road, type RoadQuery } from './road.ts';
 
-export function entityRoad(wanted: Wanted): Road {
+export function entityRoad(wanted: RoadQuery): Road {
   const { permit, filter, companion, isTrash = false } = wanted;
   const source = companion ? searchedSource(companion) : entitySource;
   const { keys = [], rest = [] } = Object.groupBy(conjuncts(filter), (test) => (isServed(test) ? 'keys' : 'rest'));

@@ -37,7 +37,7 @@ interface FollowedReference {
 }
 
 /** An entity that a reference leads to. Without text it is withheld. */
-interface Target {
+interface IncludeTarget {
   name: string;
   key: string;
   position: number;
@@ -77,7 +77,7 @@ export async function readIncluded(
 class IncludedReader {
   readonly #items: readonly ReferringItem[];
   readonly #bytes: number;
-  readonly #targets = new Map<string, Target>();
+  readonly #targets = new Map<string, IncludeTarget>();
   kept: number;
 
   constructor(items: readonly ReferringItem[], bytes: number) {

@@ -31,21 +31,21 @@ export interface ListRequest {
   /** The filter, the sort and the search as text, the same for the same query however it came. */
   canonical: string;
   /** How the caller sent it, for the places of later faults. */
-  carrier: Carrier;
+  carrier: ParameterCarrier;
 }
 
-type Member = 'filter' | 'search' | 'sort' | 'limit' | 'cursor' | 'fields' | 'include' | 'count';
+type RequestMember = 'filter' | 'search' | 'sort' | 'limit' | 'cursor' | 'fields' | 'include' | 'count';
 
 /** Where the members of a query are. */
-export interface Carrier {
+export interface ParameterCarrier {
   /** The place of a member, or of something inside of it, which a URL shows for a filter alone. */
-  place: (member: Member, pointer?: string) => FaultPlace;
+  place: (member: RequestMember, pointer?: string) => FaultPlace;
 }
 
-export const urlCarrier: Carrier = {
+export const urlCarrier: ParameterCarrier = {
   place: (member, pointer) => (member === 'filter' ? { parameter: member, pointer: pointer ?? '' } : { parameter: member }),
 };
-const bodyCarrier: Carrier = { place: (member, pointer = '') => ({ pointer: `/${member}${pointer}` }) };
+const bodyCarrier: ParameterCarrier = { place: (member, pointer = '') => ({ pointer: `/${member}${pointer}` }) };
 
 const defaultLimit = 50;
 
@@ -106,7 +106,7 @@ interface RawRequest {
 async function readRequest(
   { includes, ...raw }: RawRequest,
   readScope: ReadScope,
-  carrier: Carrier,
+  carrier: ParameterCarrier,
   limits: Readonly<FilterLimits>,
 ): Promise<ListRequest> {
   const { fields, targets } = await readScope(raw.filter);
@@ -139,7 +139,11 @@ async function readRequest(
 }
 
 /** The faults of the names in a member of the query; none if these could be read. */
-export function placed(read: { faults: readonly NameFault[] } | object | undefined, member: Member, { place }: Carrier): Fault[] {
+export function placed(
+  read: { faults: readonly NameFault[] } | object | undefined,
+  member: RequestMember,
+  { place }: ParameterCarrier,
+): Fault[] {
   if (!read || !('faults' in read)) return [];
   return read.faults.map(({ index, ...fault }) => ({ ...fault, ...place(member, index === -1 ? '' : `/${index}`) }));
 }

@@ -23,7 +23,7 @@ import { contentTag, etagOf } from '../etag.ts';
 import { roadOf } from './choose-road.ts';
 import { countQuery, estimateQuery, pageQuery, type ListRow, type WalkEnd } from './list-statements.ts';
 import { readIncluded, type Included } from './included.ts';
-import type { Carrier, ListRequest } from './list-request.ts';
+import type { ParameterCarrier, ListRequest } from './list-request.ts';
 import { followMatches, hasMatch } from './match.ts';
 import { representEntity } from '../represent.ts';
 import type { FoundRows, Part, Road } from './road.ts';
@@ -228,7 +228,7 @@ class List {
 type QueryPart = 'filter' | 'sort' | 'include' | 'count';
 
 /** Runs a statement. If it takes too long, throws 422 with the part of the query that is at fault. */
-async function within<T>({ place }: Carrier, part: QueryPart, statement: () => Promise<T>): Promise<T> {
+async function within<T>({ place }: ParameterCarrier, part: QueryPart, statement: () => Promise<T>): Promise<T> {
   try {
     return await statement();
   } catch (error) {

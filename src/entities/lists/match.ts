@@ -14,7 +14,7 @@ import { authorize, isPermitted, type Permit } from '../../rights/permit.ts';
 import { permitValues } from '../../rights/row-predicate.ts';
 import { roadOf } from './choose-road.ts';
 import { isMatchedKey, matchedKeysQuery } from './match-statements.ts';
-import type { Wanted } from './road.ts';
+import type { RoadQuery } from './road.ts';
 
 /** The most entities that are found first. A test lowers it. */
 export const matchLimits = { keys: 1_000 };
@@ -143,7 +143,7 @@ async function followed(run: Run, { field, to, of }: Extract<Test, { kind: 'matc
 const nothing: Filter = any([]);
 
 /** The keys of all that is wanted; undefined if they are too many, or if it takes too long to know. */
-async function keysOf(run: Run, wanted: Wanted): Promise<string[] | undefined> {
+async function keysOf(run: Run, wanted: RoadQuery): Promise<string[] | undefined> {
   const limit = matchLimits.keys;
   const found = await roadOf(wanted).find(run, { after: undefined, isBackwards: false, limit });
   if (!found) return undefined;

@@ -21,7 +21,7 @@ const pageBytes = 262_144;
 export const partLimits = { timeMs: 5_000 };
 
 /** What to read of the entities of a name. */
-export interface Wanted {
+export interface EntitySelection {
   filter: Filter;
   /** What the references of the filter lead to. */
   targets: MatchTargets;
@@ -42,7 +42,7 @@ export interface EntityPart {
 export async function readPart(
   reads: Reads,
   permit: Permit<'read'>,
-  { filter, targets, projection }: Wanted,
+  { filter, targets, projection }: EntitySelection,
   companion: Companion | null | undefined,
   after: RowPosition | undefined,
 ): Promise<EntityPart> {

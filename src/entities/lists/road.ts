@@ -25,7 +25,7 @@ export const listLimits = {
 };
 
 /** The query of a list. */
-export interface Wanted {
+export interface RoadQuery {
   permit: PermitValues;
   filter: Filter;
   sort: readonly SortTerm[];
@@ -76,7 +76,7 @@ export function budgetOf(fields: Filter, lookUps = 0): number {
 }
 
 /** The order of the list over the values of `source`. Texts that one index has are sorted whole, whether or not this list uses the index. */
-export function orderFor({ sort, filter, companion, relevantTo }: Wanted, source: Source): Order {
+export function orderFor({ sort, filter, companion, relevantTo }: RoadQuery, source: Source): Order {
   if (companion && relevantTo !== undefined) {
     const column = { expression: relevance(companion, relevantTo), sqlType: 'real', isCut: false, descending: true };
     return { columns: [column], keyDescending: false };

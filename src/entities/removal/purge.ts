@@ -27,7 +27,7 @@ interface LastRow {
   createdBy: string;
 }
 
-type Step = 'restored' | 'nothing' | 'more' | 'done';
+type PurgeStep = 'restored' | 'nothing' | 'more' | 'done';
 
 /**
  * Purges the entity with this key. A live one is deleted first, for good, by the permit that `authorizeDelete` gives or refuses. Throws 404 if nothing is stored of
@@ -72,7 +72,7 @@ class Purge {
   }
 
   /** Purges the entity, or with `isBegun` some more of its versions. */
-  async run(isBegun: boolean): Promise<Step> {
+  async run(isBegun: boolean): Promise<PurgeStep> {
     const trashed = await this.#takeFromTrash();
     // What is neither here nor there cannot come back, so its history stays as it is until the end of the transaction.
     const [live] = (await this.#trx.executeQuery(findState.query(placeOf(this.#permit, this.#key)))).rows;

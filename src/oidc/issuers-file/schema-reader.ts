@@ -12,7 +12,7 @@ export interface TextShape {
   must?: string;
 }
 
-interface Member {
+interface SchemaMember {
   key: unknown;
   node: unknown;
   value: unknown;
@@ -21,7 +21,7 @@ interface Member {
 export class SchemaReader {
   readonly #file: LocatedFile;
   readonly #node: unknown;
-  readonly #members = new Map<string, Member>();
+  readonly #members = new Map<string, SchemaMember>();
   readonly #asked: string[] = [];
   readonly #readable: boolean;
   #where: string;

@@ -30,16 +30,16 @@ export interface Introspected {
 }
 
 /** A response, or the reason of the issuer's refusal about this token. */
-type Answer = { claims: Claims } | { refusal: Error };
-type Kept = Answer & { until: number };
+type IntrospectionAnswer = { claims: Claims } | { refusal: Error };
+type CachedIntrospection = IntrospectionAnswer & { until: number };
 
 export class Introspection {
   readonly #issuer: Issuer;
   readonly #options: CachedMetadataOptions;
   readonly #client: CachedMetadata<Configuration>;
   readonly #isOurs: (text: string) => Promise<boolean>;
-  readonly #kept = new LRUCache<string, Kept>({ max: maximumKept });
-  readonly #running = new Map<string, Promise<Kept>>();
+  readonly #kept = new LRUCache<string, CachedIntrospection>({ max: maximumKept });
+  readonly #running = new Map<string, Promise<CachedIntrospection>>();
   #failedAt = Number.NEGATIVE_INFINITY;
 
   /** `isOurs` returns whether a text is a secret of this service, presented as a token by mistake: it must not be sent to the issuer. */
@@ -61,7 +61,7 @@ export class Introspection {
     throw issuerUnavailable(Math.max(1, Math.ceil((kept.until - this.#options.now()) / 1_000)), kept.refusal);
   }
 
-  async #find(token: string): Promise<Kept> {
+  async #find(token: string): Promise<CachedIntrospection> {
     const hash = createHash('sha256').update(token).digest('base64url');
     const kept = this.#kept.get(hash);
     if (kept && kept.until > this.#options.now()) return kept;
@@ -76,7 +76,7 @@ export class Introspection {
     return await asked;
   }
 
-  async #question(hash: string, token: string): Promise<Kept> {
+  async #question(hash: string, token: string): Promise<CachedIntrospection> {
     const client = await this.#client.current();
     const askedAt = this.#options.now();
     const answer = (await this.#isOurs(token)) ? inactive : await this.#answer(client, token);
@@ -87,7 +87,7 @@ export class Introspection {
   }
 
   /** Throws 503 `issuer-unavailable` if the issuer does not answer; then no token is introspected for a while. */
-  async #answer(client: Configuration, token: string): Promise<Answer> {
+  async #answer(client: Configuration, token: string): Promise<IntrospectionAnswer> {
     try {
       const claims = await tokenIntrospection(client, token, { token_type_hint: 'access_token' });
       this.#options.onAnswer?.();
@@ -106,7 +106,7 @@ export class Introspection {
   }
 }
 
-const inactive: Answer = { claims: { active: false } };
+const inactive: IntrospectionAnswer = { claims: { active: false } };
 
 /** Whether the issuer has answered with a refusal that concerns this token. Any other refusal concerns every token. */
 function isAboutToken(error: unknown): boolean {

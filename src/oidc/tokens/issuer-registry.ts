@@ -9,14 +9,14 @@ import { IssuerKeys } from './keys.ts';
 import type { Issuer } from '../issuers-file/read.ts';
 
 /** The clocks of this process. Tests replace them. */
-export interface Clock {
+export interface TokenClock {
   /** Milliseconds since 1970, for the times in tokens. */
   wall: () => number;
   /** Milliseconds of a monotonic clock, to measure durations. */
   steady: () => number;
 }
 
-export const systemClock: Clock = { wall: () => Date.now(), steady: () => performance.now() };
+export const systemClock: TokenClock = { wall: () => Date.now(), steady: () => performance.now() };
 
 export interface TrustedIssuer extends Issuer {
   keys: IssuerKeys;
@@ -32,7 +32,7 @@ export interface Provider extends TrustedIssuer {
 }
 
 export class IssuerRegistry {
-  readonly clock: Clock;
+  readonly clock: TokenClock;
   readonly #byIssuer = new Map<string, TrustedIssuer>();
   readonly #byId = new Map<string, TrustedIssuer>();
   readonly #answering = new Map<string, boolean>();

@@ -10,7 +10,7 @@ import { issuerUnavailable } from './cached-metadata.ts';
 import type { Introspection } from './introspection.ts';
 import { TokenError, type RefusalReason } from './token-errors.ts';
 import { verifySigned } from './signature.ts';
-import type { Clock, TrustedIssuer, IssuerRegistry } from './issuer-registry.ts';
+import type { TokenClock, TrustedIssuer, IssuerRegistry } from './issuer-registry.ts';
 
 const maximumBytes = 8_192;
 
@@ -77,7 +77,7 @@ function decode(token: string): { header: ProtectedHeaderParameters; claims: JWT
  * Introspects the token at the issuer. This service's own API keys, which a client may send as a bearer token by mistake, are sent to no
  * issuer.
  */
-async function introspect(issuer: TrustedIssuer, introspection: Introspection, token: string, clock: Clock): Promise<AccessToken> {
+async function introspect(issuer: TrustedIssuer, introspection: Introspection, token: string, clock: TokenClock): Promise<AccessToken> {
   if (!/^[\w.~+/-]+=*$/.test(token) || token.startsWith('esk_')) throw refusal(issuer, 'malformed');
   const { claims, until } = await introspection.ask(token);
   const now = clock.wall();
